@@ -1,0 +1,106 @@
+"""What a row of observations of one group tells that a single one cannot.
+
+A fold: `advance(history, observation)` returns the next history. It lives in memory only. After a restart of the
+operator it begins anew, which makes the operator wait longer, never act sooner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from slackwater.core.observation import GroupObservation, TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSighting:
+    """The member that holds an instance id (or, for dynamic members, a member id), and since when we know it."""
+
+    member_id: str
+    since: float
+    """When we first saw it."""
+    absent_at: float | None
+    """The last moment at which we saw that it was *not* there; None when it was there at our first look, so that its age is unknown."""
+    takeovers: int = 0
+    """How often the instance id changed hands while we watched."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHistory:
+    observed_at: float | None = None
+    """The newest observation folded in."""
+    unchanged_since: float | None = None
+    """Since when state, members and assignments have been the same; None before the first observation."""
+    fingerprint: tuple[object, ...] = ()
+    members: Mapping[str, MemberSighting] = field(default_factory=dict)
+    """By instance id, or by member id for dynamic members."""
+    committed: Mapping[TopicPartition, int] = field(default_factory=dict)
+    commit_moved_at: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """When a partition's committed offset was last seen to grow."""
+    end: Mapping[TopicPartition, int] = field(default_factory=dict)
+    end_moved_at: Mapping[TopicPartition, float] = field(default_factory=dict)
+
+    def calm_for(self, observation: GroupObservation) -> float:
+        """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
+        if self.unchanged_since is None or not observation.calm:
+            return 0.0
+        return max(0.0, observation.observed_at - self.unchanged_since)
+
+
+def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistory:
+    """Fold one more observation in. Observations that are not newer than the last one change nothing."""
+    if history.observed_at is not None and observation.observed_at <= history.observed_at:
+        return history
+    fingerprint = _fingerprint(observation)
+    unchanged = history.unchanged_since is not None and fingerprint == history.fingerprint
+    committed = {p: o.committed for p, o in observation.offsets.items() if o.committed is not None}
+    end = {p: o.end for p, o in observation.offsets.items() if o.end is not None}
+    return replace(
+        history,
+        observed_at=observation.observed_at,
+        unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
+        fingerprint=fingerprint,
+        members=_sightings(history, observation),
+        committed=committed,
+        commit_moved_at=_moved(history.committed, committed, history.commit_moved_at, observation.observed_at),
+        end=end,
+        end_moved_at=_moved(history.end, end, history.end_moved_at, observation.observed_at),
+    )
+
+
+def interrupted(history: GroupHistory) -> GroupHistory:
+    """An observation failed: what happened meanwhile is unknown, so calm has to be shown anew."""
+    return replace(history, unchanged_since=None)
+
+
+def _fingerprint(observation: GroupObservation) -> tuple[object, ...]:
+    members = sorted(
+        (m.instance_id or "", m.member_id, m.epoch or 0, tuple(sorted(m.assignment))) for m in observation.members
+    )
+    return (observation.state, observation.type, observation.epoch, tuple(members))
+
+
+def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str, MemberSighting]:
+    sightings: dict[str, MemberSighting] = {}
+    for member in observation.members:
+        key = member.instance_id or member.member_id
+        known = history.members.get(key)
+        if known is not None and known.member_id == member.member_id:
+            sightings[key] = known
+        else:
+            takeovers = known.takeovers + 1 if known is not None else 0
+            sightings[key] = MemberSighting(member.member_id, observation.observed_at, history.observed_at, takeovers)
+    return sightings
+
+
+def _moved(
+    before: Mapping[TopicPartition, int],
+    now: Mapping[TopicPartition, int],
+    moved_at: Mapping[TopicPartition, float],
+    at: float,
+) -> dict[TopicPartition, float]:
+    result = {partition: moment for partition, moment in moved_at.items() if partition in now}
+    for partition, offset in now.items():
+        if partition in before and offset > before[partition]:
+            result[partition] = at
+    return result

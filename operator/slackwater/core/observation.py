@@ -1,0 +1,113 @@
+"""What Kafka said about one consumer group at one moment.
+
+Values only. Times are seconds since the epoch on the operator's clock, taken when the requests *began*, so that
+"newer than my last act" is never said of an answer that was already under way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class GroupState(StrEnum):
+    """Kafka's own names, classic and KIP-848 together."""
+
+    STABLE = "Stable"
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    EMPTY = "Empty"
+    DEAD = "Dead"
+    UNKNOWN = "Unknown"
+
+
+class GroupType(StrEnum):
+    CLASSIC = "Classic"
+    CONSUMER = "Consumer"
+    OTHER = "Other"
+    """Share and Streams groups: not ours to run."""
+
+
+class TopicPartition(NamedTuple):
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    host: str
+    """Of a replaced static member: the first holder's, not today's (F41)."""
+    assignment: frozenset[TopicPartition] = frozenset()
+    target: frozenset[TopicPartition] | None = None
+    """KIP-848 only; None for classic groups."""
+    epoch: int | None = None
+    """KIP-848 only."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOffsets:
+    """`None` means that nothing is known: never committed, or not answered."""
+
+    committed: int | None
+    end: int | None
+
+    @property
+    def lag(self) -> int | None:
+        """Records behind the log's end; None where either offset is unknown. Never judged by equality with 0 (F20)."""
+        if self.committed is None or self.end is None:
+            return None
+        return max(0, self.end - self.committed)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupObservation:
+    group_id: str
+    observed_at: float
+    state: GroupState
+    type: GroupType
+    assignor: str = ""
+    epoch: int | None = None
+    """Group epoch; KIP-848 only."""
+    coordinator: int | None = None
+    members: tuple[Member, ...] = ()
+    partitions: frozenset[TopicPartition] = frozenset()
+    """Every partition of the topics that the group is meant to read."""
+    offsets: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
+
+    @property
+    def lag(self) -> int | None:
+        """Total lag in records. None when any partition's end is unknown; a partition without a commit counts as unread."""
+        total = 0
+        for partition in self.partitions:
+            offsets = self.offsets.get(partition)
+            if offsets is None or offsets.end is None:
+                return None
+            total += max(0, offsets.end - (offsets.committed or 0)) if offsets.committed is not None else offsets.end
+        return total
+
+    @property
+    def calm(self) -> bool:
+        """Stable and, for KIP-848, every member where the coordinator wants it (F19, F16)."""
+        if self.state is not GroupState.STABLE:
+            return False
+        return all(member.target is None or member.target == member.assignment for member in self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Unobserved:
+    """Kafka could not be asked, or its answer was incomplete. Never to be mistaken for an empty group."""
+
+    reason: str
+    """A condition reason, for example `KafkaUnreachable`."""
+    message: str
+    since: float
+
+
+KafkaView = GroupObservation | Unobserved

@@ -1,0 +1,1 @@
+"""The running operator: kopf handlers, the work queue, the reconcile loop."""
