@@ -20,7 +20,7 @@ class MemberSighting:
     since: float
     """When we first saw it."""
     absent_at: float | None
-    """The last moment at which we saw that it was *not* there; None when it was there at our first look, so that its age is unknown."""
+    """The last moment at which we saw it *not* there; None when it was there at our first look: its age is unknown."""
     takeovers: int = 0
     """How often the instance id changed hands while we watched."""
 

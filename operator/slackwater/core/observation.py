@@ -83,13 +83,13 @@ class GroupObservation:
 
     @property
     def lag(self) -> int | None:
-        """Total lag in records. None when any partition's end is unknown; a partition without a commit counts as unread."""
+        """Total lag in records; None when any partition's end is unknown. A partition without a commit counts as unread."""
         total = 0
         for partition in self.partitions:
             offsets = self.offsets.get(partition)
             if offsets is None or offsets.end is None:
                 return None
-            total += max(0, offsets.end - (offsets.committed or 0)) if offsets.committed is not None else offsets.end
+            total += max(0, offsets.end - (offsets.committed or 0))
         return total
 
     @property
