@@ -10,16 +10,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonSchema
 
-_UNITS_MS: Final = (("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
+_UNITS: Final = (("h", 3_600_000, 3), ("m", 60_000, 5), ("s", 1_000, 7), ("ms", 1, 9))
+"""Unit, its length in ms, most digits before it: no sum of them overflows the 64-bit nanoseconds of CEL."""
 
-DURATION_PATTERN: Final = "^([0-9]{1,3}h)?([0-9]{1,5}m)?([0-9]{1,7}s)?([0-9]{1,9}ms)?$"
-POSITIVE_PATTERN: Final = "[1-9]"
-MAX_DURATION_CHARACTERS: Final = 32
-
+DURATION_PATTERN: Final = "^" + "".join(f"([0-9]{{1,{digits}}}{unit})?" for unit, _, digits in _UNITS) + "$"
 DURATION_SENTENCE: Final = "write a duration in whole h, m, s and ms, such as 45s, 5m, 1h30m or 500ms"
 POSITIVE_SENTENCE: Final = "write a duration longer than 0, such as 45s, 5m, 1h30m or 500ms"
-
-_DURATION = re.compile(DURATION_PATTERN.replace("(", "(?:").replace("?:[0-9]", "?:([0-9]").replace("}", "})"))
+_MAX_CHARACTERS: Final = 32
 
 WIRE_CONTEXT: Final = {"wire": True}
 """Validation context of objects that come from YAML or the API server, where a bare number is no duration."""
@@ -27,51 +24,58 @@ WIRE_CONTEXT: Final = {"wire": True}
 
 def parse_duration_ms(text: str) -> int:
     """Return the milliseconds that `text` means; ValueError when it is no duration."""
-    match = _DURATION.match(text)
+    match = re.fullmatch(DURATION_PATTERN, text)
     if not text or match is None:
         raise ValueError(DURATION_SENTENCE)
-    return sum(int(count or 0) * unit_ms for count, (_, unit_ms) in zip(match.groups(), _UNITS_MS, strict=True))
+    return sum(
+        int(part.removesuffix(unit)) * unit_ms
+        for part, (unit, unit_ms, _) in zip(match.groups(), _UNITS, strict=True)
+        if part
+    )
 
 
 def format_duration(duration_ms: int) -> str:
     """Write `duration_ms` in the largest whole units: 90_000 gives `1m30s`, 0 gives `0s`."""
     parts = []
-    for unit, unit_ms in _UNITS_MS:
+    for unit, unit_ms, _ in _UNITS:
         count, duration_ms = divmod(duration_ms, unit_ms)
         if count:
             parts.append(f"{count}{unit}")
     return "".join(parts) or "0s"
 
 
-def _read(value: Any, info: ValidationInfo) -> Any:
+def _read(value: Any, info: ValidationInfo) -> int:
     if isinstance(value, str):
         return parse_duration_ms(value)
     on_the_wire = bool(info.context and info.context.get("wire"))
-    if on_the_wire or isinstance(value, bool) or not isinstance(value, int):
+    if on_the_wire or isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(DURATION_SENTENCE)
     return value
 
 
-def _read_positive(value: Any, info: ValidationInfo) -> Any:
+def _read_positive(value: Any, info: ValidationInfo) -> int:
     duration_ms = _read(value, info)
-    if duration_ms <= 0:
+    if duration_ms == 0:
         raise ValueError(POSITIVE_SENTENCE)
     return duration_ms
 
 
 def _schema(*rules: dict[str, str]) -> WithJsonSchema:
-    return WithJsonSchema(
-        {"type": "string", "maxLength": MAX_DURATION_CHARACTERS, "x-kubernetes-validations": list(rules)}
-    )
+    return WithJsonSchema({"type": "string", "maxLength": _MAX_CHARACTERS, "x-kubernetes-validations": list(rules)})
+
+
+def _in_words(duration_ms: Any) -> Any:
+    return format_duration(duration_ms) if isinstance(duration_ms, int) else duration_ms
 
 
 _IS_DURATION = {"rule": f"self != '' && self.matches('{DURATION_PATTERN}')", "message": DURATION_SENTENCE}
-_IS_POSITIVE = {"rule": f"self.matches('{POSITIVE_PATTERN}')", "message": POSITIVE_SENTENCE}
+_IS_POSITIVE = {
+    "rule": f"!self.matches('{DURATION_PATTERN}') || self.matches('[1-9]')",
+    "message": POSITIVE_SENTENCE,
+}
 
-DurationMs = Annotated[int, BeforeValidator(_read), PlainSerializer(format_duration, str), _schema(_IS_DURATION)]
+DurationMs = Annotated[int, BeforeValidator(_read), PlainSerializer(_in_words), _schema(_IS_DURATION)]
+"""0 or longer."""
 PositiveDurationMs = Annotated[
-    int,
-    BeforeValidator(_read_positive),
-    PlainSerializer(format_duration, str),
-    _schema(_IS_DURATION, _IS_POSITIVE),
+    int, BeforeValidator(_read_positive), PlainSerializer(_in_words), _schema(_IS_DURATION, _IS_POSITIVE)
 ]

@@ -1,0 +1,58 @@
+"""What slackwater has to know about the consumers' Kafka client."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from slackwater.api.model import ApiModel
+from slackwater.api.text import Text
+
+
+class Library(StrEnum):
+    """The client library decides what an upgrade may do (F1, F4, F9) and in whose words settings are written."""
+
+    JAVA = "Java"
+    KAFKA_STREAMS = "KafkaStreams"
+    LIBRDKAFKA = "Librdkafka"
+    FRANZ_GO = "FranzGo"
+    OTHER = "Other"
+
+
+Version = Annotated[
+    str,
+    Text(
+        r"v?[0-9]+([.][0-9]+){0,3}([-+._]?[0-9A-Za-z.+_-]+)?",
+        "write the client library's version, in quotes, such as '4.3' or '2.12.1'",
+        max_length=64,
+    ),
+]
+EnvPrefix = Annotated[
+    str,
+    Text(
+        r"[A-Za-z_][A-Za-z0-9_]*",
+        "write the beginning of an environment variable's name, such as KAFKA_: letters, digits and _",
+        max_length=64,
+    ),
+]
+ContainerName = Annotated[
+    str,
+    Text(
+        r"[a-z0-9]([-a-z0-9]*[a-z0-9])?",
+        "write the name of a container of the template: lower-case letters, digits and -",
+        max_length=63,
+    ),
+]
+
+
+class Client(ApiModel):
+    library: Library
+    """Client library of the consumers: Java, KafkaStreams, Librdkafka (also under Python, Go, .NET and Node), FranzGo
+    or Other. Settings are written in its own words, and protocol upgrades go the way that it can."""
+    version: Version | None = None
+    """Version of the client library, such as "4.3"; some protocol upgrades need to know it."""
+    env_prefix: EnvPrefix = "KAFKA_"
+    """How the consumers' settings begin in the environment: KAFKA_ gives KAFKA_GROUP_ID. Spring Boot understands
+    SPRING_KAFKA_CONSUMER_PROPERTIES_."""
+    container: ContainerName | None = None
+    """The template's container that is the consumer and gets the settings; the first one when not given."""

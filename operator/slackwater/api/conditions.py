@@ -1,0 +1,41 @@
+"""Conditions: what people and other programs read about an object's state."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import ConfigDict, Field
+
+from slackwater.api.model import ApiModel
+from slackwater.api.timestamps import Timestamp
+
+
+class ConditionType(StrEnum):
+    READY = "Ready"
+    PROGRESSING = "Progressing"
+    GROUP_STABLE = "GroupStable"
+    ROLLOUT_GATED = "RolloutGated"
+    PROTOCOL_UPGRADE = "ProtocolUpgrade"
+    STATIC_MEMBERSHIP = "StaticMembership"
+    LAGGING = "Lagging"
+    PAUSED = "Paused"
+    DEGRADED = "Degraded"
+
+
+class ConditionStatus(StrEnum):
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Condition(ApiModel):
+    """One condition. `last_transition_time` moves only when `status` does."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: ConditionType
+    status: ConditionStatus
+    reason: str = Field(min_length=1, max_length=128)
+    message: str = Field("", max_length=32768)
+    last_transition_time: Timestamp
+    observed_generation: int = 0

@@ -1,0 +1,175 @@
+"""ConsumerGroup: one Kafka consumer group and the pods that are its members."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from slackwater.api.client import Client
+from slackwater.api.client_settings import OwnedSetting
+from slackwater.api.model import ApiModel, Flag, Int32, rule
+from slackwater.api.pod_template import Container, PodTemplate
+from slackwater.api.references import ObjectRef
+from slackwater.api.rollout import Rollout, RolloutStrategy
+from slackwater.api.text import Text
+from slackwater.api.timeouts import Timeouts
+
+_CONSUMER_CONTAINERS: Final = (
+    "(has(self.client.container) ? self.template.spec.containers.filter(c, c.name == self.client.container)"
+    " : self.template.spec.containers.filter(c, c.name == self.template.spec.containers[0].name))"
+)
+_OWNED: Final = "[" + ", ".join(f"'{setting}'" for setting in OwnedSetting) + "]"
+_OWNED_VARIABLES: Final = (
+    f"{_CONSUMER_CONTAINERS}.map(c, has(c.env)"
+    f" ? c.env.filter(e, {_OWNED}.exists(s, e.name == self.client.envPrefix + s)).map(e, e.name).join(', ')"
+    " : '').join('')"
+)
+_TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
+
+
+class Membership(StrEnum):
+    STATIC = "Static"
+    DYNAMIC = "Dynamic"
+
+
+class ProtocolTarget(StrEnum):
+    """How the group is to rebalance."""
+
+    EAGER = "Eager"
+    COOPERATIVE = "Cooperative"
+    CONSUMER = "Consumer"
+
+
+class DeletionPolicy(StrEnum):
+    RETAIN = "Retain"
+    DELETE_GROUP = "DeleteGroup"
+
+
+GroupId = Annotated[
+    str, Text(r"[^\x00-\x1f\x7f]+", "write the Kafka group's id: 1 to 249 printable characters", max_length=249)
+]
+TopicName = Annotated[
+    str, Text(r"[a-zA-Z0-9._-]+", "write a topic's name: 1 to 249 letters, digits, ., _ and -", max_length=249)
+]
+
+
+class Protocol(ApiModel):
+    target: ProtocolTarget | None = None
+    """How the group is to rebalance: Eager, Cooperative, or Consumer (KIP-848). The operator takes a running group
+    there step by step. When not given, the consumers' own choice of assignor is left alone."""
+    allow_downtime: Flag = False
+    """Accept an upgrade that stops all consumers for a while, where the client library knows no other way."""
+
+
+class ConsumerGroupSpec(ApiModel):
+    explicit_group_id: Annotated[GroupId | None, Field(alias="groupId")] = None
+    """The Kafka group's id; the object's name when not given. It cannot be changed."""
+    connection_ref: ObjectRef
+    """The KafkaConnection in this namespace by which the operator and the consumers reach Kafka."""
+    topics: Annotated[
+        tuple[TopicName, ...], Field(max_length=256, json_schema_extra={"x-kubernetes-list-type": "set"})
+    ] = ()
+    """The topics that the group consumes. At least one."""
+    replicas: Int32 = 1
+    """How many pods. 0 stops the consumers and keeps the group's offsets."""
+    members_per_pod: Annotated[Int32, Field(ge=1)] = 1
+    """How many members of the group each pod runs: threads or listeners that each join by themselves."""
+    client: Client
+    """The consumers' Kafka client, and how settings reach it."""
+    membership: Membership = Membership.STATIC
+    """Static members keep their partitions over a restart; Dynamic ones leave and join."""
+    protocol: Protocol = Field(default_factory=Protocol)
+    """The rebalance protocol that the group is to have."""
+    timeouts: Timeouts = Field(default_factory=Timeouts)
+    """The members' timeouts. Values given here win over recommended ones."""
+    rollout: Rollout = Field(default_factory=Rollout)
+    """How a change reaches the pods."""
+    deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
+    """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it."""
+    template: PodTemplate
+    """Template of the consumers' pods, as in a StatefulSet."""
+
+    @property
+    def consumer_container(self) -> Container:
+        """The container that gets the client settings."""
+        containers = self.template.spec.containers
+        return next((c for c in containers if c.name == self.client.container), containers[0])
+
+    @rule(
+        "has(self.topics) && size(self.topics) > 0",
+        "name at least one topic to consume, for example topics: [orders]",
+        field_path="topics",
+    )
+    def there_is_a_topic(self) -> bool:
+        return bool(self.topics)
+
+    @rule(
+        "self.replicas >= 0",
+        "set replicas to 0 or more; 0 stops the consumers and keeps the group's offsets",
+        field_path="replicas",
+    )
+    def replicas_are_not_negative(self) -> bool:
+        return self.replicas >= 0
+
+    @rule(
+        f"{_TARGETS_CONSUMER} || (has(self.timeouts.session) ? duration(self.timeouts.session) : duration('45s'))"
+        " <= duration(self.timeouts.maxPollInterval)",
+        "a session longer than the max poll interval keeps clients from starting: lower timeouts.session (45s when it"
+        " is not given) or raise timeouts.maxPollInterval (5m when it is not given)",
+        field_path="timeouts.session",
+    )
+    def session_fits_into_poll_interval(self) -> bool:
+        """F8."""
+        consumer = self.protocol.target is ProtocolTarget.CONSUMER
+        return consumer or self.timeouts.classic_session_timeout_ms <= self.timeouts.max_poll_interval_ms
+
+    @rule(
+        f"!{_TARGETS_CONSUMER} || !(has(self.timeouts.session) || has(self.timeouts.heartbeat))",
+        "with protocol.target Consumer the broker keeps session and heartbeat for the whole group, and clients that"
+        " are given them refuse to start: remove timeouts.session and timeouts.heartbeat",
+        field_path="timeouts",
+    )
+    def classic_timeouts_stay_classic(self) -> bool:
+        """F7."""
+        classic = self.timeouts.session_timeout_ms is not None or self.timeouts.heartbeat_interval_ms is not None
+        return not (classic and self.protocol.target is ProtocolTarget.CONSUMER)
+
+    @rule(
+        f"self.rollout.strategy != 'WarmHandover' || (self.membership == 'Static' && !{_TARGETS_CONSUMER})",
+        "a warm handover needs static members of the classic protocol: use strategy InPlace, or set membership to"
+        " Static and a protocol.target other than Consumer",
+        field_path="rollout.strategy",
+    )
+    def handover_has_static_classic_members(self) -> bool:
+        """F13, F37."""
+        classic = self.protocol.target is not ProtocolTarget.CONSUMER
+        in_place = self.rollout.strategy is RolloutStrategy.IN_PLACE
+        return in_place or (classic and self.membership is Membership.STATIC)
+
+    @rule(
+        "!has(self.client.container) || self.template.spec.containers.exists(c, c.name == self.client.container)",
+        "client.container names no container of the template: write the name of one, or remove it to mean the first",
+        field_path="client.container",
+    )
+    def consumer_container_exists(self) -> bool:
+        name = self.client.container
+        return name is None or any(container.name == name for container in self.template.spec.containers)
+
+    @rule(
+        f"{_OWNED_VARIABLES} == ''",
+        "the template sets client settings that the operator sets itself: remove them from the consumer's env",
+        field_path="template",
+        message_expression=f"'remove ' + {_OWNED_VARIABLES} + ' from the env of the consumer container: the operator"
+        " sets them from this ConsumerGroup'",
+    )
+    def template_leaves_owned_settings_alone(self) -> bool | str:
+        owned = {setting.variable(self.client.env_prefix) for setting in OwnedSetting}
+        found = [variable.name for variable in self.consumer_container.env if variable.name in owned]
+        if not found:
+            return True
+        return (
+            f"remove {', '.join(found)} from the env of the consumer container: the operator sets them from this"
+            " ConsumerGroup"
+        )

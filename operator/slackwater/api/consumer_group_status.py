@@ -1,0 +1,105 @@
+"""What the operator reports about a ConsumerGroup.
+
+Every part is open: a newer operator may have written fields that this version does not know, and must keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from slackwater.api.conditions import Condition
+from slackwater.api.model import ApiModel
+from slackwater.api.timestamps import Timestamp
+
+Conditions = Annotated[
+    tuple[Condition, ...],
+    Field(json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}),
+]
+
+
+class StatusPart(ApiModel):
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, JsonValue] = Field(init=False)
+
+
+class GroupStatus(StatusPart):
+    """The group as Kafka last described it."""
+
+    state: str | None = None
+    """State in Kafka's words, such as Stable or PreparingRebalance."""
+    type: str | None = None
+    """Classic or Consumer."""
+    assignor: str | None = None
+    members: int | None = None
+    partitions: int | None = None
+    lag: int | None = None
+    """Records between the committed offsets and the ends of the logs, over all partitions."""
+    observed_at: Timestamp | None = None
+
+
+class RolloutStep(StatusPart):
+    """The restart in hand. Written before the pod is touched."""
+
+    ordinal: int
+    started_at: Timestamp | None = None
+
+
+class CanaryStatus(StatusPart):
+    index: int = 0
+    """Which of the spec's canary steps is held, or comes next."""
+    held_since: Timestamp | None = None
+
+
+class RolloutStatus(StatusPart):
+    phase: str | None = None
+    target_hash: str | None = None
+    """Template hash of the version that is being rolled out."""
+    last_good_revision: str | None = None
+    """The revision that a rollback restores."""
+    failed_hash: str | None = None
+    """Template hash of the version that failed last: not tried again until somebody says so."""
+    started_at: Timestamp | None = None
+    step: RolloutStep | None = None
+    canary: CanaryStatus | None = None
+    lag_before: int | None = None
+    """The group's lag when the rollout began, in records: what maxLag.growth is measured against."""
+    message: str | None = None
+
+
+class ProtocolStatus(StatusPart):
+    current: str | None = None
+    target: str | None = None
+    strategy: str | None = None
+    step: str | None = None
+
+
+class ConsumerGroupStatus(StatusPart):
+    observed_generation: int | None = None
+    """The generation of the spec that this status speaks of."""
+    phase: str | None = None
+    """All of it in one word."""
+    conditions: Conditions = ()
+    replicas: int | None = None
+    """Pods that exist."""
+    ready_replicas: int | None = None
+    updated_replicas: int | None = None
+    """Pods of the newest version."""
+    selector: str | None = None
+    """Label selector of the pods, for the scale subresource."""
+    group: GroupStatus | None = None
+    rollout: RolloutStatus | None = None
+    protocol: ProtocolStatus | None = None
+    commands: Mapping[str, str] = Field(default_factory=dict)
+    """The tokens of the commands obeyed last, by command."""
+    recommendation: Mapping[str, JsonValue] | None = None
+    history: tuple[Mapping[str, JsonValue], ...] = ()
+
+
+class KafkaConnectionStatus(StatusPart):
+    observed_generation: int | None = None
+    conditions: Conditions = ()
+    cluster_id: str | None = None
+    brokers: int | None = None

@@ -1,0 +1,110 @@
+"""KafkaConnection: where Kafka is, and how to log in there."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from slackwater.api.durations import PositiveDurationMs
+from slackwater.api.model import ApiModel, rule
+from slackwater.api.references import CaSecretRef, ObjectRef
+from slackwater.api.text import Text
+
+USERNAME_KEY: Final = "username"
+PASSWORD_KEY: Final = "password"
+CLIENT_ID_KEY: Final = "clientId"
+CLIENT_SECRET_KEY: Final = "clientSecret"
+TOKEN_ENDPOINT_KEY: Final = "tokenEndpoint"
+SCOPE_KEY: Final = "scope"
+CERTIFICATE_KEY: Final = "tls.crt"
+PRIVATE_KEY_KEY: Final = "tls.key"
+
+BootstrapServers = Annotated[
+    str,
+    Text(
+        r"\s*[^\s,:/]+:[0-9]{1,5}\s*(,\s*[^\s,:/]+:[0-9]{1,5}\s*)*",
+        "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092",
+        max_length=4096,
+    ),
+]
+
+
+class AuthenticationType(StrEnum):
+    SCRAM_SHA_512 = "ScramSha512"
+    SCRAM_SHA_256 = "ScramSha256"
+    PLAIN = "Plain"
+    OAUTH_BEARER = "OAuthBearer"
+    TLS = "Tls"
+
+
+class Tls(ApiModel):
+    """Given, even as {}, connections are encrypted and the brokers' certificates and host names are verified."""
+
+    ca_secret_ref: CaSecretRef | None = None
+    """The certificate authority that signed the brokers' certificates; the system's own ones when not given."""
+    certificate_secret_ref: ObjectRef | None = None
+    """A Secret of type kubernetes.io/tls, with tls.crt and tls.key: the certificate to show to the brokers."""
+
+
+class Authentication(ApiModel):
+    type: AuthenticationType
+    """ScramSha512, ScramSha256, Plain, OAuthBearer, or Tls (by the certificate of tls.certificateSecretRef)."""
+    secret_ref: ObjectRef | None = None
+    """The Secret with username and password; for OAuthBearer with clientId, clientSecret, tokenEndpoint and, where
+    the provider wants one, scope. Not with type Tls."""
+
+    @rule(
+        "self.type == 'Tls' || has(self.secretRef)",
+        "name the Secret that holds the credentials in authentication.secretRef",
+        field_path="secretRef",
+    )
+    def there_are_credentials(self) -> bool:
+        return self.type is AuthenticationType.TLS or self.secret_ref is not None
+
+    @rule(
+        "self.type != 'Tls' || !has(self.secretRef)",
+        "with type Tls the certificate is the credential: remove authentication.secretRef",
+        field_path="secretRef",
+    )
+    def a_certificate_needs_no_password(self) -> bool:
+        return self.type is not AuthenticationType.TLS or self.secret_ref is None
+
+
+class Observe(ApiModel):
+    moving_interval_ms: Annotated[PositiveDurationMs, Field(alias="movingInterval")] = 1_000
+    """How often groups in motion are looked at."""
+    rest_interval_ms: Annotated[PositiveDurationMs, Field(alias="restInterval")] = 15_000
+    """How often groups at rest are looked at."""
+
+    @rule(
+        "duration(self.movingInterval) <= duration(self.restInterval)",
+        "groups in motion are looked at more often than groups at rest: lower observe.movingInterval or raise"
+        " observe.restInterval",
+        field_path="movingInterval",
+    )
+    def motion_is_watched_closer(self) -> bool:
+        return self.moving_interval_ms <= self.rest_interval_ms
+
+
+class KafkaConnectionSpec(ApiModel):
+    bootstrap_servers: BootstrapServers
+    """host:port of some of the brokers, with commas between them."""
+    tls: Tls | None = None
+    """Encrypt connections, and verify whom they reach. {} will do where the system knows the authority."""
+    authentication: Authentication | None = None
+    """How to log in; no authentication when not given."""
+    observe: Observe = Field(default_factory=Observe)
+    """How often the operator looks at this cluster's groups."""
+
+    @rule(
+        "!has(self.authentication) || self.authentication.type != 'Tls'"
+        " || (has(self.tls) && has(self.tls.certificateSecretRef))",
+        "authentication by Tls shows a certificate: name its Secret in tls.certificateSecretRef",
+        field_path="tls",
+    )
+    def a_certificate_is_there_to_show(self) -> bool:
+        if self.authentication is None or self.authentication.type is not AuthenticationType.TLS:
+            return True
+        return self.tls is not None and self.tls.certificate_secret_ref is not None

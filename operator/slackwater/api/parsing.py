@@ -1,0 +1,39 @@
+"""From the mappings that YAML files and the API server give to models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from slackwater.api.durations import WIRE_CONTEXT
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.model import ApiModel
+from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.api.sentences import sentences
+
+M = TypeVar("M", bound=ApiModel)
+
+
+def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
+    """Read a ConsumerGroup; InvalidSpec names every problem."""
+    return _parse(ConsumerGroup, obj)
+
+
+def parse_kafka_connection(obj: Mapping[str, Any]) -> KafkaConnection:
+    """Read a KafkaConnection; InvalidSpec names every problem."""
+    return _parse(KafkaConnection, obj)
+
+
+def _parse(model: type[M], obj: Mapping[str, Any]) -> M:
+    try:
+        return model.model_validate(obj, by_alias=True, by_name=False, context=WIRE_CONTEXT)
+    except ValidationError as error:
+        raise InvalidSpec(_subject(model, obj), sentences(model, error)) from error
+
+
+def _subject(model: type[M], obj: Mapping[str, Any]) -> str:
+    metadata = obj.get("metadata") if isinstance(obj, Mapping) else None
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{model.__name__} {name}" if name else model.__name__

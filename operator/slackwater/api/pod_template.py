@@ -1,0 +1,58 @@
+"""The pod template: Kubernetes' own type, of which only the parts are modelled that slackwater reads.
+
+Everything else is kept as it was written; the StatefulSet's own validation judges it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from slackwater.api.model import ApiModel, rule
+
+_MAP_BY_NAME: Final[dict[str, Any]] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+
+
+class KubernetesPart(ApiModel):
+    """A part of a Kubernetes type: open to fields that are not modelled here."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, JsonValue] = Field(init=False)
+
+
+class EnvVar(KubernetesPart):
+    name: str = Field(min_length=1, max_length=256)
+
+
+class Container(KubernetesPart):
+    name: str = Field(min_length=1, max_length=63)
+    env: Annotated[tuple[EnvVar, ...], Field(max_length=256, json_schema_extra=_MAP_BY_NAME)] = ()
+
+
+class PodSpec(KubernetesPart):
+    containers: Annotated[tuple[Container, ...], Field(max_length=32, json_schema_extra=_MAP_BY_NAME)]
+    restart_policy: str = Field("Always", max_length=16)
+
+    @rule("size(self.containers) > 0", "give the pod template at least one container", field_path="containers")
+    def there_is_a_container(self) -> bool:
+        return bool(self.containers)
+
+    @rule(
+        "!has(self.restartPolicy) || self.restartPolicy == 'Always'",
+        "consumers run for ever: remove restartPolicy, or set it to Always",
+        field_path="restartPolicy",
+    )
+    def pods_are_restarted(self) -> bool:
+        return self.restart_policy == "Always"
+
+
+class PodTemplate(KubernetesPart):
+    """Template of the consumers' pods, as in a StatefulSet."""
+
+    spec: PodSpec
+    """The pods. The operator adds the client settings to the consumer's container; see spec.client."""
+
+    def to_manifest(self) -> dict[str, JsonValue]:
+        """The template exactly as it was written."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)

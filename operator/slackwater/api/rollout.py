@@ -1,0 +1,68 @@
+"""How a change reaches the pods."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from slackwater.api.durations import DurationMs, PositiveDurationMs
+from slackwater.api.model import ApiModel, Int32, Int64, rule
+
+
+class RolloutStrategy(StrEnum):
+    IN_PLACE = "InPlace"
+    WARM_HANDOVER = "WarmHandover"
+
+
+class OnFailure(StrEnum):
+    PAUSE = "Pause"
+    ROLLBACK = "Rollback"
+
+
+class MaxLag(ApiModel):
+    absolute: Annotated[Int64, Field(ge=1)] | None = None
+    """At most this many records, over all of the group's partitions."""
+    growth: Annotated[Int64, Field(ge=1)] | None = None
+    """At most this many records more than before the rollout, over all of the group's partitions."""
+
+    @rule(
+        "has(self.absolute) != has(self.growth)",
+        "give maxLag one bound: either absolute, the most records that the group may lag, or growth, the most by which"
+        " its lag may grow during a rollout",
+    )
+    def there_is_one_bound(self) -> bool:
+        return (self.absolute is None) != (self.growth is None)
+
+
+class CanaryStep(ApiModel):
+    replicas: Annotated[Int32, Field(ge=1)]
+    """Stop when this many pods have the new version."""
+    hold_ms: Annotated[DurationMs | None, Field(alias="hold")] = None
+    """How long to stay there, all gates holding; until somebody promotes it when not given."""
+
+
+class Rollout(ApiModel):
+    strategy: RolloutStrategy = RolloutStrategy.IN_PLACE
+    """InPlace restarts pods one at a time. WarmHandover starts each replacement before its pod ends: no idle
+    partitions, some duplicates, one pod more; for static members of the classic protocol."""
+    stable_for_ms: Annotated[DurationMs, Field(alias="stableFor")] = 10_000
+    """The group has to have been calm this long before each step."""
+    max_lag: MaxLag | None = None
+    """The lag above which no pod is restarted. Never 0: transaction markers leave a lag that nobody can consume."""
+    rejoin_timeout_ms: Annotated[PositiveDurationMs, Field(alias="rejoinTimeout")] = 300_000
+    """A restarted pod that is not back in the group after this time has failed."""
+    on_failure: OnFailure = OnFailure.PAUSE
+    """What a failed pod means: Pause stops until somebody decides, Rollback restores the last good version."""
+    canary: Annotated[tuple[CanaryStep, ...], Field(max_length=16)] = ()
+    """Where to stop on the way, in the order of their replicas."""
+
+    @rule(
+        "self.canary.map(step, step.replicas).isSorted()",
+        "list the canary steps by growing replicas",
+        field_path="canary",
+    )
+    def canary_grows(self) -> bool:
+        replicas = [step.replicas for step in self.canary]
+        return replicas == sorted(replicas)

@@ -1,0 +1,93 @@
+"""What is wrong with an object, one sentence for each problem: where, what, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from slackwater.api.model import BROKEN_RULES
+
+_LONGEST_VALUE: Final = 60
+"""Characters of a refused value that are worth showing."""
+
+_REMEDIES: Final = {
+    "enum": "write one of {expected}",
+    "literal_error": "write {expected}",
+    "value_error": "{error}",
+    "greater_than_equal": "write {ge} or more",
+    "too_long": "list {max_length} at most",
+    "string_too_long": "keep it to {max_length} characters",
+    "string_too_short": "write at least {min_length} character",
+    "string_type": "write a text, in quotes if need be",
+    "int_type": "write a whole number",
+    "float_type": "write a number",
+    "bool_type": "write true or false",
+    "tuple_type": "write a list",
+    "model_type": "write a mapping of fields",
+    "model_attributes_type": "write a mapping of fields",
+    "mapping_type": "write a mapping of fields",
+}
+"""What to do about each type of pydantic error."""
+
+
+def sentences(model: type[BaseModel], error: ValidationError) -> tuple[str, ...]:
+    """Explain all problems that pydantic found in an object of `model`."""
+    return tuple(sentence for details in error.errors() for sentence in _explain(model, details))
+
+
+def _explain(model: type[BaseModel], details: ErrorDetails) -> Iterator[str]:
+    path = _path(details["loc"])
+    if details["type"] == BROKEN_RULES:
+        for field_path, sentence in details["ctx"]["broken"]:
+            yield f"{_within(path, field_path)}: {sentence}."
+    elif details["type"] == "missing":
+        yield f"{path} is missing: add it."
+    elif details["type"] == "extra_forbidden":
+        yield f"{path} is no known field: {_other_field(model, details['loc'])}"
+    else:
+        yield f"{path or 'the object'} cannot be {_shown(details['input'])}: {_remedy(details)}."
+
+
+def _remedy(details: ErrorDetails) -> str:
+    remedy = _REMEDIES.get(details["type"], "{msg}").format(msg=details["msg"], **details.get("ctx", {}))
+    if details["type"] == "enum" and isinstance(details["input"], bool):
+        return f"YAML reads a bare On, Off, Yes or No like that, {remedy} in quotes"
+    return remedy
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in loc:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path
+
+
+def _within(path: str, field_path: str) -> str:
+    return ".".join(part for part in (path, field_path) if part) or "the object"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
+
+
+def _other_field(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+    known = _fields_beside(model, loc)
+    close = get_close_matches(str(loc[-1]), known, n=1)
+    return f"did you mean {close[0]}?" if close else f"remove it, or use one of {', '.join(known)}."
+
+
+def _fields_beside(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
+    """The fields that may stand where `loc` ends, found by walking the JSON schema of `model`."""
+    node: dict[str, Any] = model.model_json_schema(by_alias=True)
+    definitions = node["$defs"]
+    for part in loc[:-1]:
+        node = node["items"] if isinstance(part, int) else node["properties"][part]
+        node = next((choice for choice in node.get("anyOf", ()) if "$ref" in choice), node)
+        if "$ref" in node:
+            node = definitions[node["$ref"].removeprefix("#/$defs/")]
+    return sorted(node["properties"])

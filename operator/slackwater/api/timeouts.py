@@ -1,0 +1,77 @@
+"""Timeouts of a group's members, in milliseconds once parsed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final
+
+from pydantic import Field, Strict
+
+from slackwater.api.durations import PositiveDurationMs
+from slackwater.api.model import ApiModel, Int32, rule
+
+DEFAULT_SESSION_TIMEOUT_MS: Final = 45_000
+DEFAULT_HEARTBEAT_INTERVAL_MS: Final = 3_000
+DEFAULT_MAX_POLL_INTERVAL_MS: Final = 300_000
+LONGEST_TIMEOUT_MS: Final = 24 * 24 * 3_600_000
+"""Kafka keeps timeouts as signed 32-bit milliseconds: a little under 25 days."""
+
+
+class TimeoutsMode(StrEnum):
+    """What becomes of recommendations, as with the Vertical Pod Autoscaler."""
+
+    OFF = "Off"
+    RECOMMEND = "Recommend"
+    AUTO = "Auto"
+
+
+class Objective(ApiModel):
+    recover_within_ms: Annotated[PositiveDurationMs | None, Field(alias="recoverWithin")] = None
+    """A crashed member's partitions have to be worked on again within this time."""
+    needless_rebalances_per_month: Annotated[float, Strict(), Field(ge=0)] | None = None
+    """How many rebalances a month are accepted because of members that would have come back."""
+
+
+class Timeouts(ApiModel):
+    mode: TimeoutsMode = TimeoutsMode.OFF
+    """What to do with recommended timeouts: "Off" (in quotes: YAML takes a bare Off for false), Recommend or Auto."""
+    session_timeout_ms: Annotated[PositiveDurationMs | None, Field(alias="session")] = None
+    """session.timeout.ms of classic members; 45s when not given. Brokers take 6s to 30m unless told otherwise. Not
+    with protocol.target Consumer, where the broker keeps it for the group."""
+    heartbeat_interval_ms: Annotated[PositiveDurationMs | None, Field(alias="heartbeat")] = None
+    """heartbeat.interval.ms of classic members, at most a third of session; 3s when not given, or less where the
+    session is shorter than 9s. Not with protocol.target Consumer."""
+    max_poll_interval_ms: Annotated[PositiveDurationMs, Field(alias="maxPollInterval")] = DEFAULT_MAX_POLL_INTERVAL_MS
+    """max.poll.interval.ms: the longest time between two polls of a live member. At least session."""
+    max_poll_records: Annotated[Int32, Field(ge=1)] | None = None
+    """max.poll.records, for libraries that know it; the library's own default when not given."""
+    objective: Objective | None = None
+    """What recommended timeouts are to achieve."""
+
+    @property
+    def classic_session_timeout_ms(self) -> int:
+        """session.timeout.ms that a classic member gets."""
+        return self.session_timeout_ms or DEFAULT_SESSION_TIMEOUT_MS
+
+    @property
+    def classic_heartbeat_interval_ms(self) -> int:
+        """heartbeat.interval.ms that a classic member gets."""
+        return self.heartbeat_interval_ms or min(DEFAULT_HEARTBEAT_INTERVAL_MS, self.classic_session_timeout_ms // 3)
+
+    @rule(
+        "!has(self.heartbeat) || duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat)"
+        " <= (has(self.session) ? duration(self.session) : duration('45s'))",
+        "a session must have room for three heartbeats: lower timeouts.heartbeat or raise timeouts.session"
+        " (45s when it is not given)",
+        field_path="heartbeat",
+    )
+    def session_has_room_for_three_heartbeats(self) -> bool:
+        return self.heartbeat_interval_ms is None or 3 * self.heartbeat_interval_ms <= self.classic_session_timeout_ms
+
+    @rule(
+        "duration(self.maxPollInterval) <= duration('576h')",
+        "Kafka cannot count beyond 24 days: lower timeouts.maxPollInterval to 576h or less",
+        field_path="maxPollInterval",
+    )
+    def kafka_can_count_that_far(self) -> bool:
+        return self.max_poll_interval_ms <= LONGEST_TIMEOUT_MS
