@@ -1,8 +1,8 @@
 """Where everything of the sandbox lives: its folders, its addresses, and the record of what is up.
 
 Two folders: the cache (what is slow to make; survives `down`) and the run folder (all that one `up` makes; `down`
-removes it). The addresses are private to the sandbox's own network namespaces (see `network`), so they only have to differ from the
-machine's other networks.
+removes it). The addresses are private to the sandbox's own network namespaces (see `network`), so they only have to
+differ from the machine's other networks.
 """
 
 from __future__ import annotations

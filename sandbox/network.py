@@ -145,7 +145,7 @@ def refuse_taken_addresses() -> None:
         for ours in (NETWORK, SERVICES):
             if isinstance(taken, IPv4Network) and taken.overlaps(ours):
                 raise SandboxError(
-                    f"This machine already uses {taken} (on {route.get('dev', 'some interface')}); the sandbox needs {ours}.",
+                    f"This machine already uses {taken} ({route.get('dev', 'no interface')}); the sandbox needs {ours}.",
                     todo="Take that interface down while the sandbox runs, or run the sandbox on another machine.",
                 )
 

