@@ -29,7 +29,7 @@ class ConditionStatus(StrEnum):
 
 
 class Condition(ApiModel):
-    """One condition. `last_transition_time` moves only when `status` does."""
+    """One condition: when its status last changed is lastTransitionTime, whatever became of reason and message."""
 
     model_config = ConfigDict(extra="ignore")
 

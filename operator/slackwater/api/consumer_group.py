@@ -16,16 +16,16 @@ from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
 from slackwater.api.timeouts import Timeouts
 
-_CONSUMER_CONTAINERS: Final = (
-    "(has(self.client.container) ? self.template.spec.containers.filter(c, c.name == self.client.container)"
-    " : self.template.spec.containers.filter(c, c.name == self.template.spec.containers[0].name))"
+_CONSUMER_CONTAINER: Final = (
+    "(has(self.client.container) ? self.client.container : self.template.spec.containers[0].name)"
 )
 _OWNED: Final = "[" + ", ".join(f"'{setting}'" for setting in OwnedSetting) + "]"
 _OWNED_VARIABLES: Final = (
-    f"{_CONSUMER_CONTAINERS}.map(c, has(c.env)"
-    f" ? c.env.filter(e, {_OWNED}.exists(s, e.name == self.client.envPrefix + s)).map(e, e.name).join(', ')"
-    " : '').join('')"
+    f"self.template.spec.containers.filter(c, c.name == {_CONSUMER_CONTAINER} && has(c.env))"
+    f".map(c, c.env.filter(e, {_OWNED}.exists(s, e.name == self.client.envPrefix + s)).map(e, e.name).join(', '))"
+    ".join('')"
 )
+"""CEL for the owned variables that the consumer container sets, with commas between them."""
 _TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
 
 

@@ -32,7 +32,7 @@ class Container(KubernetesPart):
 
 class PodSpec(KubernetesPart):
     containers: Annotated[tuple[Container, ...], Field(max_length=32, json_schema_extra=_MAP_BY_NAME)]
-    restart_policy: str = Field("Always", max_length=16)
+    restart_policy: Annotated[str, Field(max_length=16)] | None = None
 
     @rule("size(self.containers) > 0", "give the pod template at least one container", field_path="containers")
     def there_is_a_container(self) -> bool:
@@ -44,7 +44,7 @@ class PodSpec(KubernetesPart):
         field_path="restartPolicy",
     )
     def pods_are_restarted(self) -> bool:
-        return self.restart_policy == "Always"
+        return self.restart_policy in (None, "Always")
 
 
 class PodTemplate(KubernetesPart):

@@ -1,0 +1,94 @@
+"""From pydantic's JSON schema to the structural OpenAPI schema that a CustomResourceDefinition takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from slackwater.api.durations import format_duration
+
+Schema = dict[str, Any]
+
+_KEPT: Final = (
+    "description",
+    "type",
+    "format",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "default",
+    "required",
+    "properties",
+    "items",
+    "additionalProperties",
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-validations",
+)
+"""What a structural schema may say, in the order in which a reader wants it."""
+
+
+def structural_schema(model: type[BaseModel], *, with_defaults: bool = True) -> Schema:
+    """The schema of `model` with references resolved, nulls gone (absent says it) and docstrings on one line.
+
+    `with_defaults` is for what people write; what programs report is to stay as it was reported.
+    """
+    schema = model.model_json_schema(by_alias=True, mode="validation")
+    return _Translation(schema.get("$defs", {}), with_defaults).node(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Translation:
+    definitions: dict[str, Schema]
+    with_defaults: bool
+
+    def node(self, source: Schema) -> Schema:
+        source = self._resolved(source)
+        result = dict(source)
+        result["default"] = self._default(source)
+        result["description"] = " ".join(source.get("description", "").split())
+        result["properties"] = {name: self._property(field) for name, field in source.get("properties", {}).items()}
+        result["items"] = self.node(source["items"]) if "items" in source else None
+        result["additionalProperties"], result["x-kubernetes-preserve-unknown-fields"] = self._open_fields(source)
+        return {key: result[key] for key in _KEPT if result.get(key) not in (None, "", [], {})}
+
+    def _property(self, source: Schema) -> Schema:
+        """A property; an object that may be left out gets `{}` for its default where its own fields have defaults."""
+        result = self.node(source)
+        fields = result.get("properties", {}).values()
+        nullable = "anyOf" in source
+        if not nullable and not result.get("required") and any("default" in field for field in fields):
+            result["default"] = {}
+        return {key: result[key] for key in _KEPT if key in result}
+
+    def _default(self, source: Schema) -> Any:
+        default = source.get("default")
+        if not self.with_defaults:
+            return None
+        if source.get("type") == "string" and isinstance(default, int):
+            return format_duration(default)  # durations are milliseconds in Python only
+        return default
+
+    def _open_fields(self, source: Schema) -> tuple[Schema | None, bool | None]:
+        """The type of further fields, and whether any are kept: a structural schema says one or neither."""
+        extra = source.get("additionalProperties", False)
+        if isinstance(extra, dict) and self._resolved(extra).get("type"):
+            return self.node(extra), None
+        return None, True if isinstance(extra, dict) or extra else None
+
+    def _resolved(self, source: Schema) -> Schema:
+        """Follow references and drop the null branch of `X | None`; what stands beside them wins."""
+        choices = [choice for choice in source.get("anyOf", ()) if choice.get("type") != "null"]
+        target = choices[0] if choices else {}
+        if "$ref" in source:
+            target = self.definitions[source["$ref"].rpartition("/")[2]]
+        if not target:
+            return source
+        beside = {key: value for key, value in source.items() if key not in ("anyOf", "$ref")}
+        return self._resolved(target) | beside
