@@ -1,0 +1,5 @@
+"""Real consumers and producers under steady load, and what is measured of them.
+
+`consumer` and `producer` also run in pods, where only confluent-kafka is installed: they import nothing else of the
+sandbox. `deliveries` and `generations` read back what happened.
+"""

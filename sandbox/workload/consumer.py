@@ -1,0 +1,134 @@
+"""The consumer that demo, tests and benchmarks run: an ordinary confluent-kafka consumer that can be told to misbehave.
+
+Client properties come from `KAFKA_*`, behaviour from the variables that `settings.Behaviour` reads. It ends with 0
+after SIGTERM, 1 when told to crash, 2 when its settings are refused, 3 after a fatal client error such as being
+fenced (F13).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from sandbox.workload.delivery_log import DeliveryLog
+from sandbox.workload.probe import serve_readiness
+from sandbox.workload.settings import Behaviour, InvalidSetting, connection, properties
+
+LOG = logging.getLogger("consumer")
+
+EXIT_CRASH = 1
+EXIT_REFUSED = 2
+EXIT_FATAL = 3
+
+# So that a delivery is recorded at most this long after it happened, however quiet the topic is.
+_POLL_S = 0.05
+_DEFAULTS = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": "1000"}
+
+
+def main() -> int:
+    """Run until SIGTERM or a fatal error; the result is the exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        behaviour = Behaviour.from_environment(os.environ)
+        if crashes_now(behaviour):
+            LOG.error("crashing, as CRASH_TIMES asks")
+            return EXIT_CRASH
+        return _run(behaviour, {**_DEFAULTS, **properties(os.environ)}, stop)
+    except InvalidSetting as error:
+        LOG.error("%s", error)  # noqa: TRY400 - a sentence for a person; a traceback adds nothing
+        return EXIT_REFUSED
+
+
+def crashes_now(behaviour: Behaviour) -> bool:
+    """Whether this start of the container is one of the first `crash_times`; the starts are counted in a file."""
+    if behaviour.crash_times == 0:
+        return False
+    counter = behaviour.state / "starts"
+    starts = int(counter.read_text()) if counter.exists() else 0
+    counter.write_text(str(starts + 1))
+    return starts < behaviour.crash_times
+
+
+def _run(behaviour: Behaviour, client: dict[str, str], stop: threading.Event) -> int:
+    ready = threading.Event()
+    serve_readiness(behaviour.ready_port, ready)
+    if stop.wait(behaviour.start_delay_s):
+        return 0
+    ready.set()
+    if behaviour.never_join:
+        LOG.info("ready, and never joining, as NEVER_JOIN asks")
+        stop.wait()
+        return 0
+    try:
+        consumer = Consumer(client)
+    except KafkaException as error:
+        LOG.error("the client refuses its settings: %s", error.args[0].str())  # noqa: TRY400 - as above
+        return EXIT_REFUSED
+    log = _delivery_log(behaviour, client)
+    try:
+        consumer.subscribe(list(behaviour.topics), on_assign=_say("assigned"), on_revoke=_say("revoked"))
+        fatal = _consume(consumer, behaviour, log, stop)
+        if fatal is None:
+            return 0
+        LOG.error("fatal: %s", fatal)
+        if not behaviour.exit_on_fatal:
+            stop.wait()
+        return EXIT_FATAL
+    finally:
+        consumer.close()  # commits; a classic static member stays in its group (F10)
+        if log:
+            log.close()
+
+
+def _consume(consumer: Consumer, behaviour: Behaviour, log: DeliveryLog | None, stop: threading.Event) -> str | None:
+    """Poll until told to stop (None) or until the client is beyond repair (its error)."""
+    while not stop.is_set():
+        message = consumer.poll(_POLL_S)
+        if log:
+            log.send_if_due()
+        if message is None:
+            continue
+        if error := message.error():
+            if error.fatal() or error.code() == KafkaError._FATAL:  # noqa: SLF001 - its public name has the underscore
+                return f"{error.name()}: {error.str()}"
+            LOG.warning("%s: %s", error.name(), error.str())
+            continue
+        _deliver(message, behaviour, log)
+    return None
+
+
+def _deliver(message: Message, behaviour: Behaviour, log: DeliveryLog | None) -> None:
+    if log:
+        log.add(message.partition(), message.offset())
+    if behaviour.poll_work_ms:
+        time.sleep(behaviour.poll_work_ms / 1000)
+
+
+def _delivery_log(behaviour: Behaviour, client: dict[str, str]) -> DeliveryLog | None:
+    if behaviour.deliveries_topic is None:
+        return None
+    instance = client.get("group.instance.id", "")
+    return DeliveryLog(behaviour.deliveries_topic, connection(client), behaviour.pod, instance)
+
+
+def _say(what: str) -> Callable[[Consumer, list[TopicPartition]], None]:
+    """A rebalance callback that logs what happened."""
+
+    def callback(_: Consumer, partitions: list[TopicPartition]) -> None:
+        LOG.info("%s %s", what, sorted((each.topic, each.partition) for each in partitions))
+
+    return callback
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""The consumer's own record of every message it was given, kept in a topic for `deliveries` to measure."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+
+from confluent_kafka import Producer
+
+MAX_AGE_S = 0.1
+_FLUSH_S = 10.0
+
+
+class DeliveryLog:
+    """Collects deliveries and sends them in batches that are at most MAX_AGE_S old.
+
+    A batch is `{"pod": …, "i": instance id, "p": [[partition, offset, unix milliseconds], …]}`.
+    """
+
+    def __init__(self, topic: str, connection: Mapping[str, str], pod: str, instance: str) -> None:
+        # One broker's word is enough: a lost batch would show as missing deliveries, and waiting for replicas would
+        # slow the consumer that is being measured.
+        self._producer = Producer({**connection, "acks": "1"})
+        self._topic = topic
+        self._origin = {"pod": pod, "i": instance}
+        self._batch: list[tuple[int, int, int]] = []
+        self._opened_s = 0.0
+
+    def add(self, partition: int, offset: int) -> None:
+        if not self._batch:
+            self._opened_s = time.monotonic()
+        self._batch.append((partition, offset, time.time_ns() // 1_000_000))
+
+    def send_if_due(self) -> None:
+        """To be called at least every MAX_AGE_S / 2."""
+        if self._batch and time.monotonic() - self._opened_s >= MAX_AGE_S / 2:
+            self._send()
+        self._producer.poll(0)
+
+    def close(self) -> None:
+        """Send what is left and wait until it is stored, ten seconds at most."""
+        if self._batch:
+            self._send()
+        self._producer.flush(_FLUSH_S)
+
+    def _send(self) -> None:
+        self._producer.produce(self._topic, json.dumps({**self._origin, "p": self._batch}, separators=(",", ":")))
+        self._batch = []
