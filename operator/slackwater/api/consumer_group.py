@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
 from slackwater.api.client import Client
-from slackwater.api.client_settings import OwnedSetting
-from slackwater.api.model import ApiModel, Flag, Int32, rule
+from slackwater.api.model import ApiModel, Int32, Rule, rule
+from slackwater.api.owned_settings import OwnedSetting, left_alone
 from slackwater.api.pod_template import Container, PodTemplate
+from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ObjectRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
 from slackwater.api.timeouts import Timeouts
 
-_CONSUMER_CONTAINER: Final = (
-    "(has(self.client.container) ? self.client.container : self.template.spec.containers[0].name)"
-)
-_OWNED: Final = "[" + ", ".join(f"'{setting}'" for setting in OwnedSetting) + "]"
-_OWNED_VARIABLES: Final = (
-    f"self.template.spec.containers.filter(c, c.name == {_CONSUMER_CONTAINER} && has(c.env))"
-    f".map(c, c.env.filter(e, {_OWNED}.exists(s, e.name == self.client.envPrefix + s)).map(e, e.name).join(', '))"
-    ".join('')"
-)
-"""CEL for the owned variables that the consumer container sets, with commas between them."""
 _TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
 
 
 class Membership(StrEnum):
     STATIC = "Static"
     DYNAMIC = "Dynamic"
-
-
-class ProtocolTarget(StrEnum):
-    """How the group is to rebalance."""
-
-    EAGER = "Eager"
-    COOPERATIVE = "Cooperative"
-    CONSUMER = "Consumer"
 
 
 class DeletionPolicy(StrEnum):
@@ -55,15 +38,9 @@ TopicName = Annotated[
 ]
 
 
-class Protocol(ApiModel):
-    target: ProtocolTarget | None = None
-    """How the group is to rebalance: Eager, Cooperative, or Consumer (KIP-848). The operator takes a running group
-    there step by step. When not given, the consumers' own choice of assignor is left alone."""
-    allow_downtime: Flag = False
-    """Accept an upgrade that stops all consumers for a while, where the client library knows no other way."""
-
-
 class ConsumerGroupSpec(ApiModel):
+    RULES: ClassVar[tuple[Rule, ...]] = tuple(left_alone(setting) for setting in OwnedSetting)
+
     explicit_group_id: Annotated[GroupId | None, Field(alias="groupId")] = None
     """The Kafka group's id; the object's name when not given. It cannot be changed."""
     connection_ref: ObjectRef
@@ -156,20 +133,3 @@ class ConsumerGroupSpec(ApiModel):
     def consumer_container_exists(self) -> bool:
         name = self.client.container
         return name is None or any(container.name == name for container in self.template.spec.containers)
-
-    @rule(
-        f"{_OWNED_VARIABLES} == ''",
-        "the template sets client settings that the operator sets itself: remove them from the consumer's env",
-        field_path="template",
-        message_expression=f"'remove ' + {_OWNED_VARIABLES} + ' from the env of the consumer container: the operator"
-        " sets them from this ConsumerGroup'",
-    )
-    def template_leaves_owned_settings_alone(self) -> bool | str:
-        owned = {setting.variable(self.client.env_prefix) for setting in OwnedSetting}
-        found = [variable.name for variable in self.consumer_container.env if variable.name in owned]
-        if not found:
-            return True
-        return (
-            f"remove {', '.join(found)} from the env of the consumer container: the operator sets them from this"
-            " ConsumerGroup"
-        )

@@ -23,15 +23,18 @@ _MARK: Final = "__slackwater_rule__"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One entry of x-kubernetes-validations.
+    """One entry of x-kubernetes-validations, and its judgement in Python.
 
-    `message_expression` is CEL for a sentence that depends on the object; `message` stands in where it fails.
+    `message_expression` is CEL for a sentence that depends on the object; `message` stands in where it fails. `check`
+    returns whether the rule holds, or the sentence to refuse with; it is None for rules between the old and the new
+    object (`oldSelf`), which only the API server can judge.
     """
 
     cel: str
     message: str
     field_path: str = ""
     message_expression: str = ""
+    check: Callable[[Any], bool | str] | None = None
 
     def as_schema(self) -> dict[str, str]:
         entry = {"rule": self.cel, "message": self.message}
@@ -41,27 +44,29 @@ class Rule:
             entry["fieldPath"] = f".{self.field_path}"
         return entry
 
+    def refusal(self, model: BaseModel) -> str:
+        """The sentence to refuse `model` with, "" when the rule holds."""
+        verdict = self.check is None or self.check(model)
+        return verdict if isinstance(verdict, str) else "" if verdict else self.message
 
-def rule(
-    cel: str, message: str, *, field_path: str = "", message_expression: str = ""
-) -> Callable[[Callable[[M], bool | str]], Callable[[M], bool | str]]:
-    """Make a method the Python side of a rule: it returns whether the rule holds, or the sentence to refuse with."""
 
-    def mark(check: Callable[[M], bool | str]) -> Callable[[M], bool | str]:
-        setattr(check, _MARK, Rule(cel, message, field_path, message_expression))
+def rule(cel: str, message: str, *, field_path: str = "") -> Callable[[Callable[[M], bool]], Callable[[M], bool]]:
+    """Make a method, which says whether a rule holds, the Python side of that rule."""
+
+    def mark(check: Callable[[M], bool]) -> Callable[[M], bool]:
+        setattr(check, _MARK, Rule(cel, message, field_path, check=check))
         return check
 
     return mark
 
 
-def _checks(model: type[BaseModel]) -> list[tuple[Rule, Callable[[Any], bool | str]]]:
-    return [(getattr(check, _MARK), check) for check in vars(model).values() if hasattr(check, _MARK)]
+def _rules(model: type[BaseModel]) -> tuple[Rule, ...]:
+    marked = tuple(getattr(check, _MARK) for check in vars(model).values() if hasattr(check, _MARK))
+    return marked + getattr(model, "RULES", ())
 
 
 def _publish_rules(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    rules = [rule for rule, _ in _checks(model)]
-    rules += getattr(model, "RULES_ON_UPDATE", ())
-    if rules:
+    if rules := _rules(model):
         schema["x-kubernetes-validations"] = [rule.as_schema() for rule in rules]
 
 
@@ -78,8 +83,8 @@ class ApiModel(BaseModel):
         json_schema_extra=_publish_rules,
     )
 
-    RULES_ON_UPDATE: ClassVar[tuple[Rule, ...]] = ()
-    """Rules between the old and the new object, which only the API server can judge."""
+    RULES: ClassVar[tuple[Rule, ...]] = ()
+    """Rules besides those that `@rule` makes of methods."""
 
     @model_validator(mode="before")
     @classmethod
@@ -92,14 +97,11 @@ class ApiModel(BaseModel):
 
     @model_validator(mode="after")
     def _keep_rules(self) -> Self:
-        broken = []
-        for rule, check in _checks(type(self)):
-            verdict = check(self)
-            if verdict is not True:
-                broken.append((rule.field_path, verdict or rule.message))
+        refusals = ((rule.field_path, rule.refusal(self)) for rule in _rules(type(self)))
+        broken = tuple((field_path, sentence) for field_path, sentence in refusals if sentence)
         if broken:
             sentences = "; ".join(sentence for _, sentence in broken)
-            raise PydanticCustomError(BROKEN_RULES, "{sentences}", {"broken": tuple(broken), "sentences": sentences})
+            raise PydanticCustomError(BROKEN_RULES, "{sentences}", {"broken": broken, "sentences": sentences})
         return self
 
 

@@ -35,7 +35,7 @@ class KafkaConnection(ApiModel):
 class ConsumerGroup(ApiModel):
     """One Kafka consumer group, and the pods that are its members."""
 
-    RULES_ON_UPDATE: ClassVar[tuple[Rule, ...]] = (
+    RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
             cel=f"{_group_id('self')} == {_group_id('oldSelf')}",
             message="a group's id cannot be changed, since its offsets would stay behind: put groupId back, or make a"

@@ -59,7 +59,7 @@ class Rollout(ApiModel):
     """Where to stop on the way, in the order of their replicas."""
 
     @rule(
-        "self.canary.map(step, step.replicas).isSorted()",
+        "!has(self.canary) || self.canary.map(step, step.replicas).isSorted()",
         "list the canary steps by growing replicas",
         field_path="canary",
     )

@@ -59,12 +59,16 @@ class _Translation:
         return {key: result[key] for key in _KEPT if result.get(key) not in (None, "", [], {})}
 
     def _property(self, source: Schema) -> Schema:
-        """A property; an object that may be left out gets `{}` for its default where its own fields have defaults."""
+        """A property; an object that may be left out defaults to the defaults of its own fields.
+
+        `{}` would do, since defaults fill themselves in, but the API server holds it against the rules before it does.
+        """
         result = self.node(source)
-        fields = result.get("properties", {}).values()
+        fields = result.get("properties", {}).items()
+        defaults = {name: field["default"] for name, field in fields if "default" in field}
         nullable = "anyOf" in source
-        if not nullable and not result.get("required") and any("default" in field for field in fields):
-            result["default"] = {}
+        if defaults and not nullable and not result.get("required"):
+            result["default"] = defaults
         return {key: result[key] for key in _KEPT if key in result}
 
     def _default(self, source: Schema) -> Any:
