@@ -25,6 +25,7 @@ from sandbox.layout import BRIDGE, GATEWAY, HOST, NETWORK, NODE_NETNS, SERVICES
 NETNS_PREFIX = "slackwater-"
 NETNS_FOLDER = Path("/run/netns")
 HOST_LINK = "slackwater-host"  # 15 characters: the longest name that Linux allows
+BRIDGE_HARDWARE_ADDRESS = "02:53:4c:41:43:4b"  # any locally administered one
 
 # Written in the node's namespace only. Pods reach each other through the bridge without iptables (the last one), so
 # the kernel needs no br_netfilter; kube-proxy masquerades instead, for services whose pods sit on the same bridge.
@@ -47,7 +48,9 @@ def create() -> None:
         # br_netfilter's switch exists only where that module is loaded; without it there is nothing to switch off.
         write = f"! test -e /proc/sys/{key} || echo {value} > /proc/sys/{key}"
         run(["nsenter", f"--net={NETNS_FOLDER / NODE_NETNS}", "sh", "-c", write])
-    _ip("link", "add", BRIDGE, "type", "bridge", netns=NODE_NETNS)
+    # Left to itself a bridge takes its lowest port's hardware address, and changes it when a pod comes: everyone's
+    # neighbour tables would then be wrong for half a minute.
+    _ip("link", "add", BRIDGE, "address", BRIDGE_HARDWARE_ADDRESS, "type", "bridge", netns=NODE_NETNS)
     _ip("address", "add", f"{GATEWAY}/{NETWORK.prefixlen}", "dev", BRIDGE, netns=NODE_NETNS)
     _ip("link", "set", BRIDGE, "up", netns=NODE_NETNS)
     _ip("link", "add", HOST_LINK, "type", "veth", "peer", "name", "to-host", "netns", NODE_NETNS)
@@ -145,7 +148,7 @@ def refuse_taken_addresses() -> None:
         for ours in (NETWORK, SERVICES):
             if isinstance(taken, IPv4Network) and taken.overlaps(ours):
                 raise SandboxError(
-                    f"This machine already uses {taken} ({route.get('dev', 'no interface')}); the sandbox needs {ours}.",
+                    f"This machine already uses {taken} ({route.get('dev', '')}); the sandbox needs {ours}.",
                     todo="Take that interface down while the sandbox runs, or run the sandbox on another machine.",
                 )
 

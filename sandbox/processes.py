@@ -203,7 +203,7 @@ def _refuse_second(layout: Layout, name: str) -> None:
 
 def _pid_outside(outer: int, inner: int) -> int | None:
     """The pid on this machine of the process that has the pid `inner` in the process namespace that `outer` is in."""
-    namespace = os.stat(f"/proc/{outer}/ns/pid").st_ino
+    namespace = Path(f"/proc/{outer}/ns/pid").stat().st_ino
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(FileNotFoundError, ProcessLookupError):
             status = (folder / "status").read_text()

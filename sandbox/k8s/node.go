@@ -8,12 +8,13 @@ import (
 	"syscall"
 )
 
-// nodeInit is process 1 of the node: it runs in mount and process namespaces of its own, which make the node's end simple. When
-// this process dies, however it dies, the kernel ends every process of the node (containerd, its shims, the kubelet, all pods)
-// and drops every mount that they made. It makes /proc show the node's processes, then does nothing but collect orphans.
+// nodeInit is process 1 of the node: it runs in mount and process namespaces of its own, which make the node's end
+// simple. When this process dies, however it dies, the kernel ends every process of the node (containerd, its shims,
+// the kubelet, all pods) and drops every mount that they made. It makes /proc show the node's processes, then does
+// nothing but collect orphans.
 //
-// Each argument SOURCE:TARGET mounts the folder SOURCE over TARGET, for the few paths that the kubelet and the network plugins
-// hard-code: so nothing of them is left on the machine.
+// Each argument SOURCE:TARGET mounts the folder SOURCE over TARGET, for the few paths that the kubelet and the network
+// plugins hard-code: so nothing of them is left on the machine.
 func nodeInit(folders []string) error {
 	// Mounts of the machine still come in, mounts of the node never go out.
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_SLAVE, ""); err != nil {
