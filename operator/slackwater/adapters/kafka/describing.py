@@ -1,0 +1,80 @@
+"""Describes groups whatever their type, and remembers the type, so that the next time one request will do.
+
+A group is asked about as what it was last seen to be. One that turns out not to be that is asked about as the other
+type in the same pass (F6: a rollout flips a group from classic to KIP-848), and ListGroups has the last word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from typing import Any
+
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+
+from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
+from slackwater.adapters.kafka.descriptions import (
+    Answer,
+    Description,
+    NotOfThisType,
+    classic_answers,
+    consumer_answers,
+    listed_answer,
+)
+from slackwater.adapters.kafka.errors import ApiMissing, Code, Failure, KafkaFailed, group_failure, unanswered
+from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.core.observation import GroupType
+
+
+class Describer:
+    def __init__(self, wire: KafkaWire) -> None:
+        self._wire = wire
+        self._types: dict[str, GroupType] = {}
+
+    async def describe(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
+        """Return a description of each group that `node_id` coordinates. Never raises."""
+        consumer = {group_id for group_id in group_ids if self._types.get(group_id) is GroupType.CONSUMER}
+        answers = await self._ask_both(node_id, set(group_ids) - consumer, consumer)
+        elsewhere = {group_id for group_id, answer in answers.items() if isinstance(answer, NotOfThisType)}
+        answers |= await self._ask_both(node_id, elsewhere & consumer, elsewhere - consumer)
+        neither = {group_id for group_id, answer in answers.items() if isinstance(answer, NotOfThisType)}
+        settled = await self._look_up_in_list(node_id, neither) if neither else {}
+        settled |= {g: answer for g, answer in answers.items() if not isinstance(answer, NotOfThisType)}
+        self._types |= {g: answer.type for g, answer in settled.items() if isinstance(answer, Description)}
+        return settled
+
+    def forget_all_but(self, group_ids: Collection[str]) -> None:
+        """Drop what is remembered about groups that nobody asks about any more."""
+        self._types = {group_id: kind for group_id, kind in self._types.items() if group_id in group_ids}
+
+    async def _ask_both(self, node_id: int, classic: Collection[str], consumer: Collection[str]) -> dict[str, Answer]:
+        as_classic = DescribeGroupsRequest(groups=sorted(classic), include_authorized_operations=False)
+        as_consumer = ConsumerGroupDescribeRequest(group_ids=sorted(consumer), include_authorized_operations=False)
+        classic_found, consumer_found = await asyncio.gather(
+            self._ask(node_id, as_classic, classic, classic_answers),
+            self._ask(node_id, as_consumer, consumer, consumer_answers),
+        )
+        return {**classic_found, **consumer_found}
+
+    async def _ask(
+        self, node_id: int, request: Any, group_ids: Collection[str], read: Callable[[Any], dict[str, Answer]]
+    ) -> dict[str, Answer]:
+        if not group_ids:
+            return {}
+        try:
+            found = read(await self._wire.send(request, node_id))
+        except ApiMissing:  # a broker from before KIP-848 has no such groups
+            return {group_id: NotOfThisType() for group_id in group_ids}
+        except KafkaFailed as error:
+            return dict.fromkeys(group_ids, error.failure)
+        return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in group_ids}
+
+    async def _look_up_in_list(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
+        try:
+            response = await self._wire.send(ListGroupsRequest(), node_id)
+        except KafkaFailed as error:
+            return dict.fromkeys(group_ids, error.failure)
+        if response.error_code != Code.NONE:
+            return {group_id: group_failure(group_id, response.error_code) for group_id in group_ids}
+        listed = {group.group_id: group for group in response.groups}
+        return {group_id: listed_answer(group_id, listed.get(group_id)) for group_id in group_ids}

@@ -1,0 +1,121 @@
+"""What a coordinator's answer says about a group: state, type, members, who owns what. Pure: answers in, values out."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
+
+from slackwater.adapters.kafka.errors import Code, Failure, group_failure, unanswered
+from slackwater.core.observation import GroupState, GroupType, Member, TopicPartition
+from slackwater.core.reasons import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    state: GroupState
+    type: GroupType
+    assignor: str = ""
+    epoch: int | None = None
+    members: tuple[Member, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotOfThisType:
+    """The coordinator has no group of this id and of the type that was asked for."""
+
+
+Answer = Description | NotOfThisType | Failure
+
+NO_SUCH_GROUP: Final = Description(GroupState.DEAD, GroupType.CLASSIC)
+"""A group that nobody has joined yet, or that was deleted: a legitimate thing to see."""
+
+_CONSUMER_PROTOCOLS: Final = frozenset({"", "consumer"})
+_STATES: Final = {state.value: state for state in GroupState}
+_TYPES: Final = {"classic": GroupType.CLASSIC, "consumer": GroupType.CONSUMER}
+
+
+def classic_answers(response: Any) -> dict[str, Answer]:
+    """Read a DescribeGroupsResponse by group id. Groups of other types and missing ones look alike in it (F18)."""
+    return {group.group_id: _classic(group) for group in response.groups}
+
+
+def consumer_answers(response: Any) -> dict[str, Answer]:
+    """Read a ConsumerGroupDescribeResponse by group id."""
+    return {group.group_id: _consumer(group) for group in response.groups}
+
+
+def listed_answer(group_id: str, listed: Any | None) -> Description | Failure:
+    """Judge a group that is neither classic nor KIP-848 to the describing requests, by its row of ListGroups."""
+    if listed is None:
+        return NO_SUCH_GROUP
+    if str(listed.group_type).lower() in {"classic", "consumer", ""}:
+        message = f"group {group_id} changed its protocol while it was looked at; this passes by itself"
+        return Failure(Reason.OBSERVATION_INCOMPLETE, message)
+    return Description(_state(listed.group_state), GroupType.OTHER)
+
+
+def _classic(group: Any) -> Answer:
+    # Up to version 5 a missing group has no error and is Dead, from version 6 on (KIP-1043) there is the error.
+    if group.error_code == Code.GROUP_ID_NOT_FOUND or (group.error_code == Code.NONE and group.group_state == "Dead"):
+        return NotOfThisType()
+    if group.error_code != Code.NONE:
+        return group_failure(group.group_id, group.error_code)
+    if group.protocol_type not in _CONSUMER_PROTOCOLS:
+        return Description(_state(group.group_state), GroupType.OTHER)
+    try:
+        members = tuple(_classic_member(member) for member in group.members)
+    except (struct.error, ValueError, IndexError) as error:
+        return unanswered(f"a readable assignment of group {group.group_id} ({error})")
+    return Description(_state(group.group_state), GroupType.CLASSIC, assignor=group.protocol_data, members=members)
+
+
+def _classic_member(member: Any) -> Member:
+    encoded = bytes(member.member_assignment or b"")  # empty while the group rebalances
+    decoded = ConsumerProtocolAssignment.decode(encoded).assigned_partitions if encoded else ()
+    return Member(
+        member_id=member.member_id,
+        instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        host=_host(member.client_host),
+        assignment=frozenset(TopicPartition(owned.topic, number) for owned in decoded for number in owned.partitions),
+    )
+
+
+def _consumer(group: Any) -> Answer:
+    # A broker whose group.version is 0 knows the request but none of these groups (F6).
+    if group.error_code in (Code.GROUP_ID_NOT_FOUND, Code.UNSUPPORTED_VERSION):
+        return NotOfThisType()
+    if group.error_code != Code.NONE:
+        return group_failure(group.group_id, group.error_code)
+    members = tuple(
+        Member(
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            client_id=member.client_id,
+            host=_host(member.client_host),
+            assignment=_partitions(member.assignment),
+            target=_partitions(member.target_assignment),
+            epoch=member.member_epoch,
+        )
+        for member in group.members
+    )
+    return Description(_state(group.group_state), GroupType.CONSUMER, group.assignor_name, group.group_epoch, members)
+
+
+def _partitions(assignment: Any) -> frozenset[TopicPartition]:
+    return frozenset(
+        TopicPartition(owned.topic_name, number) for owned in assignment.topic_partitions for number in owned.partitions
+    )
+
+
+def _state(name: str) -> GroupState:
+    """A state that we do not know is not Stable; with KIP-848 it counts as rebalancing (F16)."""
+    return _STATES.get(name, GroupState.UNKNOWN)
+
+
+def _host(client_host: str) -> str:
+    """Java prints addresses as `name/address`, the name mostly empty."""
+    return client_host.removeprefix("/")

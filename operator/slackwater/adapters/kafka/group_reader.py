@@ -1,0 +1,148 @@
+"""Reads many groups at once: a fixed number of requests per coordinator and per leader, whatever the number of groups.
+
+A pass is one Metadata request; then, at the same time, the groups' descriptions and committed offsets from every
+coordinator and the ends of the partitions from every leader. What fails makes exactly the groups that it concerns
+`Unobserved`: an answer in part is no observation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping
+
+from slackwater.adapters.kafka.coordinators import Coordinators
+from slackwater.adapters.kafka.describing import Describer
+from slackwater.adapters.kafka.descriptions import Description
+from slackwater.adapters.kafka.errors import Failure, KafkaFailed
+from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends
+from slackwater.adapters.kafka.topics import TopicLayout, read_layout
+from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.core.observation import GroupObservation, KafkaView, PartitionOffsets, TopicPartition, Unobserved
+from slackwater.core.reasons import Reason
+
+Group = tuple[int, Description, Committed]
+"""What a coordinator (its node id first) said about one group."""
+
+
+class KafkaGroupReader:
+    """A `GroupReader` of one cluster. `requests` counts what was sent, by API name."""
+
+    def __init__(
+        self, wire: KafkaWire, coordinators: Coordinators | None = None, *, now: Callable[[], float] = time.time
+    ) -> None:
+        self._wire = wire
+        self._coordinators = coordinators or Coordinators(wire)
+        self._describer = Describer(wire)
+        self._now = now
+
+    @property
+    def requests(self) -> Counter[str]:
+        return self._wire.requests
+
+    async def observe(self, topics_by_group: Mapping[str, frozenset[str]]) -> Mapping[str, KafkaView]:
+        """One view for each group. Never raises for what Kafka does; each request takes the wire's timeout at most."""
+        if not topics_by_group:
+            return {}
+        began_at = self._now()
+        views: dict[str, KafkaView] = {}
+        try:
+            layout = await read_layout(self._wire, frozenset().union(*topics_by_group.values()))
+        except KafkaFailed as error:
+            return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
+        partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
+        groups, ends = await asyncio.gather(self._read_groups(partitions), self._read_ends(layout))
+        for group_id, topics in topics_by_group.items():
+            group = layout.failure_among(topics) or groups[group_id]
+            if isinstance(group, Failure):
+                views[group_id] = _unobserved(group, began_at)
+            else:
+                views[group_id] = _assembled(group_id, began_at, group, partitions[group_id], ends)
+        return views
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    async def _read_groups(self, partitions: Mapping[str, frozenset[TopicPartition]]) -> dict[str, Group | Failure]:
+        groups = await self._ask_coordinators(partitions)
+        failures = {group_id: group for group_id, group in groups.items() if isinstance(group, Failure)}
+        # A coordinator that is silent may have lost its groups to another broker without being able to say so.
+        self._coordinators.forget(g for g, f in failures.items() if f.reason is Reason.KAFKA_UNREACHABLE)
+        moved = {group_id: partitions[group_id] for group_id, f in failures.items() if f.coordinator_moved}
+        if moved:
+            self._coordinators.forget(moved)
+            groups |= await self._ask_coordinators(moved)
+        return groups
+
+    async def _ask_coordinators(
+        self, partitions: Mapping[str, frozenset[TopicPartition]]
+    ) -> dict[str, Group | Failure]:
+        found = await self._coordinators.find(partitions)
+        by_node: defaultdict[int, dict[str, frozenset[TopicPartition]]] = defaultdict(dict)
+        groups: dict[str, Group | Failure] = {}
+        for group_id, node in found.items():
+            if isinstance(node, Failure):
+                groups[group_id] = node
+            else:
+                by_node[node][group_id] = partitions[group_id]
+        for answers in await asyncio.gather(*(self._ask_coordinator(node, of) for node, of in by_node.items())):
+            groups |= answers
+        return groups
+
+    async def _ask_coordinator(
+        self, node_id: int, partitions: Mapping[str, frozenset[TopicPartition]]
+    ) -> dict[str, Group | Failure]:
+        descriptions, committed = await asyncio.gather(
+            self._describer.describe(node_id, partitions),
+            read_committed(self._wire, node_id, partitions),
+        )
+        return {g: _both(node_id, descriptions[g], committed[g]) for g in partitions}
+
+    async def _read_ends(self, layout: TopicLayout) -> dict[TopicPartition, int | Failure]:
+        by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        for partition, leader in layout.leaders.items():
+            if partition.topic not in layout.failures:
+                by_leader[leader].append(partition)
+        ends: dict[TopicPartition, int | Failure] = {}
+        for answers in await asyncio.gather(*(read_ends(self._wire, node, of) for node, of in by_leader.items())):
+            ends |= answers
+        return ends
+
+
+def _both(node_id: int, description: Description | Failure, committed: Committed | Failure) -> Group | Failure:
+    if isinstance(description, Failure):
+        return description
+    return committed if isinstance(committed, Failure) else (node_id, description, committed)
+
+
+def _unobserved(failure: Failure, began_at: float) -> Unobserved:
+    return Unobserved(failure.reason, failure.message, began_at)
+
+
+def _assembled(
+    group_id: str,
+    began_at: float,
+    group: Group,
+    partitions: Collection[TopicPartition],
+    ends: Mapping[TopicPartition, int | Failure],
+) -> KafkaView:
+    node_id, description, committed = group
+    offsets: dict[TopicPartition, PartitionOffsets] = {}
+    for partition in partitions:
+        end = ends[partition]
+        if isinstance(end, Failure):
+            return _unobserved(end, began_at)
+        offsets[partition] = PartitionOffsets(committed=committed.get(partition), end=end)
+    return GroupObservation(
+        group_id=group_id,
+        observed_at=began_at,
+        state=description.state,
+        type=description.type,
+        assignor=description.assignor,
+        epoch=description.epoch,
+        coordinator=node_id,
+        members=description.members,
+        partitions=frozenset(partitions),
+        offsets=offsets,
+    )
