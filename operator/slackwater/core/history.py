@@ -27,6 +27,8 @@ class MemberSighting:
 
 @dataclass(frozen=True, slots=True)
 class GroupHistory:
+    watched_since: float | None = None
+    """The first observation of the unbroken row that leads to the newest one; None while there is none."""
     observed_at: float | None = None
     """The newest observation folded in."""
     unchanged_since: float | None = None
@@ -34,11 +36,14 @@ class GroupHistory:
     fingerprint: tuple[object, ...] = ()
     members: Mapping[str, MemberSighting] = field(default_factory=dict)
     """By instance id, or by member id for dynamic members."""
+    departures: Mapping[str, float] = field(default_factory=dict)
+    """When a member that is gone was first seen missing, by the same keys as `members`."""
     committed: Mapping[TopicPartition, int] = field(default_factory=dict)
-    commit_moved_at: Mapping[TopicPartition, float] = field(default_factory=dict)
-    """When a partition's committed offset was last seen to grow."""
+    commit_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """A moment after which a partition's committed offset grew: that of the observation before the one that saw it."""
     end: Mapping[TopicPartition, int] = field(default_factory=dict)
-    end_moved_at: Mapping[TopicPartition, float] = field(default_factory=dict)
+    end_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """The same for the end of the partition's log."""
 
     def calm_for(self, observation: GroupObservation) -> float:
         """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
@@ -55,22 +60,24 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
     unchanged = history.unchanged_since is not None and fingerprint == history.fingerprint
     committed = {p: o.committed for p, o in observation.offsets.items() if o.committed is not None}
     end = {p: o.end for p, o in observation.offsets.items() if o.end is not None}
-    return replace(
-        history,
+    members = _sightings(history, observation)
+    return GroupHistory(
+        watched_since=observation.observed_at if history.watched_since is None else history.watched_since,
         observed_at=observation.observed_at,
         unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
         fingerprint=fingerprint,
-        members=_sightings(history, observation),
+        members=members,
+        departures=_departures(history, members, observation.observed_at),
         committed=committed,
-        commit_moved_at=_moved(history.committed, committed, history.commit_moved_at, observation.observed_at),
+        commit_moved_after=_moved(history.committed, committed, history.commit_moved_after, history.observed_at),
         end=end,
-        end_moved_at=_moved(history.end, end, history.end_moved_at, observation.observed_at),
+        end_moved_after=_moved(history.end, end, history.end_moved_after, history.observed_at),
     )
 
 
 def interrupted(history: GroupHistory) -> GroupHistory:
-    """An observation failed: what happened meanwhile is unknown, so calm has to be shown anew."""
-    return replace(history, unchanged_since=None)
+    """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown anew."""
+    return replace(history, unchanged_since=None, watched_since=None)
 
 
 def _fingerprint(observation: GroupObservation) -> tuple[object, ...]:
@@ -93,14 +100,21 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
     return sightings
 
 
+def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
+    """Static members only: the ids of dynamic ones never come back, and would pile up here."""
+    gone = {key: history.departures.get(key, at) for key in (*history.departures, *history.members)}
+    static = {key for key, sighting in history.members.items() if sighting.member_id != key} | set(history.departures)
+    return {key: moment for key, moment in gone.items() if key in static and key not in members}
+
+
 def _moved(
     before: Mapping[TopicPartition, int],
     now: Mapping[TopicPartition, int],
-    moved_at: Mapping[TopicPartition, float],
-    at: float,
+    moved_after: Mapping[TopicPartition, float],
+    last_look: float | None,
 ) -> dict[TopicPartition, float]:
-    result = {partition: moment for partition, moment in moved_at.items() if partition in now}
+    result = {partition: moment for partition, moment in moved_after.items() if partition in now}
     for partition, offset in now.items():
-        if partition in before and offset > before[partition]:
-            result[partition] = at
+        if last_look is not None and partition in before and offset > before[partition]:
+            result[partition] = last_look
     return result

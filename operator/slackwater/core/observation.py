@@ -83,7 +83,7 @@ class GroupObservation:
 
     @property
     def lag(self) -> int | None:
-        """Total lag in records; None when any partition's end is unknown. A partition without a commit counts as unread."""
+        """Total lag in records; None when any end is unknown. A partition without a commit counts as unread."""
         total = 0
         for partition in self.partitions:
             offsets = self.offsets.get(partition)

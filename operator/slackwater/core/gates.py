@@ -1,0 +1,212 @@
+"""When may a pod be restarted? The gates, in order: the first refusal wins and is what people are told.
+
+A gate is a pure function of the world and of the pods that are known to be down already: those cannot be disturbed, so
+they are not waited for; everything else is judged as strictly as if they were not there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from slackwater.api.annotations import PAUSE
+from slackwater.api.consumer_group import Membership
+from slackwater.core.observation import GroupObservation, GroupState, Member, TopicPartition, Unobserved
+from slackwater.core.presence import Presence, presence
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.text import listing, rounded, seconds
+from slackwater.core.world import Pod, World, ordinal_of
+
+Down = frozenset[int]
+"""Ordinals of pods that are known not to consume."""
+Gate = Callable[[World, GroupObservation, Down], Hold | None]
+
+OLDEST_OBSERVATION_S: Final = 10.0
+SOON_S: Final = 1.0
+LATER_S: Final = 5.0
+
+
+def first_refusal(world: World, down: Down) -> Hold | None:
+    """Ask every gate in order; None means that one pod may be restarted now."""
+    if isinstance(world.kafka, Unobserved):
+        return Hold(world.kafka.reason, world.kafka.message, SOON_S)
+    for gate in GATES:
+        if hold := gate(world, world.kafka, down):
+            return hold
+    return None
+
+
+def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 1: newer than the last act, complete, and of today's StatefulSet."""
+    age = world.now - kafka.observed_at
+    if age > OLDEST_OBSERVATION_S:
+        return Hold(Reason.OBSERVATION_STALE, f"the last look at the group is more than {seconds(OLDEST_OBSERVATION_S)} old", SOON_S)
+    if world.memory.step is not None and kafka.observed_at <= world.memory.step.started_at:
+        return Hold(Reason.OBSERVATION_STALE, "the group has not been looked at since the last restart", SOON_S)
+    if world.workload is not None and not world.workload.settled:
+        message = "the StatefulSet controller has not taken up the last change yet"
+        return Hold(Reason.STATEFUL_SET_NOT_OBSERVED, message, SOON_S)
+    return None
+
+
+def rollout_is_allowed(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 2: nobody has paused it."""
+    if PAUSE not in world.group.metadata.annotations:
+        return None
+    reason = world.group.metadata.annotations[PAUSE]
+    because = f" ({reason})" if reason not in ("", "true") else ""
+    return Hold(Reason.PAUSED, f"paused{because}: remove the annotation {PAUSE} to go on", 60.0)
+
+
+def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 3: every pod that should be up is."""
+    for ordinal in range(world.group.spec.replicas - 1, -1, -1):
+        pod = world.pod(ordinal)
+        if pod is None:
+            return Hold(Reason.POD_MISSING, f"pod {world.group.name}-{ordinal} does not exist", LATER_S)
+        if pod.terminating:
+            return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is being deleted", SOON_S)
+        if not pod.ready and ordinal not in down:
+            return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is not Ready{_why_waiting(pod)}", LATER_S)
+    return None
+
+
+def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 4: the group is calm, and has been for `stableFor`."""
+    if len(down) == world.group.spec.replicas and kafka.state in (GroupState.EMPTY, GroupState.DEAD):
+        return None  # nobody consumes, so nobody can be disturbed
+    if not kafka.calm:
+        what = "has members that are not where the coordinator wants them" if kafka.state is GroupState.STABLE else ""
+        return Hold(Reason.GROUP_REBALANCING, f"the group {what or f'is {kafka.state}'}", SOON_S)
+    stable_for_s = world.group.spec.rollout.stable_for_ms / 1000
+    calm_for = world.history.calm_for(kafka)
+    if calm_for < stable_for_s:
+        message = f"the group is calm; it has to stay so for {seconds(stable_for_s)} (stableFor)"
+        return Hold(Reason.GROUP_STABILIZING, message, min(SOON_S, stable_for_s - calm_for))
+    return None
+
+
+def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 5: exactly the expected members; no duplicate, zombie or foreign one."""
+    if strangers := [m for m in kafka.members if _is_foreign(world, m)]:
+        who = listing(f"{m.client_id} at {m.host.lstrip('/')}" for m in strangers)
+        message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
+        return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
+    if zombies := [m.instance_id or m.member_id for m in kafka.members if _is_zombie(world, m)]:
+        message = f"members whose pods are gone are still in the group: {listing(zombies)}"
+        return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
+    for instance_id, sighting in world.history.members.items():
+        if sighting.takeovers >= 2 and _pod_has_not_restarted(world, instance_id, sighting.since):
+            message = f"instance id {instance_id} changes hands again and again: two processes use it"
+            return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
+    return _members_are_present(world, down)
+
+
+def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 6: every partition is owned once, and the pod restarted last works on its own again."""
+    if len(down) == world.group.spec.replicas:
+        return None
+    owners = Counter(partition for member in kafka.members for partition in member.assignment)
+    if shared := [p for p, count in owners.items() if count > 1]:
+        return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions owned more than once: {_partitions(shared)}", SOON_S)
+    if unowned := [p for p in kafka.partitions if p not in owners]:
+        return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {_partitions(unowned)}", SOON_S)
+    step = world.memory.step
+    pod = world.pod(step.ordinal) if step is not None else None
+    return None if pod is None or pod.ordinal in down else _works_again(world, kafka, pod)
+
+
+def first_stall(world: World, pod: Pod) -> Hold | None:
+    """Why a pod that is back in the group is not known to work there; None when it works."""
+    if not isinstance(world.kafka, GroupObservation):
+        return None
+    return _works_again(world, world.kafka, pod)
+
+
+def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 7: lag within `maxLag`, by log-end offsets (F21)."""
+    bound = world.group.spec.rollout.max_lag
+    if bound is None:
+        return None
+    if kafka.lag is None:
+        return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
+    if bound.absolute is not None and kafka.lag > bound.absolute:
+        message = f"lag is about {rounded(kafka.lag)} records, more than maxLag.absolute {bound.absolute}"
+        return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
+    before = world.memory.lag_before or 0
+    if bound.growth is not None and kafka.lag - before > bound.growth:
+        message = f"lag grew from {before} to about {rounded(kafka.lag)}, by more than maxLag.growth {bound.growth}"
+        return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
+    return None
+
+
+GATES: Final[tuple[Gate, ...]] = (
+    observation_is_fresh,
+    rollout_is_allowed,
+    pods_are_ready,
+    group_is_settled,
+    members_are_ours,
+    partitions_are_owned,
+    lag_is_bounded,
+)
+
+
+def _is_foreign(world: World, member: Member) -> bool:
+    if world.group.spec.membership is Membership.STATIC:
+        return ordinal_of(member.instance_id, world.group.name) is None
+    return all(member not in world.members_of(pod) for pod in world.pods)
+
+
+def _is_zombie(world: World, member: Member) -> bool:
+    ordinal = ordinal_of(member.instance_id, world.group.name)
+    return ordinal is not None and ordinal >= world.group.spec.replicas
+
+
+def _pod_has_not_restarted(world: World, instance_id: str, since: float) -> bool:
+    pod = world.pod(ordinal_of(instance_id, world.group.name) or 0)
+    return pod is not None and pod.started_at is not None and pod.started_at < since - 60.0
+
+
+def _members_are_present(world: World, down: Down) -> Hold | None:
+    wanted = world.group.spec.members_per_pod
+    for pod in reversed(world.wanted_pods):
+        if pod.ordinal in down:
+            continue
+        found = len(world.members_of(pod))
+        if found > wanted:
+            message = f"pod {pod.name} has {found} members, not membersPerPod {wanted}: correct membersPerPod"
+            return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
+        if found < wanted:
+            message = f"pod {pod.name} has {found} of {wanted} members in the group"
+            return Hold(Reason.MEMBER_MISSING, message, SOON_S)
+        if presence(world, pod) is not Presence.YES:
+            message = f"the group lists pod {pod.name}'s member, but not yet one that joined since the pod started"
+            return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
+    return None
+
+
+def _works_again(world: World, kafka: GroupObservation, pod: Pod) -> Hold | None:
+    owned = frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
+    if not owned:
+        if len(kafka.members) > len(kafka.partitions):
+            return None  # more members than partitions: somebody has to go without
+        return Hold(Reason.MEMBER_OWNS_NOTHING, f"pod {pod.name} is back in the group but owns no partition", SOON_S)
+    since = pod.started_at or pod.created_at
+    if any(world.history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
+        return None
+    arrived = [p for p in owned if world.history.end_moved_after.get(p, 0.0) >= since]
+    never_commits = all(o.committed is None for o in kafka.offsets.values())
+    if never_commits or not arrived:
+        return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
+    message = f"pod {pod.name} owns {_partitions(owned)} again, but has committed nothing there since it started"
+    return Hold(Reason.OFFSETS_NOT_MOVING, message, SOON_S)
+
+
+def _why_waiting(pod: Pod) -> str:
+    detail = f": {pod.waiting_message}" if pod.waiting_message else ""
+    return f" ({pod.waiting}{detail})" if pod.waiting else ""
+
+
+def _partitions(partitions: list[TopicPartition] | frozenset[TopicPartition]) -> str:
+    return listing(f"{p.topic}-{p.partition}" for p in sorted(partitions))

@@ -1,0 +1,107 @@
+"""What the operator makes for a ConsumerGroup: StatefulSet, headless Service, PodDisruptionBudget, as plain objects.
+
+Applied by server-side apply, so they hold exactly the fields that the operator owns, and nothing that Kubernetes adds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from slackwater.api.annotations import API_VERSION, GROUP_LABEL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.client_settings import settings
+from slackwater.core.world import UpdateStrategy
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A pod template as it stands in the StatefulSet, and its digest."""
+
+    hash: str
+    body: Mapping[str, Any]
+
+
+def render_template(group: ConsumerGroup, bootstrap_servers: str, protocol: str) -> Template:
+    """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together)."""
+    body: Json = deepcopy(group.spec.template.to_manifest())
+    metadata = body.setdefault("metadata", {})
+    metadata["labels"] = {**metadata.get("labels", {}), **selector(group)}
+    if token := group.metadata.annotations.get(RESTART):
+        metadata["annotations"] = {**metadata.get("annotations", {}), RESTARTED_AT: token}
+    container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
+    container["env"] = [*container.get("env", ()), *settings(group, bootstrap_servers, protocol)]
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
+    metadata["annotations"] = {**metadata.get("annotations", {}), TEMPLATE_HASH: digest}
+    return Template(digest, body)
+
+
+def selector(group: ConsumerGroup) -> dict[str, str]:
+    return {GROUP_LABEL: group.name}
+
+
+def stateful_set(
+    group: ConsumerGroup, template: Mapping[str, Any], replicas: int, strategy: UpdateStrategy, partition: int
+) -> Json:
+    """`partition`: pods with a lower ordinal stay as they are (F26); it means nothing under `OnDelete`."""
+    update: Json = {"type": strategy.value}
+    if strategy is UpdateStrategy.ROLLING_UPDATE:
+        update["rollingUpdate"] = {"partition": partition}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": _metadata(group),
+        "spec": {
+            "replicas": replicas,
+            "serviceName": group.name,
+            # Scaling need not wait for each pod in turn: members join together and cost one rebalance, not one each.
+            "podManagementPolicy": "Parallel",
+            "revisionHistoryLimit": 10,
+            "selector": {"matchLabels": selector(group)},
+            "updateStrategy": update,
+            "template": template,
+        },
+    }
+
+
+def headless_service(group: ConsumerGroup) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": _metadata(group),
+        "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector(group)},
+    }
+
+
+def disruption_budget(group: ConsumerGroup) -> Json:
+    """At most one consumer at a time may be evicted, by a node drain for example."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": _metadata(group),
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector(group)}},
+    }
+
+
+def _metadata(group: ConsumerGroup) -> Json:
+    return {
+        "name": group.name,
+        "namespace": group.namespace,
+        "labels": {**selector(group), "app.kubernetes.io/managed-by": "slackwater"},
+        "ownerReferences": [
+            {
+                "apiVersion": API_VERSION,
+                "kind": "ConsumerGroup",
+                "name": group.name,
+                "uid": group.metadata.uid,
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ],
+    }

@@ -1,0 +1,121 @@
+"""What the operator must remember across a crash: `status.rollout`, as a value.
+
+Written to the API server before the act that it stands for. Everything else is read from the cluster and from Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter
+from pydantic.alias_generators import to_camel
+
+
+def timestamp(moment: float) -> str:
+    """Seconds since the epoch as RFC 3339 in UTC, to the microsecond."""
+    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
+
+
+def moment(text: str) -> float:
+    """The reverse of `timestamp`; reads what Kubernetes writes as well."""
+    return datetime.fromisoformat(text).timestamp()
+
+
+Moment = Annotated[
+    float,
+    BeforeValidator(lambda value: moment(value) if isinstance(value, str) else value),
+    PlainSerializer(timestamp, str),
+]
+"""Seconds since the epoch inside, RFC 3339 outside."""
+
+_WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+
+class RolloutPhase(StrEnum):
+    NONE = "None"
+    """Nothing was ever rolled out."""
+    PROGRESSING = "Progressing"
+    COMPLETE = "Complete"
+    FAILED = "Failed"
+    """Stopped: nothing moves until `retry`, `abort` or another template."""
+    ROLLING_BACK = "RollingBack"
+    ROLLED_BACK = "RolledBack"
+
+    @property
+    def under_way(self) -> bool:
+        return self in (RolloutPhase.PROGRESSING, RolloutPhase.ROLLING_BACK)
+
+    @property
+    def goes_back(self) -> bool:
+        return self in (RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The restart in hand, or the last one."""
+
+    __pydantic_config__ = _WIRE
+
+    ordinal: int
+    started_at: Moment
+    members_before: Mapping[str, str] = field(default_factory=dict)
+    """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    __pydantic_config__ = _WIRE
+
+    index: int
+    """Which of the spec's canary steps is held."""
+    held_since: Moment
+    passed: bool = False
+    """Its hold is over, by time or by `promote`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutMemory:
+    __pydantic_config__ = _WIRE
+
+    phase: RolloutPhase = RolloutPhase.NONE
+    target_hash: str = ""
+    """Template hash of what the spec last asked for."""
+    last_good_revision: str = ""
+    """Name of the ControllerRevision that last served the whole group; where a rollback goes."""
+    last_good_hash: str = ""
+    failed_hash: str = ""
+    """A template that failed or was aborted; it is not tried again until `retry` or a change of the template."""
+    started_at: Moment | None = None
+    retried_at: Moment | None = None
+    """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
+    lag_before: int | None = None
+    """Records behind when the rollout began, for `maxLag.growth`."""
+    session_timeout_ms: int = 0
+    """The longest classic session timeout that a pod of this rollout may still run with."""
+    protocol: str = ""
+    """The rebalance protocol that the pods were made for; empty when the spec left it to the consumers."""
+    step: Step | None = None
+    canary: Canary | None = None
+    message: str = ""
+    """Why it failed or went back, for people."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Command annotation → the token obeyed last. Stands in `status.commands`."""
+
+
+_CODEC = TypeAdapter(RolloutMemory)
+
+
+def read_memory(status: Mapping[str, Any]) -> RolloutMemory:
+    """From a ConsumerGroup's status; an object that was never worked on gives an empty memory."""
+    return _CODEC.validate_python({**(status.get("rollout") or {}), "commands": status.get("commands") or {}})
+
+
+def write_memory(memory: RolloutMemory) -> dict[str, Any]:
+    """As it stands in `status.rollout`; absent values are left out."""
+    written: dict[str, Any] = _CODEC.dump_python(memory, mode="json", by_alias=True, exclude_defaults=True)
+    written.pop("commands", None)
+    return {**written, "phase": memory.phase.value}

@@ -1,0 +1,193 @@
+"""What should happen to a ConsumerGroup now, and why: the one entrance to all decisions.
+
+`plan(world)` is a pure function. It says what to remember, then at most one act. Who carries a plan out must write the
+memory first: it holds what a crash right after the act would otherwise lose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slackwater.api.annotations import PAUSE
+from slackwater.api.rollout import OnFailure
+from slackwater.core.acts import Act, Note, Purpose, WriteWorkload
+from slackwater.core.commands import can_go_back, go_back, obey
+from slackwater.core.failure import Failure, find_failure
+from slackwater.core.manifests import Template, render_template
+from slackwater.core.memory import RolloutMemory, RolloutPhase
+from slackwater.core.observation import GroupObservation
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.rollout import next_move
+from slackwater.core.world import UpdateStrategy, Workload, World
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    memory: RolloutMemory
+    act: Act | None = None
+    hold: Hold | None = None
+    notes: tuple[Note, ...] = ()
+
+
+def plan(world: World) -> Plan:
+    """Decide. At most one act; a hold says why there is none although there is work to do."""
+    memory, notes = obey(world)
+    if world.bootstrap_servers is None:
+        name = world.group.spec.connection_ref.name
+        message = f"there is no usable KafkaConnection {name} in this namespace: apply one"
+        return Plan(memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0), notes=notes)
+    memory = replace(memory, protocol=_protocol(world, memory))
+    wanted = render_template(world.group, world.bootstrap_servers, memory.protocol)
+    if wanted.hash not in (memory.target_hash, memory.failed_hash):
+        memory, notes = _started(world, memory, wanted), (*notes, _start_note(world, wanted))
+    template = _template_to_run(world, memory, wanted)
+    if template is None:
+        message = f"revision {memory.last_good_revision}, to go back to, cannot be read: apply a template that works"
+        return Plan(memory, hold=Hold(Reason.LAST_GOOD_UNKNOWN, message, 60.0), notes=notes)
+    decided = _decide(replace(world, memory=memory), template)
+    return replace(decided, notes=(*notes, *decided.notes))
+
+
+def _decide(world: World, template: Template) -> Plan:
+    workload = world.workload
+    if workload is None:
+        return Plan(world.memory, act=_shape(world, template, Purpose.CREATE), notes=(_note(Purpose.CREATE, world),))
+    if workload.owner_uid != world.group.metadata.uid:
+        message = f"StatefulSet {workload.name} is there already and not ours: delete it, or name this group otherwise"
+        return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
+    if workload.template_hash != template.hash:
+        return Plan(world.memory, act=_shape(world, template, Purpose.TAKE_TEMPLATE))
+    if workload.replicas != world.group.spec.replicas:
+        return Plan(world.memory, act=_scale(world, workload, template), notes=(_note(Purpose.SCALE, world),))
+    if not world.memory.phase.under_way and world.memory.phase is not RolloutPhase.FAILED:
+        return _at_rest(world, workload, template)
+    if world.memory.phase is RolloutPhase.FAILED:
+        return Plan(world.memory, hold=Hold(Reason.ROLLOUT_FAILED, _what_next(world.memory), 60.0))
+    may_fail = world.memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
+    if may_fail and (failure := find_failure(world)):
+        return _fail(world, failure)
+    return _roll(world, workload, template)
+
+
+def _roll(world: World, workload: Workload, template: Template) -> Plan:
+    move = next_move(world, workload, template)
+    if move.act is not None or move.hold is not None:
+        return Plan(move.memory, act=move.act, hold=move.hold, notes=_act_notes(move.act))
+    back = world.memory.phase is RolloutPhase.ROLLING_BACK
+    done = replace(
+        move.memory,
+        phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
+        last_good_revision=workload.update_revision,
+        last_good_hash=template.hash,
+        session_timeout_ms=world.group.spec.timeouts.classic_session_timeout_ms,
+        retried_at=None,
+        canary=None,
+    )
+    what = "every pod runs the last good version again" if back else "every pod runs the new version"
+    return Plan(done, notes=(Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what),))
+
+
+def _at_rest(world: World, workload: Workload, template: Template) -> Plan:
+    if workload.settled and world.outdated:
+        return Plan(replace(world.memory, phase=RolloutPhase.PROGRESSING, started_at=world.now))
+    in_order = workload.strategy is UpdateStrategy.ROLLING_UPDATE
+    if in_order and workload.partition == workload.replicas:
+        return Plan(world.memory)
+    if not workload.settled or workload.current_revision != workload.update_revision:
+        return Plan(world.memory)  # parked now, a pod that is evicted would come back with the old version
+    return Plan(world.memory, act=_shape(world, template, Purpose.PARK))
+
+
+def _fail(world: World, failure: Failure) -> Plan:
+    wants_back = world.group.spec.rollout.on_failure is OnFailure.ROLLBACK
+    if wants_back and can_go_back(world.memory):
+        memory = go_back(world.memory, failure.message)
+        note = Note(Reason.ROLLING_BACK, f"{failure.message}; going back to the last good version", warning=True)
+    else:
+        memory = replace(
+            world.memory,
+            phase=RolloutPhase.FAILED,
+            failed_hash=world.memory.target_hash,
+            retried_at=None,
+            message=failure.message,
+        )
+        note = Note(failure.reason, f"{_what_next(memory)}", warning=True)
+    return Plan(memory, hold=Hold(failure.reason, failure.message, 0.0), notes=(note,))
+
+
+def _what_next(memory: RolloutMemory) -> str:
+    back = ", or abort to go back to the last good version" if can_go_back(memory) else ""
+    return f"{memory.message}. The rollout has stopped: apply another template, annotate retry to try again{back}"
+
+
+def _protocol(world: World, memory: RolloutMemory) -> str:
+    """Pods keep the protocol that they were made for: rolling one into another as it comes takes a group down (F2)."""
+    if world.workload is not None and memory.phase is not RolloutPhase.NONE:
+        return memory.protocol
+    return world.group.spec.protocol.target or ""
+
+
+def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMemory:
+    lag = world.kafka.lag if isinstance(world.kafka, GroupObservation) else None
+    workload = world.workload
+    lost = not memory.last_good_revision and workload is not None and workload.settled and not world.outdated
+    return replace(
+        memory,
+        phase=RolloutPhase.PROGRESSING,
+        target_hash=wanted.hash,
+        failed_hash="",
+        last_good_revision=workload.current_revision if lost and workload else memory.last_good_revision,
+        last_good_hash=workload.template_hash if lost and workload else memory.last_good_hash,
+        started_at=world.now,
+        retried_at=None,
+        lag_before=lag,
+        session_timeout_ms=max(memory.session_timeout_ms, world.group.spec.timeouts.classic_session_timeout_ms),
+        step=None,
+        canary=None,
+        message="",
+    )
+
+
+def _template_to_run(world: World, memory: RolloutMemory, wanted: Template) -> Template | None:
+    if not memory.phase.goes_back:
+        return wanted
+    if world.last_good_template is None:
+        return None
+    return Template(memory.last_good_hash, world.last_good_template)
+
+
+def _shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
+    """The StatefulSet with every pod held where it is."""
+    return WriteWorkload(
+        purpose=purpose,
+        template=template.body,
+        replicas=world.group.spec.replicas,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        partition=world.group.spec.replicas,
+        resource_version=world.workload.resource_version if world.workload is not None else "",
+    )
+
+
+def _scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
+    replicas = world.group.spec.replicas
+    parked = workload.partition >= workload.replicas
+    partition = replicas if parked else min(workload.partition, replicas)
+    return replace(_shape(world, template, Purpose.SCALE), strategy=workload.strategy, partition=partition)
+
+
+def _start_note(world: World, wanted: Template) -> Note:
+    message = f"version {wanted.hash} is to be rolled out to {world.group.spec.replicas} pods"
+    return Note(Reason.ROLLOUT_STARTED, message)
+
+
+def _note(purpose: Purpose, world: World) -> Note:
+    if purpose is Purpose.CREATE:
+        return Note(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.group.spec.replicas} pods")
+    before = world.workload.replicas if world.workload is not None else 0
+    return Note(Reason.SCALED, f"scaled from {before} to {world.group.spec.replicas} pods")
+
+
+def _act_notes(act: Act | None) -> tuple[Note, ...]:
+    if act is None or not act.disruptive:
+        return ()
+    return (Note(Reason.RESTARTING_POD, f"restarting pod with ordinal {act.ordinal}: all gates hold"),)

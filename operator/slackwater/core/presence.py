@@ -1,0 +1,98 @@
+"""Is a pod's consumer really in the group? Yes, no, or not known.
+
+A static member that died stands in the group's description until its session ends (F10), so being listed proves
+nothing. What proves life: a member id that changed since the pod's container started (F41), a committed offset that
+moved since then, or a session timeout that would have ended a dead member by now.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from slackwater.api.consumer_group import Membership
+from slackwater.core.observation import GroupObservation, GroupType, Member
+from slackwater.core.world import Pod, World, ordinal_of
+
+SESSION_MARGIN_S = 5.0
+"""The broker may be late to expire a session, and the kubelet's clock may differ from ours."""
+CONSUMER_SESSION_TIMEOUT_S = 60.0
+"""KIP-848 sessions are set on the broker, where they are at most this long by default (F23)."""
+
+
+class Presence(StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+def presence(world: World, pod: Pod) -> Presence:
+    """Tell whether all members of the pod have joined since its container started."""
+    if not isinstance(world.kafka, GroupObservation) or pod.started_at is None:
+        return Presence.UNKNOWN if pod.started_at is not None else Presence.NO
+    members = world.members_of(pod)
+    if len(members) < world.group.spec.members_per_pod:
+        return Presence.NO
+    if world.group.spec.membership is Membership.DYNAMIC:
+        return Presence.YES  # a dynamic member's id and address are those of the living process
+    found = {_static_presence(world, world.kafka, pod, pod.started_at, member) for member in members}
+    for verdict in (Presence.NO, Presence.UNKNOWN):
+        if verdict in found:
+            return verdict
+    return Presence.YES
+
+
+def serves(world: World, pod: Pod) -> bool:
+    """Ready, and known to be in the group."""
+    return pod.ready and not pod.terminating and presence(world, pod) is Presence.YES
+
+
+def is_down(world: World, pod: Pod) -> bool:
+    """Known not to consume: not Ready, or Ready and out of the group for longer than a return may take."""
+    if not pod.ready:
+        return True
+    overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_ms / 1000
+    given_up = world.memory.phase.goes_back  # nobody waits any more for a version that has failed
+    return presence(world, pod) is Presence.NO and (overdue or given_up)
+
+
+def absent_since(world: World, pod: Pod) -> float:
+    """The latest moment from which the pod's absence can be counted; what happened before we looked does not count."""
+    moments = [pod.created_at, pod.started_at or 0.0, world.history.watched_since or world.now]
+    moments += [at for key, at in world.history.departures.items() if ordinal_of(key, world.group.name) == pod.ordinal]
+    if not pod.ready and pod.ready_changed_at is not None:
+        moments.append(pod.ready_changed_at)
+    return max(moments)
+
+
+def _static_presence(world: World, kafka: GroupObservation, pod: Pod, started_at: float, member: Member) -> Presence:
+    instance_id = member.instance_id or member.member_id
+    before = _member_before_step(world, pod, instance_id)
+    if before is not None and before == member.member_id:
+        return Presence.NO
+    if before is not None and pod.restarts == 0:
+        return Presence.YES
+    expired = kafka.observed_at - started_at >= longest_session_s(world, kafka)
+    sighting = world.history.members.get(instance_id)
+    if sighting is not None and sighting.absent_at is not None and sighting.absent_at >= started_at:
+        return Presence.YES
+    if sighting is not None and sighting.since < started_at:
+        return Presence.YES if expired else Presence.NO
+    if any(world.history.commit_moved_after.get(partition, 0.0) >= started_at for partition in member.assignment):
+        return Presence.YES
+    return Presence.YES if expired else Presence.UNKNOWN
+
+
+def _member_before_step(world: World, pod: Pod, instance_id: str) -> str | None:
+    """The member id that the instance id had when the operator restarted this pod; None when it did not."""
+    step = world.memory.step
+    if step is None or step.ordinal != pod.ordinal or pod.created_at < int(step.started_at):
+        return None
+    return step.members_before.get(instance_id)
+
+
+def longest_session_s(world: World, kafka: GroupObservation) -> float:
+    """Seconds after which a dead member is certainly out of the group, whichever version it ran."""
+    if kafka.type is not GroupType.CLASSIC:
+        return CONSUMER_SESSION_TIMEOUT_S + SESSION_MARGIN_S
+    timeouts_ms = (world.memory.session_timeout_ms, world.group.spec.timeouts.classic_session_timeout_ms)
+    return max(timeouts_ms) / 1000 + SESSION_MARGIN_S

@@ -1,0 +1,84 @@
+"""The catalogue of everything that the operator says to people as a reason, and the value of waiting, `Hold`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Reasons of conditions and Events. CamelCase, as Kubernetes has them."""
+
+    # Why nothing may be restarted now: the gates, in their order.
+    KAFKA_UNREACHABLE = "KafkaUnreachable"
+    COORDINATOR_UNAVAILABLE = "CoordinatorUnavailable"
+    NOT_AUTHORIZED = "NotAuthorized"
+    TOPIC_MISSING = "TopicMissing"
+    OBSERVATION_INCOMPLETE = "ObservationIncomplete"
+    OBSERVATION_STALE = "ObservationStale"
+    STATEFUL_SET_NOT_OBSERVED = "StatefulSetNotObserved"
+    PAUSED = "Paused"
+    POD_MISSING = "PodMissing"
+    POD_NOT_READY = "PodNotReady"
+    GROUP_REBALANCING = "GroupRebalancing"
+    GROUP_STABILIZING = "GroupStabilizing"
+    FOREIGN_MEMBERS = "ForeignMembers"
+    ZOMBIE_MEMBER = "ZombieMember"
+    DUPLICATE_INSTANCE_ID = "DuplicateInstanceId"
+    MEMBER_MISSING = "MemberMissing"
+    MEMBER_NOT_REJOINED = "MemberNotRejoined"
+    PARTITIONS_NOT_OWNED = "PartitionsNotOwned"
+    MEMBER_OWNS_NOTHING = "MemberOwnsNothing"
+    OFFSETS_NOT_MOVING = "OffsetsNotMoving"
+    LAG_UNKNOWN = "LagUnknown"
+    LAG_ABOVE_GATE = "LagAboveGate"
+
+    # Why the rollout as a whole waits or has ended.
+    CONNECTION_MISSING = "ConnectionMissing"
+    CONNECTION_INVALID = "ConnectionInvalid"
+    INVALID_SPEC = "InvalidSpec"
+    FOREIGN_STATEFUL_SET = "ForeignStatefulSet"
+    RESTART_IN_HAND = "RestartInHand"
+    CANARY_HOLD = "CanaryHold"
+    ROLLOUT_FAILED = "RolloutFailed"
+    NO_EARLIER_VERSION = "NoEarlierVersion"
+    LAST_GOOD_UNKNOWN = "LastGoodUnknown"
+    POD_STUCK = "PodStuck"
+    REJOIN_TIMEOUT = "RejoinTimeout"
+    ABORTED = "Aborted"
+
+    # What was done.
+    CREATED = "Created"
+    ROLLOUT_STARTED = "RolloutStarted"
+    RESTARTING_POD = "RestartingPod"
+    SCALED = "Scaled"
+    ROLLOUT_COMPLETE = "RolloutComplete"
+    ROLLING_BACK = "RollingBack"
+    ROLLED_BACK = "RolledBack"
+    PROMOTED = "Promoted"
+    RETRYING = "Retrying"
+    DELETING = "Deleting"
+
+    # How things are.
+    STABLE = "Stable"
+    AS_WANTED = "AsWanted"
+    PROGRESSING = "Progressing"
+    NOT_ROLLING = "NotRolling"
+    GATES_HOLD = "GatesHold"
+    NOT_ALL_READY = "NotAllReady"
+    MORE_MEMBERS_THAN_PARTITIONS = "MoreMembersThanPartitions"
+    EVERY_MEMBER_HAS_WORK = "EveryMemberHasWork"
+    STATIC_MEMBERS = "StaticMembers"
+    DYNAMIC_MEMBERS = "DynamicMembers"
+    NOT_PAUSED = "NotPaused"
+    WITHIN_BOUND = "WithinBound"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Waiting, as a value: why, in a sentence for people, and when to look again at the latest."""
+
+    reason: str
+    message: str
+    recheck_s: float = 5.0

@@ -1,0 +1,117 @@
+"""How a rollout goes: which pod is next, and what to do to it.
+
+The order of things in one pass: a restart under way is waited for; pods that are known to be down go first, in any
+order, since they have nothing to lose; then the highest outdated ordinal. All gates hold before each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slackwater.core.acts import Act, DeletePod, Purpose, WriteWorkload
+from slackwater.core.canary import canary_hold
+from slackwater.core.gates import first_refusal
+from slackwater.core.manifests import Template
+from slackwater.core.memory import RolloutMemory, Step
+from slackwater.core.presence import is_down
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.world import Pod, UpdateStrategy, Workload, World
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One pass of a rollout: what to remember, and at most one of an act and a hold. Neither: every pod is done."""
+
+    memory: RolloutMemory
+    act: Act | None = None
+    hold: Hold | None = None
+
+
+def next_move(world: World, workload: Workload, template: Template) -> Move:
+    """Choose at most one step. The StatefulSet already holds `template`."""
+    candidates = replaceable(world, workload)
+    down = known_down(world, workload)
+    if hold := _restart_in_hand(world, workload, down):
+        return Move(world.memory, hold=hold)
+    if not down and workload.strategy is UpdateStrategy.ON_DELETE:
+        floor = max((pod.ordinal + 1 for pod in world.outdated), default=0)
+        return Move(world.memory, act=_write(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor))
+    if hold := first_refusal(world, down):
+        return Move(world.memory, hold=hold)
+    if not candidates:
+        return Move(world.memory)
+    if down:
+        return _replace_down_pod(world, workload, template, next(pod for pod in candidates if pod.ordinal in down))
+    memory, hold = canary_hold(world, workload)
+    if hold:
+        return Move(memory, hold=hold)
+    act = _write(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
+    return Move(_with_step(world, memory, candidates[0]), act=act)
+
+
+def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
+    """Pods to be replaced, highest ordinal first: outdated ones, and failed ones that `retry` gives another chance."""
+    chosen = [pod for pod in world.wanted_pods if pod.revision != workload.update_revision or _has_retry(world, pod)]
+    return tuple(sorted(chosen, key=lambda pod: -pod.ordinal))
+
+
+def known_down(world: World, workload: Workload) -> frozenset[int]:
+    """Ordinals of the pods to be replaced that are known not to consume."""
+    return frozenset(pod.ordinal for pod in replaceable(world, workload) if is_down(world, pod) and not pod.terminating)
+
+
+def _has_retry(world: World, pod: Pod) -> bool:
+    retried_at = world.memory.retried_at
+    return retried_at is not None and pod.created_at < int(retried_at) and is_down(world, pod)
+
+
+def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> Hold | None:
+    """The StatefulSet controller is free to work on ordinals from the partition up: let it finish."""
+    lowest = 0 if workload.strategy is UpdateStrategy.ON_DELETE else workload.partition
+    for ordinal in range(world.group.spec.replicas - 1, lowest - 1, -1):
+        pod = world.pod(ordinal)
+        name = f"{workload.name}-{ordinal}"
+        if pod is None:
+            return Hold(Reason.RESTART_IN_HAND, f"waiting for pod {name} to be made", 1.0)
+        if pod.terminating:
+            return Hold(Reason.RESTART_IN_HAND, f"waiting for the old pod {name} to end", 1.0)
+        waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal not in down
+        if waits_for_controller and pod.revision != workload.update_revision:
+            return Hold(Reason.RESTART_IN_HAND, f"waiting for the StatefulSet controller to restart pod {name}", 1.0)
+    return None
+
+
+def _replace_down_pod(world: World, workload: Workload, template: Template, pod: Pod) -> Move:
+    """First make sure that the pod would come back with the new version, then delete it (F25: nobody else does)."""
+    comes_back_new = (
+        workload.strategy is UpdateStrategy.ON_DELETE
+        or workload.current_revision == workload.update_revision
+        or pod.ordinal >= workload.partition
+    )
+    if comes_back_new:
+        act = DeletePod(pod.name, pod.uid, pod.ordinal, "it is down, and its replacement has another version")
+        return Move(_with_step(world, world.memory, pod), act=act)
+    if all(other.ordinal <= pod.ordinal for other in world.outdated):
+        act_in_order = _write(world, workload, template, Purpose.RESTART, pod.ordinal, pod.ordinal)
+        return Move(_with_step(world, world.memory, pod), act=act_in_order)
+    return Move(world.memory, act=_write(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
+
+
+def _with_step(world: World, memory: RolloutMemory, pod: Pod) -> RolloutMemory:
+    before = {member.instance_id: member.member_id for member in world.members_of(pod) if member.instance_id}
+    return replace(memory, step=Step(pod.ordinal, world.now, before))
+
+
+def _write(
+    world: World, workload: Workload, template: Template, purpose: Purpose, partition: int, ordinal: int | None = None
+) -> WriteWorkload:
+    out_of_order = purpose is Purpose.OPEN_OUT_OF_ORDER
+    return WriteWorkload(
+        purpose=purpose,
+        template=template.body,
+        replicas=world.group.spec.replicas,
+        strategy=UpdateStrategy.ON_DELETE if out_of_order else UpdateStrategy.ROLLING_UPDATE,
+        partition=partition,
+        resource_version=workload.resource_version,
+        ordinal=ordinal,
+    )

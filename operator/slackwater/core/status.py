@@ -1,0 +1,92 @@
+"""The status of a ConsumerGroup, composed from a world and the plan made of it. Pure; written only when it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from slackwater.api.annotations import GROUP_LABEL, PAUSE
+from slackwater.core.conditions import merge, verdicts
+from slackwater.core.memory import RolloutPhase, moment, timestamp, write_memory
+from slackwater.core.observation import GroupObservation
+from slackwater.core.plan import Plan
+from slackwater.core.world import World
+
+Json = dict[str, Any]
+
+LAG_REPORT_INTERVAL_S: Final = 60.0
+"""How often a changed lag alone is worth a write; the metrics have it exactly."""
+LAG_REPORT_CHANGE: Final = 1000
+"""Records; and half of what was reported before."""
+
+
+def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
+    """The whole status. Equal to `before` when nothing that is worth a write has changed."""
+    world = replace(world, memory=plan.memory)
+    generation = world.group.metadata.generation
+    status: Json = {
+        "observedGeneration": generation,
+        "phase": _phase(world),
+        "replicas": len([pod for pod in world.pods if not pod.terminating]),
+        "readyReplicas": sum(pod.ready for pod in world.wanted_pods),
+        "updatedReplicas": len(world.wanted_pods) - len(world.outdated),
+        "selector": f"{GROUP_LABEL}={world.group.name}",
+        "group": _group(world, before.get("group") or {}),
+        "rollout": write_memory(plan.memory),
+        "protocol": _protocol(world),
+        "conditions": merge(before.get("conditions") or (), verdicts(world, plan.hold), world.now, generation),
+    }
+    if plan.memory.commands:
+        status["commands"] = dict(plan.memory.commands)
+    if _without_lag(status) == _without_lag(before) and not _lag_is_news(status, before, world.now):
+        status["group"] = before["group"]
+    return status
+
+
+def _phase(world: World) -> str:
+    if world.group.metadata.is_being_deleted:
+        return "Deleting"
+    if PAUSE in world.group.metadata.annotations:
+        return "Paused"
+    if world.memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE):
+        return world.memory.phase.value
+    ready = sum(pod.ready for pod in world.wanted_pods)
+    return "Ready" if ready == world.group.spec.replicas else "NotReady"
+
+
+def _group(world: World, before: Mapping[str, Any]) -> Json:
+    if not isinstance(world.kafka, GroupObservation):
+        return dict(before)  # the last thing known, with the moment at which it was known; a condition says the rest
+    observed: Json = {
+        "state": world.kafka.state.value,
+        "type": world.kafka.type.value,
+        "members": len(world.kafka.members),
+        "partitions": len(world.kafka.partitions),
+        "observedAt": timestamp(int(world.kafka.observed_at)),
+    }
+    if world.kafka.assignor:
+        observed["assignor"] = world.kafka.assignor
+    if world.kafka.lag is not None:
+        observed["lag"] = world.kafka.lag
+    return observed
+
+
+def _protocol(world: World) -> Json:
+    target = world.group.spec.protocol.target
+    protocol = {"current": world.memory.protocol, "target": target.value if target is not None else ""}
+    return {key: value for key, value in protocol.items() if value}
+
+
+def _without_lag(status: Mapping[str, Any]) -> Json:
+    group = {key: value for key, value in (status.get("group") or {}).items() if key not in ("lag", "observedAt")}
+    return {**status, "group": group}
+
+
+def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: float) -> bool:
+    old_group, new_group = before.get("group") or {}, status["group"]
+    if "observedAt" not in old_group:
+        return True
+    old, new = old_group.get("lag", 0), new_group.get("lag", 0)
+    changed = abs(new - old) > max(LAG_REPORT_CHANGE, old // 2)
+    return changed and now - moment(old_group["observedAt"]) >= LAG_REPORT_INTERVAL_S

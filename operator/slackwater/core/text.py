@@ -1,0 +1,28 @@
+"""Small pieces of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def listing(items: Iterable[str], most: int = 4) -> str:
+    """`a, b, c, d and 3 more`."""
+    everything = list(items)
+    shown = ", ".join(everything[:most])
+    rest = len(everything) - most
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def seconds(duration_s: float) -> str:
+    """`0.4 s`, `12 s`, `3 min`."""
+    if duration_s < 10:
+        return f"{duration_s:.1f} s".replace(".0 s", " s")
+    if duration_s < 120:
+        return f"{duration_s:.0f} s"
+    return f"{duration_s / 60:.0f} min"
+
+
+def rounded(count: int) -> str:
+    """To two digits, so that a figure which moves all the time does not make a new message each time."""
+    magnitude = 10 ** max(0, len(str(abs(count))) - 2)
+    return str(count // magnitude * magnitude)

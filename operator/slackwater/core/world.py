@@ -1,0 +1,119 @@
+"""Everything a decision about one ConsumerGroup may look at, as one frozen value.
+
+The shell gathers a `World`; `plan` turns it into a decision. A world can be written to a file and read again
+(`slackwater observe`, `slackwater plan --world`), so nothing here may hide state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from slackwater.api.consumer_group import Membership
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.history import GroupHistory
+from slackwater.core.memory import RolloutMemory
+from slackwater.core.observation import GroupObservation, KafkaView, Member
+
+
+class UpdateStrategy(StrEnum):
+    """Kubernetes' own words for a StatefulSet's update strategy."""
+
+    ROLLING_UPDATE = "RollingUpdate"
+    ON_DELETE = "OnDelete"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The group's StatefulSet."""
+
+    name: str
+    uid: str
+    resource_version: str
+    generation: int
+    observed_generation: int
+    replicas: int
+    partition: int
+    """Pods with a lower ordinal stay where they are; read as 0 under `OnDelete`."""
+    strategy: UpdateStrategy
+    current_revision: str
+    update_revision: str
+    template_hash: str
+    """What the operator last rendered into it; empty when somebody else's template stands there."""
+    owner_uid: str
+    """uid of the controller that owns it; empty when nobody does."""
+    pods_made: int = 0
+    """`status.replicas`: pods that the StatefulSet controller has made."""
+
+    @property
+    def settled(self) -> bool:
+        """The StatefulSet controller has read the last change, so that `update_revision` means today's template."""
+        return self.observed_generation >= self.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    name: str
+    ordinal: int
+    uid: str
+    revision: str
+    created_at: float
+    ready: bool
+    ready_changed_at: float | None = None
+    started_at: float | None = None
+    """When the consumer's container last started; None while it does not run."""
+    restarts: int = 0
+    waiting: str = ""
+    """The kubelet's or the scheduler's reason, for example `CrashLoopBackOff`, `ImagePullBackOff`, `Unschedulable`."""
+    waiting_message: str = ""
+    terminating: bool = False
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    now: float
+    group: ConsumerGroup
+    kafka: KafkaView
+    history: GroupHistory = field(default_factory=GroupHistory)
+    workload: Workload | None = None
+    pods: tuple[Pod, ...] = ()
+    memory: RolloutMemory = field(default_factory=RolloutMemory)
+    bootstrap_servers: str | None = None
+    """From the KafkaConnection; None when there is no such connection."""
+    last_good_template: Mapping[str, Any] | None = None
+    """The pod template of `memory.last_good_revision`, where the shell could read it."""
+
+    @property
+    def outdated(self) -> tuple[Pod, ...]:
+        """Pods of another revision than the StatefulSet's newest, by ordinal; empty while that is not known."""
+        if self.workload is None:
+            return ()
+        return tuple(pod for pod in self.wanted_pods if pod.revision != self.workload.update_revision)
+
+    @property
+    def wanted_pods(self) -> tuple[Pod, ...]:
+        """Pods whose ordinal is below `replicas`, by ordinal. Ordinals are integers: "a-10" is not below "a-2"."""
+        wanted = [pod for pod in self.pods if pod.ordinal < self.group.spec.replicas]
+        return tuple(sorted(wanted, key=lambda pod: pod.ordinal))
+
+    def pod(self, ordinal: int) -> Pod | None:
+        return next((pod for pod in self.pods if pod.ordinal == ordinal), None)
+
+    def members_of(self, pod: Pod) -> tuple[Member, ...]:
+        """The members that run in this pod: by instance id when static, by address when dynamic."""
+        if not isinstance(self.kafka, GroupObservation):
+            return ()
+        if self.group.spec.membership is Membership.STATIC:
+            return tuple(m for m in self.kafka.members if ordinal_of(m.instance_id, self.group.name) == pod.ordinal)
+        return tuple(m for m in self.kafka.members if pod.address and m.host.lstrip("/") == pod.address)
+
+
+def ordinal_of(instance_id: str | None, name: str) -> int | None:
+    """The ordinal in `<name>-<ordinal>` or `<name>-<ordinal>-<thread>` (F9); None for an id that is not ours."""
+    if instance_id is None or not instance_id.startswith(f"{name}-"):
+        return None
+    ordinal, _, _ = instance_id.removeprefix(f"{name}-").partition("-")
+    return int(ordinal) if ordinal.isdecimal() and str(int(ordinal)) == ordinal else None
