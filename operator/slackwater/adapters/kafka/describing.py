@@ -43,10 +43,6 @@ class Describer:
         self._types |= {g: answer.type for g, answer in settled.items() if isinstance(answer, Description)}
         return settled
 
-    def forget_all_but(self, group_ids: Collection[str]) -> None:
-        """Drop what is remembered about groups that nobody asks about any more."""
-        self._types = {group_id: kind for group_id, kind in self._types.items() if group_id in group_ids}
-
     async def _ask_both(self, node_id: int, classic: Collection[str], consumer: Collection[str]) -> dict[str, Answer]:
         as_classic = DescribeGroupsRequest(groups=sorted(classic), include_authorized_operations=False)
         as_consumer = ConsumerGroupDescribeRequest(group_ids=sorted(consumer), include_authorized_operations=False)

@@ -1,0 +1,43 @@
+"""What the observer knows about one watched group: the newest view, and what the row of views tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from slackwater.core.history import GroupHistory, advance, interrupted
+from slackwater.core.observation import GroupObservation, KafkaView, Unobserved
+
+
+@dataclass(slots=True)
+class Watch:
+    """One group that somebody watches under a key of their own."""
+
+    group_id: str
+    topics: frozenset[str]
+    in_motion: bool = False
+    view: KafkaView | None = None
+    history: GroupHistory = field(default_factory=GroupHistory)
+
+    def fold(self, seen: KafkaView) -> bool:
+        """Take in a view of the group; returns whether anything but offsets changed."""
+        before, earlier = self.view, self.history
+        if isinstance(seen, Unobserved):
+            since = before.since if isinstance(before, Unobserved) else seen.since
+            self.view = replace(seen, since=since)
+            self.history = interrupted(earlier)
+            return self.view != before
+        self.view = self._narrowed(seen)
+        self.history = advance(earlier, self.view)
+        return (
+            not isinstance(before, GroupObservation)
+            or self.history.fingerprint != earlier.fingerprint
+            or self.view.partitions != before.partitions
+        )
+
+    def _narrowed(self, observation: GroupObservation) -> GroupObservation:
+        """Leave out topics that only another watch of the same group asked for."""
+        partitions = frozenset(p for p in observation.partitions if p.topic in self.topics)
+        if partitions == observation.partitions:
+            return observation
+        offsets = {p: o for p, o in observation.offsets.items() if p in partitions}
+        return replace(observation, partitions=partitions, offsets=offsets)
