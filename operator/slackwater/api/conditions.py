@@ -17,6 +17,7 @@ class ConditionType(StrEnum):
     ROLLOUT_GATED = "RolloutGated"
     PROTOCOL_UPGRADE = "ProtocolUpgrade"
     STATIC_MEMBERSHIP = "StaticMembership"
+    OVERSIZED = "Oversized"
     LAGGING = "Lagging"
     PAUSED = "Paused"
     DEGRADED = "Degraded"

@@ -8,6 +8,8 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from slackwater.api.client import Client
+from slackwater.api.distinct import Distinct
+from slackwater.api.durations import cel_between
 from slackwater.api.model import ApiModel, Int32, Rule, rule
 from slackwater.api.owned_settings import OwnedSetting, left_alone
 from slackwater.api.pod_template import Container, PodTemplate
@@ -15,9 +17,11 @@ from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ObjectRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
-from slackwater.api.timeouts import Timeouts
+from slackwater.api.timeouts import SESSION_CEL, Timeouts
 
 _TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
+
+_SESSION: Final = SESSION_CEL.format("self.timeouts")
 
 
 class Membership(StrEnum):
@@ -45,9 +49,7 @@ class ConsumerGroupSpec(ApiModel):
     """The Kafka group's id; the object's name when not given. It cannot be changed."""
     connection_ref: ObjectRef
     """The KafkaConnection in this namespace by which the operator and the consumers reach Kafka."""
-    topics: Annotated[
-        tuple[TopicName, ...], Field(max_length=256, json_schema_extra={"x-kubernetes-list-type": "set"})
-    ] = ()
+    topics: Annotated[tuple[TopicName, ...], Field(max_length=256), Distinct()] = ()
     """The topics that the group consumes. At least one."""
     replicas: Int32 = 1
     """How many pods. 0 stops the consumers and keeps the group's offsets."""
@@ -91,8 +93,11 @@ class ConsumerGroupSpec(ApiModel):
         return self.replicas >= 0
 
     @rule(
-        f"{_TARGETS_CONSUMER} || (has(self.timeouts.session) ? duration(self.timeouts.session) : duration('45s'))"
-        " <= duration(self.timeouts.maxPollInterval)",
+        f"{_TARGETS_CONSUMER} || "
+        + cel_between(
+            (_SESSION, "self.timeouts.maxPollInterval"),
+            f"duration({_SESSION}) <= duration(self.timeouts.maxPollInterval)",
+        ),
         "a session longer than the max poll interval keeps clients from starting: lower timeouts.session (45s when it"
         " is not given) or raise timeouts.maxPollInterval (5m when it is not given)",
         field_path="timeouts.session",

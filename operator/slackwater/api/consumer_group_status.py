@@ -11,13 +11,11 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, JsonValue
 
 from slackwater.api.conditions import Condition
+from slackwater.api.distinct import Distinct
 from slackwater.api.model import ApiModel
 from slackwater.api.timestamps import Timestamp
 
-Conditions = Annotated[
-    tuple[Condition, ...],
-    Field(json_schema_extra={"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]}),
-]
+Conditions = Annotated[tuple[Condition, ...], Distinct(key="type")]
 
 
 class StatusPart(ApiModel):

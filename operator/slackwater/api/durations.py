@@ -44,6 +44,12 @@ def format_duration(duration_ms: int) -> str:
     return "".join(parts) or "0s"
 
 
+def cel_between(texts: tuple[str, ...], relation: str) -> str:
+    """CEL for a relation between durations, which holds as well where one of `texts` is no duration: that is refused
+    at its own place, and CEL would stumble over it here."""
+    return f"[{', '.join(texts)}].exists(text, text == '' || !text.matches('{DURATION_PATTERN}')) || {relation}"
+
+
 def _read(value: Any, info: ValidationInfo) -> int:
     if isinstance(value, str):
         return parse_duration_ms(value)

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from slackwater.api.durations import PositiveDurationMs
+from slackwater.api.durations import PositiveDurationMs, cel_between
 from slackwater.api.model import ApiModel, rule
 from slackwater.api.references import CaSecretRef, ObjectRef
 from slackwater.api.text import Text
@@ -79,7 +79,10 @@ class Observe(ApiModel):
     """How often groups at rest are looked at."""
 
     @rule(
-        "duration(self.movingInterval) <= duration(self.restInterval)",
+        cel_between(
+            ("self.movingInterval", "self.restInterval"),
+            "duration(self.movingInterval) <= duration(self.restInterval)",
+        ),
         "groups in motion are looked at more often than groups at rest: lower observe.movingInterval or raise"
         " observe.restInterval",
         field_path="movingInterval",

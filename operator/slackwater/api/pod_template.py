@@ -5,13 +5,12 @@ Everything else is kept as it was written; the StatefulSet's own validation judg
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 from pydantic import ConfigDict, Field, JsonValue
 
+from slackwater.api.distinct import Distinct
 from slackwater.api.model import ApiModel, rule
-
-_MAP_BY_NAME: Final[dict[str, Any]] = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
 
 
 class KubernetesPart(ApiModel):
@@ -27,11 +26,11 @@ class EnvVar(KubernetesPart):
 
 class Container(KubernetesPart):
     name: str = Field(min_length=1, max_length=63)
-    env: Annotated[tuple[EnvVar, ...], Field(max_length=256, json_schema_extra=_MAP_BY_NAME)] = ()
+    env: Annotated[tuple[EnvVar, ...], Field(max_length=256), Distinct(key="name")] = ()
 
 
 class PodSpec(KubernetesPart):
-    containers: Annotated[tuple[Container, ...], Field(max_length=32, json_schema_extra=_MAP_BY_NAME)]
+    containers: Annotated[tuple[Container, ...], Field(max_length=32), Distinct(key="name")]
     restart_policy: Annotated[str, Field(max_length=16)] | None = None
 
     @rule("size(self.containers) > 0", "give the pod template at least one container", field_path="containers")

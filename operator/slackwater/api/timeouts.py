@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, Strict
 
-from slackwater.api.durations import PositiveDurationMs
+from slackwater.api.durations import PositiveDurationMs, cel_between
 from slackwater.api.model import ApiModel, Int32, rule
 
 DEFAULT_SESSION_TIMEOUT_MS: Final = 45_000
@@ -15,6 +15,9 @@ DEFAULT_HEARTBEAT_INTERVAL_MS: Final = 3_000
 DEFAULT_MAX_POLL_INTERVAL_MS: Final = 300_000
 LONGEST_TIMEOUT_MS: Final = 24 * 24 * 3_600_000
 """Kafka keeps timeouts as signed 32-bit milliseconds: a little under 25 days."""
+
+SESSION_CEL: Final = "(has({0}.session) ? {0}.session : '45s')"
+"""CEL for the session that classic members get, given where the timeouts are."""
 
 
 class TimeoutsMode(StrEnum):
@@ -59,8 +62,12 @@ class Timeouts(ApiModel):
         return self.heartbeat_interval_ms or min(DEFAULT_HEARTBEAT_INTERVAL_MS, self.classic_session_timeout_ms // 3)
 
     @rule(
-        "!has(self.heartbeat) || duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat)"
-        " <= (has(self.session) ? duration(self.session) : duration('45s'))",
+        "!has(self.heartbeat) || "
+        + cel_between(
+            ("self.heartbeat", SESSION_CEL.format("self")),
+            "duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat)"
+            f" <= duration({SESSION_CEL.format('self')})",
+        ),
         "a session must have room for three heartbeats: lower timeouts.heartbeat or raise timeouts.session"
         " (45s when it is not given)",
         field_path="heartbeat",
@@ -69,7 +76,7 @@ class Timeouts(ApiModel):
         return self.heartbeat_interval_ms is None or 3 * self.heartbeat_interval_ms <= self.classic_session_timeout_ms
 
     @rule(
-        "duration(self.maxPollInterval) <= duration('576h')",
+        cel_between(("self.maxPollInterval",), "duration(self.maxPollInterval) <= duration('576h')"),
         "Kafka cannot count beyond 24 days: lower timeouts.maxPollInterval to 576h or less",
         field_path="maxPollInterval",
     )

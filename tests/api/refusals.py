@@ -1,0 +1,354 @@
+"""What is refused, and in which words: one table, for the models and for the API server.
+
+Each entry breaks one rule. `sentence` has to stand in the refusal, at `path`. Where the API server has words of its own
+(types, enums, unknown fields), `server` is what it says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.api.manifests import ABSENT, Manifest, consumer_group, kafka_connection, template
+
+DURATION = "write a duration in whole h, m, s and ms, such as 45s, 5m, 1h30m or 500ms"
+POSITIVE = "write a duration longer than 0, such as 45s, 5m, 1h30m or 500ms"
+HOST_PORT = "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    name: str
+    manifest: Manifest
+    path: str
+    sentence: str
+    server: str = ""
+
+    @property
+    def server_sentence(self) -> str:
+        return self.server or self.sentence
+
+
+def _env(variable: str, source: str, prefix: str = "KAFKA_") -> Refusal:
+    return Refusal(
+        f"template sets {variable}",
+        consumer_group(
+            client={"library": "Java", "envPrefix": prefix},
+            protocol={"target": "Cooperative"},
+            template=template(env=(f"{prefix}{variable}",)),
+        ),
+        "spec.template",
+        f"remove {prefix}{variable} from the env of the consumer container: the operator sets it from {source}",
+    )
+
+
+def _duration(field: str, value: str, sentence: str) -> Refusal:
+    part, _, name = field.partition(".")
+    return Refusal(f"{field} {value!r}", consumer_group(**{part: {name: value}}), f"spec.{field}", sentence)
+
+
+TOPICS = (
+    Refusal(
+        "no topics",
+        consumer_group(topics=ABSENT),
+        "spec.topics",
+        "name at least one topic to consume, for example topics: [orders]",
+    ),
+    Refusal(
+        "empty topics",
+        consumer_group(topics=[]),
+        "spec.topics",
+        "name at least one topic to consume, for example topics: [orders]",
+    ),
+    Refusal(
+        "topic with a blank",
+        consumer_group(topics=["orders", "my refunds"]),
+        "spec.topics[1]",
+        "write a topic's name: 1 to 249 letters, digits, ., _ and -",
+    ),
+    Refusal(
+        "topic twice",
+        consumer_group(topics=["orders", "orders"]),
+        "spec.topics",
+        "keep each only once, not so orders",
+        server="Duplicate value",
+    ),
+    Refusal(
+        "empty group id",
+        consumer_group(groupId=""),
+        "spec.groupId",
+        "write the Kafka group's id: 1 to 249 printable characters",
+    ),
+)
+NAMES = (
+    Refusal(
+        "long name",
+        consumer_group(name="p" * 49),
+        "",
+        "the name becomes part of the names of pods and a Service: use at most 48 lower-case letters, digits and -",
+    ),
+    Refusal(
+        "name with a dot",
+        consumer_group(name="payments.v2"),
+        "",
+        "the name becomes part of the names of pods and a Service: use at most 48 lower-case letters, digits and -",
+    ),
+)
+NUMBERS = (
+    Refusal(
+        "negative replicas",
+        consumer_group(replicas=-1),
+        "spec.replicas",
+        "set replicas to 0 or more; 0 stops the consumers and keeps the group's offsets",
+    ),
+    Refusal(
+        "no members in a pod",
+        consumer_group(membersPerPod=0),
+        "spec.membersPerPod",
+        "write 1 or more",
+        server="should be greater than or equal to 1",
+    ),
+    Refusal(
+        "max lag 0",
+        consumer_group(rollout={"maxLag": {"growth": 0}}),
+        "spec.rollout.maxLag.growth",
+        "write 1 or more",
+        server="should be greater than or equal to 1",
+    ),
+    Refusal(
+        "max lag without a bound",
+        consumer_group(rollout={"maxLag": {}}),
+        "spec.rollout.maxLag",
+        "give maxLag one bound: either absolute, the most records that the group may lag, or growth",
+    ),
+    Refusal(
+        "max lag with two bounds",
+        consumer_group(rollout={"maxLag": {"absolute": 5, "growth": 5}}),
+        "spec.rollout.maxLag",
+        "give maxLag one bound: either absolute, the most records that the group may lag, or growth",
+    ),
+    Refusal(
+        "canary that shrinks",
+        consumer_group(rollout={"canary": [{"replicas": 2}, {"replicas": 1, "hold": "5m"}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas",
+    ),
+)
+TIMEOUTS = (
+    Refusal(
+        "session longer than the default max poll interval",
+        consumer_group(timeouts={"session": "6m"}),
+        "spec.timeouts.session",
+        "lower timeouts.session (45s when it is not given) or raise timeouts.maxPollInterval",
+    ),
+    Refusal(
+        "max poll interval shorter than the default session",
+        consumer_group(timeouts={"maxPollInterval": "30s"}),
+        "spec.timeouts.session",
+        "a session longer than the max poll interval keeps clients from starting",
+    ),
+    Refusal(
+        "heartbeat more than a third of the session",
+        consumer_group(timeouts={"session": "9s", "heartbeat": "3001ms"}),
+        "spec.timeouts.heartbeat",
+        "a session must have room for three heartbeats: lower timeouts.heartbeat or raise timeouts.session",
+    ),
+    Refusal(
+        "heartbeat more than a third of the default session",
+        consumer_group(timeouts={"heartbeat": "16s"}),
+        "spec.timeouts.heartbeat",
+        "a session must have room for three heartbeats: lower timeouts.heartbeat or raise timeouts.session",
+    ),
+    Refusal(
+        "more milliseconds than 32 bits",
+        consumer_group(timeouts={"maxPollInterval": "577h"}),
+        "spec.timeouts.maxPollInterval",
+        "Kafka cannot count beyond 24 days: lower timeouts.maxPollInterval to 576h or less",
+    ),
+    Refusal(
+        "session with target Consumer",
+        consumer_group(protocol={"target": "Consumer"}, timeouts={"session": "45s"}),
+        "spec.timeouts",
+        "remove timeouts.session and timeouts.heartbeat",
+    ),
+    Refusal(
+        "heartbeat with target Consumer",
+        consumer_group(protocol={"target": "Consumer"}, timeouts={"heartbeat": "5s"}),
+        "spec.timeouts",
+        "with protocol.target Consumer the broker keeps session and heartbeat for the whole group",
+    ),
+    _duration("timeouts.session", "45", DURATION),
+    _duration("timeouts.session", "", DURATION),
+    _duration("timeouts.session", "1.5m", DURATION),
+    _duration("timeouts.session", "30s1m", DURATION),
+    _duration("timeouts.heartbeat", "3 s", DURATION),
+    _duration("timeouts.maxPollInterval", "1d", DURATION),
+    _duration("timeouts.session", "0s", POSITIVE),
+    _duration("rollout.stableFor", "-10s", DURATION),
+    _duration("rollout.rejoinTimeout", "0m0s", POSITIVE),
+    Refusal(
+        "a duration that is a number",
+        consumer_group(timeouts={"session": 45}),
+        "spec.timeouts.session",
+        DURATION,
+        server="must be of type string",
+    ),
+    Refusal(
+        "a bare Off",
+        consumer_group(timeouts={"mode": False}),
+        "spec.timeouts.mode",
+        "write one of 'Off', 'Recommend' or 'Auto' in quotes",
+        server="must be of type string",
+    ),
+)
+CLIENTS = (
+    Refusal(
+        "warm handover of dynamic members",
+        consumer_group(membership="Dynamic", rollout={"strategy": "WarmHandover"}),
+        "spec.rollout.strategy",
+        "use strategy InPlace, or set membership to Static and a protocol.target other than Consumer",
+    ),
+    Refusal(
+        "warm handover under KIP-848",
+        consumer_group(protocol={"target": "Consumer"}, rollout={"strategy": "WarmHandover"}),
+        "spec.rollout.strategy",
+        "a warm handover needs static members of the classic protocol",
+    ),
+    Refusal(
+        "unknown library",
+        consumer_group(client={"library": "librdkafka"}),
+        "spec.client.library",
+        "write one of 'Java', 'KafkaStreams', 'Librdkafka', 'FranzGo' or 'Other'",
+        server='supported values: "Java", "KafkaStreams", "Librdkafka", "FranzGo", "Other"',
+    ),
+    Refusal(
+        "a version that is a number",
+        consumer_group(client={"library": "Java", "version": 4.3}),
+        "spec.client.version",
+        "write a text, in quotes if need be",
+        server="must be of type string",
+    ),
+    Refusal(
+        "a version that is none",
+        consumer_group(client={"library": "Java", "version": "latest"}),
+        "spec.client.version",
+        "write the client library's version, in quotes, such as '4.3' or '2.12.1'",
+    ),
+    Refusal(
+        "a prefix that cannot begin a variable",
+        consumer_group(client={"library": "Java", "envPrefix": "my-"}),
+        "spec.client.envPrefix",
+        "write the beginning of an environment variable's name, such as KAFKA_: letters, digits and _",
+    ),
+    Refusal(
+        "a container that is not there",
+        consumer_group(client={"library": "Java", "container": "consumers"}),
+        "spec.client.container",
+        "client.container names no container of the template: write the name of one, or remove it to mean the first",
+    ),
+)
+TEMPLATES = (
+    Refusal(
+        "no template",
+        consumer_group(template=ABSENT),
+        "spec.template",
+        "is missing: add it",
+        server="Required value",
+    ),
+    Refusal(
+        "no containers",
+        consumer_group(template={"spec": {"containers": []}}),
+        "spec.template.spec.containers",
+        "give the pod template at least one container",
+    ),
+    Refusal(
+        "pods that end",
+        consumer_group(template=template(restartPolicy="OnFailure")),
+        "spec.template.spec.restartPolicy",
+        "consumers run for ever: remove restartPolicy, or set it to Always",
+    ),
+    Refusal(
+        "a container twice",
+        consumer_group(template={"spec": {"containers": [{"name": "consumer"}, {"name": "consumer"}]}}),
+        "spec.template.spec.containers",
+        "keep each only once, not so consumer",
+        server="Duplicate value",
+    ),
+    _env("BOOTSTRAP_SERVERS", "the KafkaConnection"),
+    _env("GROUP_ID", "spec.groupId"),
+    _env("GROUP_INSTANCE_ID", "the pod's name"),
+    _env("GROUP_PROTOCOL", "spec.protocol.target"),
+    _env("GROUP_REMOTE_ASSIGNOR", "spec.protocol.target"),
+    _env("HEARTBEAT_INTERVAL_MS", "spec.timeouts.heartbeat"),
+    _env("MAX_POLL_INTERVAL_MS", "spec.timeouts.maxPollInterval"),
+    _env("MAX_POLL_RECORDS", "spec.timeouts.maxPollRecords"),
+    _env("PARTITION_ASSIGNMENT_STRATEGY", "spec.protocol.target"),
+    _env("SESSION_TIMEOUT_MS", "spec.timeouts.session"),
+    _env("SESSION_TIMEOUT_MS", "spec.timeouts.session", prefix="SPRING_KAFKA_CONSUMER_PROPERTIES_"),
+    Refusal(
+        "the container that client.container names sets an owned setting",
+        consumer_group(client={"library": "Java", "container": "sidecar"}),
+        "spec.template",
+        "remove KAFKA_GROUP_ID from the env of the consumer container",
+    ),
+)
+FIELDS = (
+    Refusal(
+        "unknown field",
+        consumer_group(replica=3),
+        "spec.replica",
+        "is no known field: did you mean replicas?",
+        server='unknown field "spec.replica"',
+    ),
+    Refusal(
+        "unknown nested field",
+        consumer_group(rollout={"stablefor": "10s"}),
+        "spec.rollout.stablefor",
+        "is no known field: did you mean stableFor?",
+        server='unknown field "spec.rollout.stablefor"',
+    ),
+    Refusal(
+        "text for a number",
+        consumer_group(replicas="6"),
+        "spec.replicas",
+        "cannot be '6': write a whole number",
+        server="must be of type integer",
+    ),
+)
+CONNECTIONS = (
+    Refusal("no brokers", kafka_connection(bootstrapServers=""), "spec.bootstrapServers", HOST_PORT),
+    Refusal("no port", kafka_connection(bootstrapServers="broker-0"), "spec.bootstrapServers", HOST_PORT),
+    Refusal("a URL", kafka_connection(bootstrapServers="http://broker-0:9092"), "spec.bootstrapServers", HOST_PORT),
+    Refusal(
+        "no credentials",
+        kafka_connection(authentication={"type": "ScramSha512"}),
+        "spec.authentication.secretRef",
+        "name the Secret that holds the credentials in authentication.secretRef",
+    ),
+    Refusal(
+        "certificate and password",
+        kafka_connection(
+            tls={"certificateSecretRef": {"name": "me"}}, authentication={"type": "Tls", "secretRef": {"name": "me"}}
+        ),
+        "spec.authentication.secretRef",
+        "with type Tls the certificate is the credential: remove authentication.secretRef",
+    ),
+    Refusal(
+        "no certificate to show",
+        kafka_connection(tls={}, authentication={"type": "Tls"}),
+        "spec.tls",
+        "authentication by Tls shows a certificate: name its Secret in tls.certificateSecretRef",
+    ),
+    Refusal(
+        "a Secret's name that is none",
+        kafka_connection(tls={"caSecretRef": {"name": "My CA"}}),
+        "spec.tls.caSecretRef.name",
+        "write the name of an object: lower-case letters, digits, - and .",
+    ),
+    Refusal(
+        "groups at rest watched closer than groups in motion",
+        kafka_connection(observe={"movingInterval": "20s"}),
+        "spec.observe.movingInterval",
+        "lower observe.movingInterval or raise observe.restInterval",
+    ),
+)
+REFUSALS = (*TOPICS, *NAMES, *NUMBERS, *TIMEOUTS, *CLIENTS, *TEMPLATES, *FIELDS, *CONNECTIONS)

@@ -1,0 +1,134 @@
+"""A real API server takes the CRDs, and `kubectl apply` refuses by itself, with the sentence that the models give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from tests.api.kubectl import Kubectl, Refused
+from tests.api.manifests import ABSENT, Manifest, consumer_group, kafka_connection, template
+from tests.api.refusals import REFUSALS, Refusal
+
+pytestmark = pytest.mark.e2e
+
+CRDS = Path(__file__).parents[2] / "crds"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COLUMNS = ["NAME", "DESIRED", "READY", "UPDATED", "MEMBERS", "STATE", "PROTOCOL", "LAG", "PHASE", "AGE"]
+CANNOT_CHANGE = "a group's id cannot be changed, since its offsets would stay behind: put groupId back"
+
+
+@pytest.fixture(scope="module")
+def kubectl(kubeconfig: Path) -> Iterator[Kubectl]:
+    """kubectl in a namespace of its own, on an API server that has the CRDs."""
+    kubectl = Kubectl(kubeconfig, f"resources-{uuid4().hex[:8]}")
+    kubectl.run("apply", "--server-side", "--force-conflicts", "-f", str(CRDS))
+    kubectl.run("wait", "--for=condition=Established", "--timeout=30s", "-f", str(CRDS))
+    kubectl.run("create", "namespace", kubectl.namespace)
+    yield kubectl
+    # No operator need be there to take its finalizer away, and nobody waits for the namespace to be gone.
+    kubectl.run("delete", "namespace", kubectl.namespace, "--wait=false")
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.name)
+def test_kubectl_apply_refuses_with_a_sentence(kubectl: Kubectl, refusal: Refusal) -> None:
+    with pytest.raises(Refused) as refused:
+        kubectl.apply(refusal.manifest)
+    assert refusal.server_sentence in str(refused.value)
+    assert refusal.path in str(refused.value)
+    assert "evaluating rule" not in str(refused.value), "a rule must not stumble over what another rule refuses"
+
+
+def test_one_mistake_is_one_complaint(kubectl: Kubectl) -> None:
+    with pytest.raises(Refused) as refused:
+        kubectl.apply(consumer_group(timeouts={"session": "45 seconds", "heartbeat": "3s"}))
+    assert str(refused.value).count("Invalid value") == 1
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        consumer_group(name="least"),
+        consumer_group(name="own-assignor", template=template(env=("KAFKA_PARTITION_ASSIGNMENT_STRATEGY",))),
+        consumer_group(name="consumer-protocol", protocol={"target": "Consumer"}, timeouts={"maxPollInterval": "30s"}),
+        consumer_group(name="stopped", replicas=0, rollout={"maxLag": {"growth": 1000}}),
+        consumer_group(name="tight", timeouts={"session": "6s", "heartbeat": "2s", "maxPollInterval": "6s"}),
+        consumer_group(
+            name="canaries", rollout={"canary": [{"replicas": 1}, {"replicas": 3, "hold": "5m"}], "stableFor": "0s"}
+        ),
+    ],
+    ids=lambda manifest: manifest["metadata"]["name"],
+)
+def test_the_api_server_fills_in_what_the_model_would(kubectl: Kubectl, manifest: Manifest) -> None:
+    kubectl.apply(manifest)
+    stored = kubectl.read("consumergroup", manifest["metadata"]["name"])
+    assert parse_consumer_group(stored).spec == parse_consumer_group(manifest).spec
+
+
+def test_a_connection_is_filled_in_as_well(kubectl: Kubectl) -> None:
+    manifest = kafka_connection(
+        tls={"caSecretRef": {"name": "ca"}}, authentication={"type": "ScramSha512", "secretRef": {"name": "login"}}
+    )
+    kubectl.apply(manifest)
+    assert parse_kafka_connection(kubectl.read("kc", "main")).spec == parse_kafka_connection(manifest).spec
+
+
+def test_the_template_is_stored_as_it_was_written(kubectl: Kubectl) -> None:
+    written = template(env=("LOG_LEVEL",), tolerations=[{"key": "spot"}], terminationGracePeriodSeconds=5)
+    kubectl.apply(consumer_group(name="template", template=written))
+    assert kubectl.read("cg", "template")["spec"]["template"] == written
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("payments", "refunds"), (ABSENT, "refunds"), ("payments", ABSENT)],
+    ids=["changed", "set where it was the name", "taken away where it was not the name"],
+)
+def test_the_group_id_cannot_change(kubectl: Kubectl, before: object, after: object) -> None:
+    name = f"id-{uuid4().hex[:8]}"
+    kubectl.apply(consumer_group(name=name, groupId=before))
+    with pytest.raises(Refused, match=CANNOT_CHANGE):
+        kubectl.apply(consumer_group(name=name, groupId=after))
+
+
+def test_the_group_id_may_be_spelled_out(kubectl: Kubectl) -> None:
+    kubectl.apply(consumer_group(name="spelled-out"))
+    kubectl.apply(consumer_group(name="spelled-out", groupId="spelled-out"))
+    kubectl.apply(consumer_group(name="spelled-out", replicas=2))
+    assert "groupId" not in kubectl.read("cg", "spelled-out")["spec"]
+
+
+def test_kubectl_scale_works(kubectl: Kubectl) -> None:
+    kubectl.apply(consumer_group(name="scaled"))
+    kubectl.run("scale", "cg/scaled", "--replicas=4")
+    assert kubectl.read("cg", "scaled")["spec"]["replicas"] == 4
+
+
+def test_kubectl_get_shows_the_group_at_a_glance(kubectl: Kubectl) -> None:
+    kubectl.apply(consumer_group(name="shown", replicas=6))
+    status = (
+        '{"status": {"phase": "Rolling", "replicas": 6, "readyReplicas": 5, "updatedReplicas": 2,'
+        ' "group": {"state": "Stable", "members": 6, "lag": 17, "new": "is kept"}, "protocol": {"current": "Eager"}}}'
+    )
+    kubectl.run("patch", "cg", "shown", "--subresource=status", "--type=merge", "--patch", status)
+    heading, row = kubectl.run("get", "cg", "shown").splitlines()
+    assert heading.split() == COLUMNS
+    assert row.split()[:9] == ["shown", "6", "5", "2", "6", "Stable", "Eager", "17", "Rolling"]
+    assert kubectl.read("cg", "shown")["status"]["group"]["new"] == "is kept"
+
+
+def test_the_status_is_not_written_with_the_spec(kubectl: Kubectl) -> None:
+    kubectl.apply(consumer_group(name="no-status") | {"status": {"phase": "Invented"}})
+    assert "status" not in kubectl.read("cg", "no-status")
+
+
+def test_kubectl_explain_says_what_a_field_is(kubectl: Kubectl) -> None:
+    assert "calm this long before each step" in kubectl.run("explain", "cg.spec.rollout.stableFor")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.name)
+def test_the_examples_are_taken(kubectl: Kubectl, path: Path) -> None:
+    kubectl.run("apply", "--dry-run=server", "-f", str(path))

@@ -1,0 +1,133 @@
+"""Objects become models, or sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
+from tests.api.refusals import REFUSALS, Refusal
+
+
+def problems(manifest: Manifest) -> tuple[str, ...]:
+    parse = parse_consumer_group if manifest["kind"] == "ConsumerGroup" else parse_kafka_connection
+    with pytest.raises(InvalidSpec) as refused:
+        parse(manifest)
+    return refused.value.problems
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: refusal.name)
+def test_a_broken_rule_gives_one_sentence_at_its_place(refusal: Refusal) -> None:
+    [problem] = problems(refusal.manifest)
+    assert problem.startswith(refusal.path or "the object")
+    assert refusal.sentence in problem
+
+
+def test_every_problem_is_named_at_once() -> None:
+    found = problems(consumer_group(topics=[], replicas=-1, timeouts={"session": "10m"}))
+    assert [problem.partition(":")[0] for problem in found] == ["spec.topics", "spec.replicas", "spec.timeouts.session"]
+
+
+def test_a_refusal_reads_as_one_text() -> None:
+    with pytest.raises(InvalidSpec) as refused:
+        parse_consumer_group(consumer_group(replicas=-1))
+    assert str(refused.value) == (
+        "ConsumerGroup payments is not valid. spec.replicas: set replicas to 0 or more; 0 stops the consumers and"
+        " keeps the group's offsets."
+    )
+
+
+def test_what_is_not_said_has_its_default() -> None:
+    spec = parse_consumer_group(consumer_group()).spec
+    assert spec.replicas == 1
+    assert spec.members_per_pod == 1
+    assert spec.membership == "Static"
+    assert spec.protocol.target is None
+    assert spec.client.env_prefix == "KAFKA_"
+    assert spec.deletion_policy == "Retain"
+    assert spec.timeouts.mode == "Off"
+    assert spec.timeouts.session_timeout_ms is None
+    assert spec.timeouts.classic_session_timeout_ms == 45_000
+    assert spec.timeouts.classic_heartbeat_interval_ms == 3_000
+    assert spec.timeouts.max_poll_interval_ms == 300_000
+    assert spec.rollout.strategy == "InPlace"
+    assert spec.rollout.on_failure == "Pause"
+    assert spec.rollout.stable_for_ms == 10_000
+    assert spec.rollout.rejoin_timeout_ms == 300_000
+    assert spec.rollout.canary == ()
+    assert spec.rollout.max_lag is None
+
+
+def test_a_null_means_that_nothing_was_said() -> None:
+    group = parse_consumer_group(consumer_group(replicas=None, timeouts={"session": None}, rollout=None))
+    assert group.spec == parse_consumer_group(consumer_group()).spec
+
+
+def test_the_group_id_is_the_name_unless_it_is_given() -> None:
+    assert parse_consumer_group(consumer_group(name="payments")).group_id == "payments"
+    assert parse_consumer_group(consumer_group(name="payments", groupId="Payments.EU")).group_id == "Payments.EU"
+
+
+def test_durations_are_milliseconds() -> None:
+    group = consumer_group(
+        timeouts={"session": "1m30s", "heartbeat": "500ms", "maxPollInterval": "1h"},
+        rollout={"stableFor": "0s", "canary": [{"replicas": 1, "hold": "5m"}, {"replicas": 3}]},
+    )
+    spec = parse_consumer_group(group).spec
+    assert spec.timeouts.session_timeout_ms == 90_000
+    assert spec.timeouts.heartbeat_interval_ms == 500
+    assert spec.timeouts.max_poll_interval_ms == 3_600_000
+    assert spec.rollout.stable_for_ms == 0
+    assert [(step.replicas, step.hold_ms) for step in spec.rollout.canary] == [(1, 300_000), (3, None)]
+
+
+def test_a_short_session_has_a_heartbeat_to_match() -> None:
+    spec = parse_consumer_group(consumer_group(timeouts={"session": "6s"})).spec
+    assert spec.timeouts.classic_heartbeat_interval_ms == 2_000
+
+
+def test_the_template_comes_back_as_it_was_written() -> None:
+    written = template(env=("LOG_LEVEL",), volumes=[{"name": "tmp", "emptyDir": None}], terminationGracePeriodSeconds=5)
+    assert parse_consumer_group(consumer_group(template=written)).spec.template.to_manifest() == written
+
+
+def test_the_assignor_is_the_consumers_own_matter_without_a_target() -> None:
+    own = template(env=("KAFKA_PARTITION_ASSIGNMENT_STRATEGY",))
+    assert parse_consumer_group(consumer_group(template=own)).spec.protocol.target is None
+
+
+def test_settings_of_other_containers_are_nobodys_business() -> None:
+    spec = parse_consumer_group(consumer_group()).spec
+    assert spec.consumer_container.name == "consumer"
+    assert [entry.name for entry in spec.template.spec.containers[1].env] == ["KAFKA_GROUP_ID"]
+
+
+def test_a_written_spec_says_the_same_when_it_is_read_again() -> None:
+    group = parse_consumer_group(consumer_group(timeouts={"session": "1h30m", "maxPollInterval": "2h"}, replicas=6))
+    written = group.model_dump(mode="json", by_alias=True, exclude_none=True)
+    assert written["spec"]["timeouts"]["session"] == "1h30m"
+    assert parse_consumer_group(written) == group
+
+
+def test_metadata_of_the_api_server_is_read() -> None:
+    manifest = consumer_group()
+    manifest["metadata"] |= {
+        "namespace": "shop",
+        "uid": "4f1c",
+        "generation": 3,
+        "resourceVersion": "812",
+        "deletionTimestamp": "2026-11-21T19:00:00Z",
+        "finalizers": ["slackwater.dev/members"],
+        "managedFields": [{"manager": "kubectl"}],
+    }
+    manifest["status"] = {"phase": "Stable"}
+    group = parse_consumer_group(manifest)
+    assert (group.namespace, group.metadata.uid, group.metadata.generation) == ("shop", "4f1c", 3)
+    assert group.metadata.is_being_deleted
+    assert group.status == {"phase": "Stable"}
+
+
+def test_a_connection_says_how_often_groups_are_looked_at() -> None:
+    observe = parse_kafka_connection(kafka_connection()).spec.observe
+    assert (observe.moving_interval_ms, observe.rest_interval_ms) == (1_000, 15_000)
