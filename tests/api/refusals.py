@@ -43,7 +43,8 @@ def _env(variable: str, source: str, prefix: str = "KAFKA_") -> Refusal:
 
 def _duration(field: str, value: str, sentence: str) -> Refusal:
     part, _, name = field.partition(".")
-    return Refusal(f"{field} {value!r}", consumer_group(**{part: {name: value}}), f"spec.{field}", sentence)
+    fields: Manifest = {part: {name: value}}
+    return Refusal(f"{field} {value!r}", consumer_group("payments", **fields), f"spec.{field}", sentence)
 
 
 TOPICS = (

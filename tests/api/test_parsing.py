@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from slackwater.api.errors import InvalidSpec
@@ -22,6 +24,26 @@ def test_a_broken_rule_gives_one_sentence_at_its_place(refusal: Refusal) -> None
     [problem] = problems(refusal.manifest)
     assert problem.startswith(refusal.path or "the object")
     assert refusal.sentence in problem
+
+
+@pytest.mark.parametrize(
+    ("shape", "found"),
+    [
+        ({}, ("metadata is missing: add it.", "spec is missing: add it.")),
+        ([], ("the object cannot be []: write a mapping of fields.",)),
+        (consumer_group() | {"spec": []}, ("spec cannot be []: write a mapping of fields.",)),
+        (consumer_group() | {"kind": "Deployment"}, ("kind cannot be 'Deployment': write 'ConsumerGroup'.",)),
+        (
+            consumer_group(connection_ref={"name": "a"}),
+            ("spec.connection_ref is no known field: did you mean connectionRef?",),
+        ),
+    ],
+    ids=["nothing", "a list", "a list for a spec", "another kind", "Python's name of a field"],
+)
+def test_things_that_are_no_consumer_group_are_refused_in_words(shape: Any, found: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidSpec) as refused:
+        parse_consumer_group(shape)
+    assert refused.value.problems == found
 
 
 def test_every_problem_is_named_at_once() -> None:
