@@ -1,0 +1,3 @@
+module slackwater.dev/sandbox/pause
+
+go 1.21
