@@ -241,6 +241,12 @@ CLIENTS = (
         "write the beginning of an environment variable's name, such as KAFKA_: letters, digits and _",
     ),
     Refusal(
+        "a container's name that is none",
+        consumer_group(client={"library": "Java", "container": ""}),
+        "spec.client.container",
+        "write the name of a container of the template: lower-case letters, digits and -",
+    ),
+    Refusal(
         "a container that is not there",
         consumer_group(client={"library": "Java", "container": "consumers"}),
         "spec.client.container",
@@ -344,6 +350,12 @@ CONNECTIONS = (
         kafka_connection(tls={"caSecretRef": {"name": "My CA"}}),
         "spec.tls.caSecretRef.name",
         "write the name of an object: lower-case letters, digits, - and .",
+    ),
+    Refusal(
+        "a Secret's key that is none",
+        kafka_connection(tls={"caSecretRef": {"name": "ca", "key": "my ca"}}),
+        "spec.tls.caSecretRef.key",
+        "write a key of the Secret: letters, digits, -, _ and .",
     ),
     Refusal(
         "groups at rest watched closer than groups in motion",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.api.crd import RESOURCES, Resource, as_yaml, custom_resource_definition
+from tests.api.refusals import REFUSALS
 
 CRDS = Path(__file__).parents[2] / "crds"
 
@@ -28,6 +29,28 @@ def test_people_can_ask_what_every_field_of_a_spec_is(resource: Resource) -> Non
     spec = schema["properties"]["spec"]
     unexplained = [path for path, field in fields(spec, "spec") if "description" not in field]
     assert [path for path in unexplained if ".template." not in path] == []
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda resource: resource.plural)
+def test_every_rule_is_in_the_table_of_refusals(resource: Resource) -> None:
+    """So the test on the API server runs each rule's CEL, and its Python gives the same sentence."""
+    schema = custom_resource_definition(resource)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    rules = [rule for rule in validations(schema) if "oldSelf" not in rule["rule"]]
+    tested = [refusal.sentence for refusal in REFUSALS]
+    # Owned settings are refused with the group's prefix before their name, so only what follows is the same.
+    untested = [rule["message"] for rule in rules if not any(alike(rule["message"], found) for found in tested)]
+    assert untested == []
+
+
+def alike(message: str, tested: str) -> bool:
+    return message.removeprefix("remove ") in tested or tested in message
+
+
+def validations(node: Any) -> Iterator[dict[str, str]]:
+    if isinstance(node, dict):
+        yield from node.get("x-kubernetes-validations", ())
+        for part in node.values():
+            yield from validations(part)
 
 
 def fields(node: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
