@@ -27,14 +27,14 @@ def step(what: str, why: str = "") -> Iterator[None]:
         with console.status(line):
             yield
     except BaseException:
-        console.print(f"[red]✗[/red] {line} [dim]{_seconds_since(started)}[/dim]")
+        console.print(f"[red]✗[/red] {line} [dim]{_seconds_since(started)}[/dim]", soft_wrap=True)
         raise
-    console.print(f"[green]✓[/green] {line} [dim]{_seconds_since(started)}[/dim]")
+    console.print(f"[green]✓[/green] {line} [dim]{_seconds_since(started)}[/dim]", soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Show one line that is not a step."""
-    console.print(escape(text))
+    console.print(escape(text), soft_wrap=True)
 
 
 def _seconds_since(started: float) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
+from sandbox.errors import SandboxError
+
 CACHE_VARIABLE = "SLACKWATER_SANDBOX_CACHE"
 RUN_VARIABLE = "SLACKWATER_SANDBOX_RUN"
 
@@ -97,10 +99,24 @@ class Layout:
     def state_file(self) -> Path:
         return self.run / "state.json"
 
+    @property
+    def marker(self) -> Path:
+        """Says that the run folder is the sandbox's, to be removed with all that is in it."""
+        return self.run / ".slackwater-sandbox"
+
     def make(self) -> None:
-        """Create the folders that every part of the sandbox expects."""
+        """Create the folders that every part of the sandbox expects.
+
+        Raises SandboxError when the run folder holds something else, because `down` removes all that is in it.
+        """
+        if self.run.is_dir() and any(self.run.iterdir()) and not self.marker.exists():
+            raise SandboxError(
+                f"The folder {self.run} is not empty, and was not made by the sandbox.",
+                todo=f"Choose a new one: {RUN_VARIABLE}=/path/to/folder",
+            )
         for folder in (self.cache, self.binaries, self.images, self.run, self.pids, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
+        self.marker.touch()
         self.run.chmod(0o711)
         self.pids.chmod(0o700)
 

@@ -119,14 +119,21 @@ def kill(layout: Layout, name: str) -> None:
     _pid_file(layout, name).unlink(missing_ok=True)
 
 
-def freeze(layout: Layout, name: str) -> None:
-    """Stop the process in its tracks (SIGSTOP). Raises NotUp when it is not running."""
-    _signal(_required(layout, name), signal.SIGSTOP)
+def freeze_below(layout: Layout, name: str) -> int:
+    """Stop all descendants of the process in their tracks (SIGSTOP) and return their number.
+
+    It goes on until none is left that runs, because a process may start another while its siblings are being stopped.
+    Raises NotUp when the process is not running.
+    """
+    root = _required(layout, name).pid
+    while running := [pid for pid in _descendants(root) if _state(pid) not in "TZX"]:
+        _signal_all(running, signal.SIGSTOP)
+    return len(_descendants(root))
 
 
-def thaw(layout: Layout, name: str) -> None:
-    """Let a frozen process go on (SIGCONT). Raises NotUp when it is not running."""
-    _signal(_required(layout, name), signal.SIGCONT)
+def thaw_below(layout: Layout, name: str) -> None:
+    """Let all frozen descendants of the process go on (SIGCONT). Raises NotUp when the process is not running."""
+    _signal_all(_descendants(_required(layout, name).pid), signal.SIGCONT)
 
 
 def find(layout: Layout, name: str) -> Process | None:
@@ -224,14 +231,47 @@ def _required(layout: Layout, name: str) -> Process:
     return process
 
 
-def _started_ticks(pid: int) -> int | None:
-    """Field 22 of /proc/PID/stat; None when there is no such process or it only waits to be reaped."""
+def _descendants(root: int) -> list[int]:
+    """All processes that `root` started, and those that they started."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        fields = _stat(int(folder.name))
+        if fields:
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+    found: list[int] = []
+    queue = [root]
+    while queue:
+        below = children.get(queue.pop(), [])
+        found += below
+        queue += below
+    return found
+
+
+def _state(pid: int) -> str:
+    """One letter as the kernel has it: R running, S sleeping, T stopped, Z waiting to be reaped; X when it is gone."""
+    fields = _stat(pid)
+    return fields[0] if fields else "X"
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the third on; empty when there is no such process."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
-        return None
-    fields = stat[stat.rindex(")") + 2 :].split()  # the name in brackets may hold spaces
-    return None if fields[0] in "ZX" else int(fields[19])
+        return []
+    return stat[stat.rindex(")") + 2 :].split()  # the name in brackets may hold spaces
+
+
+def _signal_all(pids: Sequence[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _started_ticks(pid: int) -> int | None:
+    """When it started; None when there is no such process or it only waits to be reaped."""
+    fields = _stat(pid)
+    return int(fields[19]) if fields and fields[0] not in "ZX" else None
 
 
 def _is_alive(process: Process) -> bool:

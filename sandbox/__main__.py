@@ -1,0 +1,5 @@
+"""`python -m sandbox`."""
+
+from sandbox.cli import main
+
+main()
