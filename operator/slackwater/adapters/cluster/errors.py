@@ -1,0 +1,28 @@
+"""What can go wrong between the operator and the Kubernetes API.
+
+    SlackwaterError
+    └── ClusterFailed
+        ├── ClusterUnreachable   no answer, or none that can be used now: try again
+        ├── Conflict             the object has changed since it was looked at: look again
+        └── ClusterRefused       an answer, and it is no: forbidden, invalid
+"""
+
+from __future__ import annotations
+
+from slackwater.api.errors import SlackwaterError
+
+
+class ClusterFailed(SlackwaterError):
+    """The Kubernetes API did not do what it was asked."""
+
+
+class ClusterUnreachable(ClusterFailed):
+    """The API server did not answer, or is not ready to."""
+
+
+class Conflict(ClusterFailed):
+    """Somebody else was quicker; what was decided was decided about a world that is gone."""
+
+
+class ClusterRefused(ClusterFailed):
+    """The API server answered with a refusal; asking again changes nothing until somebody acts."""

@@ -1,0 +1,101 @@
+"""From the Kubernetes API's objects to the core's values. Pure; what an object does not say becomes the safe reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
+from slackwater.core.memory import moment
+from slackwater.core.world import Pod, UpdateStrategy, Workload
+
+Json = Mapping[str, Any]
+
+REVISION_LABEL = "controller-revision-hash"
+
+
+def to_workload(obj: Json) -> Workload:
+    """From a StatefulSet."""
+    metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status", {})
+    update = spec.get("updateStrategy", {})
+    controller = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
+    annotations = spec["template"].get("metadata", {}).get("annotations") or {}
+    return Workload(
+        name=metadata["name"],
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+        generation=metadata.get("generation", 0),
+        observed_generation=status.get("observedGeneration", 0),
+        replicas=spec.get("replicas", 1),
+        partition=(update.get("rollingUpdate") or {}).get("partition", 0),
+        strategy=UpdateStrategy(update.get("type", "RollingUpdate")),
+        current_revision=status.get("currentRevision", ""),
+        update_revision=status.get("updateRevision", ""),
+        template_hash=annotations.get(TEMPLATE_HASH, ""),
+        owner_uid=controller.get("uid", ""),
+        pods_made=status.get("replicas", 0),
+    )
+
+
+def to_pods(objects: Iterable[Json], workload_uid: str, container: str) -> tuple[Pod, ...]:
+    """The pods that the StatefulSet controls, by ordinal. `container`: the one that runs the consumer."""
+    pods = [_to_pod(obj, container) for obj in objects if _controller_uid(obj) == workload_uid]
+    return tuple(sorted(pods, key=lambda pod: pod.ordinal))
+
+
+def group_of(obj: Json) -> str | None:
+    """The ConsumerGroup that the object says it belongs to."""
+    label: str | None = (obj["metadata"].get("labels") or {}).get(GROUP_LABEL)
+    return label
+
+
+def revision_template(revision: Json) -> dict[str, Any]:
+    """The pod template that a ControllerRevision of a StatefulSet keeps."""
+    template = dict(revision["data"]["spec"]["template"])
+    template.pop("$patch", None)
+    return template
+
+
+def _controller_uid(obj: Json) -> str:
+    owners = obj["metadata"].get("ownerReferences", ())
+    return next((owner["uid"] for owner in owners if owner.get("controller")), "")
+
+
+def _to_pod(obj: Json, container: str) -> Pod:
+    metadata, status = obj["metadata"], obj.get("status", {})
+    condition = next((c for c in status.get("conditions", ()) if c["type"] == "Ready"), None)
+    consumer = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
+    running = consumer.get("state", {}).get("running") or {}
+    reason, message = _waiting(status, consumer)
+    return Pod(
+        name=metadata["name"],
+        ordinal=int(metadata["name"].rpartition("-")[2]),
+        uid=metadata["uid"],
+        revision=(metadata.get("labels") or {}).get(REVISION_LABEL, ""),
+        created_at=moment(metadata["creationTimestamp"]),
+        ready=condition is not None and condition["status"] == "True",
+        ready_changed_at=moment(condition["lastTransitionTime"]) if _has_time(condition) else None,
+        started_at=moment(running["startedAt"]) if running.get("startedAt") else None,
+        restarts=consumer.get("restartCount", 0),
+        waiting=reason,
+        waiting_message=message,
+        terminating="deletionTimestamp" in metadata,
+        address=status.get("podIP", ""),
+    )
+
+
+def _has_time(condition: Json | None) -> bool:
+    return condition is not None and bool(condition.get("lastTransitionTime"))
+
+
+def _waiting(status: Json, consumer: Json) -> tuple[str, str]:
+    """Why the pod does not run: its consumer's reason, any other container's, or the scheduler's."""
+    containers = [consumer, *status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())]
+    for container in containers:
+        waiting = container.get("state", {}).get("waiting") or {}
+        if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
+            return waiting["reason"], waiting.get("message", "")
+    for condition in status.get("conditions", ()):
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return condition.get("reason", ""), condition.get("message", "")
+    return "", ""
