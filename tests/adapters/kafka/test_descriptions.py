@@ -1,0 +1,56 @@
+"""Bytes that a 4.3 broker sent, and answers that must not be mistaken for others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from kafka.protocol.admin import DescribeGroupsResponse
+
+from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
+from slackwater.adapters.kafka.descriptions import Description, NotOfThisType, classic_answers, listed_answer
+from slackwater.adapters.kafka.errors import Failure
+from slackwater.core.observation import GroupState, GroupType
+
+ROW = DescribeGroupsResponse.DescribedGroup
+
+
+def test_the_request_for_new_groups_is_encoded_as_the_protocol_says() -> None:
+    request = ConsumerGroupDescribeRequest(group_ids=["a"], include_authorized_operations=False)
+
+    assert (
+        bytes(request.encode(version=0)) == b"\x02\x02a\x00\x00"
+    )  # compact array of one compact string, false, no tags
+
+
+def test_before_version_6_a_missing_group_is_dead_without_an_error() -> None:
+    response = DescribeGroupsResponse(groups=[ROW(group_id="payments", group_state="Dead")])
+
+    assert classic_answers(response) == {"payments": NotOfThisType()}
+
+
+def test_an_assignment_that_cannot_be_read_is_a_failure_and_no_empty_one() -> None:
+    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_assignment=b"\x00\x00\x00")
+    response = DescribeGroupsResponse(
+        groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
+    )
+
+    answer = classic_answers(response)["payments"]
+
+    assert isinstance(answer, Failure)
+    assert answer.reason == "ObservationIncomplete"
+
+
+def test_a_group_of_another_kind_of_client_is_not_ours() -> None:
+    response = DescribeGroupsResponse(groups=[ROW(group_id="sink", group_state="Stable", protocol_type="connect")])
+
+    assert classic_answers(response)["sink"] == Description(GroupState.STABLE, GroupType.OTHER)
+
+
+def test_a_group_that_no_list_has_is_dead() -> None:
+    assert listed_answer("payments", None) == Description(GroupState.DEAD, GroupType.CLASSIC)
+
+
+def test_a_listed_streams_group_is_not_ours() -> None:
+    listed = SimpleNamespace(group_type="Streams", group_state="Stable")
+
+    assert listed_answer("payments", listed) == Description(GroupState.STABLE, GroupType.OTHER)

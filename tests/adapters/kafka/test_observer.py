@@ -1,0 +1,276 @@
+"""When the observer looks at which groups, what it keeps, whom it tells, how it ends. Time is skipped, not slept."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import pytest
+
+from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
+from slackwater.core.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    KafkaView,
+    PartitionOffsets,
+    TopicPartition,
+    Unobserved,
+)
+from tests.adapters.kafka.skipping_loop import run_skipping
+
+ORDERS = frozenset({"orders"})
+
+
+class FakeReader:
+    """Shows every group stable, unless told otherwise, and notes when it was asked for what."""
+
+    def __init__(self, takes_s: float = 0.0) -> None:
+        self.takes_s = takes_s
+        self.passes: list[tuple[float, frozenset[str]]] = []
+        self.unreachable: set[str] = set()
+        self.states: dict[str, GroupState] = {}
+        self.bug: Exception | None = None
+        self.closed = False
+
+    async def observe(self, topics_by_group: Mapping[str, frozenset[str]]) -> Mapping[str, KafkaView]:
+        began_at = asyncio.get_running_loop().time()
+        self.passes.append((began_at, frozenset(topics_by_group)))
+        await asyncio.sleep(self.takes_s)
+        if self.bug is not None:
+            raise self.bug
+        return {group_id: self._view(group_id, topics, began_at) for group_id, topics in topics_by_group.items()}
+
+    def _view(self, group_id: str, topics: frozenset[str], began_at: float) -> KafkaView:
+        if group_id in self.unreachable:
+            return Unobserved("KafkaUnreachable", "no broker answers", began_at)
+        partitions = frozenset(TopicPartition(topic, 0) for topic in topics)
+        return GroupObservation(
+            group_id,
+            began_at,
+            self.states.get(group_id, GroupState.STABLE),
+            GroupType.CLASSIC,
+            partitions=partitions,
+            offsets={partition: PartitionOffsets(1, 1) for partition in partitions},
+        )
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def test_groups_at_rest_share_their_passes_whenever_they_were_added() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        observer = Observer(reader, lambda key: None, rest_interval_s=15)
+        observer.start()
+        for number in range(5):
+            observer.watch(f"ns/g{number}", f"g{number}", ORDERS)
+            await asyncio.sleep(1)
+        reader.passes.clear()
+        await asyncio.sleep(60)
+        await observer.close()
+
+        assert len(reader.passes) == 4
+        assert {len(groups) for _, groups in reader.passes} == {5}
+
+    run_skipping(scenario())
+
+
+def test_groups_in_motion_are_looked_at_every_second() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/still", "still", ORDERS)
+        observer.watch("ns/moving", "moving", ORDERS)
+        await observer.observe_now("ns/moving")
+        observer.set_motion("ns/moving", True)
+        reader.passes.clear()
+        await asyncio.sleep(10.5)
+        await observer.close()
+
+        seen = [groups for _, groups in reader.passes]
+        assert 10 <= len(seen) <= 12
+        assert set(seen) == {frozenset({"moving"})}
+
+    run_skipping(scenario())
+
+
+def test_a_new_group_is_looked_at_at_once() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        await asyncio.sleep(3)
+        reader.passes.clear()
+        observer.watch("ns/b", "b", ORDERS)
+        await asyncio.sleep(0.01)
+
+        assert [groups for _, groups in reader.passes] == [frozenset({"b"})]
+        assert observer.latest("ns/b") is not None
+        await observer.close()
+
+    run_skipping(scenario())
+
+
+def test_callers_share_a_pass_that_began_after_they_called() -> None:
+    async def scenario() -> None:
+        reader = FakeReader(takes_s=0.5)
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        await asyncio.sleep(0.1)  # in the middle of the first pass
+        called_at = asyncio.get_running_loop().time()
+        views = await asyncio.gather(*(observer.observe_now("ns/a") for _ in range(10)))
+        await observer.close()
+
+        assert len(reader.passes) == 2
+        assert all(isinstance(view, GroupObservation) and view.observed_at >= called_at for view in views)
+
+    run_skipping(scenario())
+
+
+def test_on_change_is_called_for_changes_and_not_for_sameness() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        told: list[str] = []
+        observer = Observer(reader, told.append)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        for change in (
+            lambda: None,
+            lambda: reader.states.update(a=GroupState.PREPARING_REBALANCE),
+            lambda: reader.unreachable.add("a"),
+            reader.unreachable.clear,
+        ):
+            told.clear()
+            change()
+            await observer.observe_now("ns/a")
+            first = len(told)
+            await observer.observe_now("ns/a")
+            assert (first, len(told)) == (1, 1), change
+        await observer.close()
+
+    run_skipping(scenario())
+
+
+def test_on_change_is_called_at_every_pass_for_groups_in_motion() -> None:
+    async def scenario() -> None:
+        told: list[str] = []
+        observer = Observer(FakeReader(), told.append)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        observer.set_motion("ns/a", True)
+        for _ in range(3):
+            await observer.observe_now("ns/a")
+        await observer.close()
+
+        assert told == ["ns/a"] * 3
+
+    run_skipping(scenario())
+
+
+def test_an_outage_is_told_from_its_beginning_and_interrupts_the_calm() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        await observer.observe_now("ns/a")
+        reader.unreachable.add("a")
+        first = await observer.observe_now("ns/a")
+        await asyncio.sleep(5)
+        later = await observer.observe_now("ns/a")
+        latest = observer.latest("ns/a")
+        await observer.close()
+
+        assert isinstance(first, Unobserved)
+        assert later == first
+        assert latest is not None
+        assert latest[1].unchanged_since is None
+
+    run_skipping(scenario())
+
+
+def test_two_watches_of_one_group_see_their_own_topics() -> None:
+    async def scenario() -> None:
+        observer = Observer(FakeReader(), lambda key: None)
+        observer.watch("ns/a", "shared", {"orders"})
+        observer.watch("ns/b", "shared", {"refunds"})
+        observer.start()
+        await asyncio.sleep(0.1)
+        topics = {}
+        for key in ("ns/a", "ns/b"):
+            view = (observer.latest(key) or (None,))[0]
+            assert isinstance(view, GroupObservation)
+            topics[key] = {p.topic for p in view.partitions} | {p.topic for p in view.offsets}
+        await observer.close()
+
+        assert topics == {"ns/a": {"orders"}, "ns/b": {"refunds"}}
+
+    run_skipping(scenario())
+
+
+def test_a_group_that_is_no_longer_watched_is_not_asked_about() -> None:
+    async def scenario() -> None:
+        reader = FakeReader(takes_s=0.5)
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        waiting = asyncio.ensure_future(observer.observe_now("ns/a"))
+        await asyncio.sleep(0.1)
+        observer.unwatch("ns/a")
+        with pytest.raises(NotWatched):
+            await waiting
+        assert observer.latest("ns/a") is None
+        with pytest.raises(NotWatched):
+            await observer.observe_now("ns/a")
+        await observer.close()
+
+    run_skipping(scenario())
+
+
+def test_a_bug_ends_the_observer_and_its_owner_and_callers_learn_of_it() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        reader.bug = ZeroDivisionError("a bug")
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        with pytest.raises(ObserverStopped):
+            await observer.observe_now("ns/a")
+        with pytest.raises(ZeroDivisionError):
+            await observer.wait_failed()
+        await observer.close()
+
+    run_skipping(scenario())
+
+
+def test_an_error_in_the_callback_ends_the_observer() -> None:
+    async def scenario() -> None:
+        def broken(key: str) -> None:
+            raise ZeroDivisionError(key)
+
+        observer = Observer(FakeReader(), broken)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        with pytest.raises(ZeroDivisionError):
+            await observer.wait_failed()
+        await observer.close()
+
+    run_skipping(scenario())
+
+
+def test_closing_ends_the_task_and_the_reader() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        observer = Observer(reader, lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        await observer.close()
+
+        assert reader.closed
+        await observer.wait_failed()
+
+    run_skipping(scenario())

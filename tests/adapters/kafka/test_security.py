@@ -1,0 +1,144 @@
+"""Which settings both clients get from a KafkaConnection and its Secrets, and what is said when one is missing."""
+
+from __future__ import annotations
+
+import datetime
+import ssl
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from slackwater.adapters.kafka.security import client_settings, secret_names
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.kafka_connection import KafkaConnectionSpec
+
+LOGIN = {"username": b"slackwater", "password": b"hunter2\n"}
+
+
+def spec_of(**fields: Any) -> KafkaConnectionSpec:
+    return KafkaConnectionSpec.model_validate({"bootstrapServers": "a:9092, b:9092", **fields})
+
+
+def sasl(kind: str) -> dict[str, Any]:
+    return {"type": kind, "secretRef": {"name": "login"}}
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[bytes, bytes]:
+    """A self-signed certificate and its key, in PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "slackwater")])
+    today = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(today - datetime.timedelta(days=1))
+        .not_valid_after(today + datetime.timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    plain = serialization.NoEncryption()
+    return certificate.public_bytes(pem), key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+
+
+def test_without_security_only_the_servers_are_set() -> None:
+    settings = client_settings("main", spec_of(), {})
+
+    assert settings.kafka_python == {"bootstrap_servers": "a:9092,b:9092", "security_protocol": "PLAINTEXT"}
+    assert settings.confluent == {"bootstrap.servers": "a:9092,b:9092", "security.protocol": "PLAINTEXT"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "mechanism"), [("Plain", "PLAIN"), ("ScramSha256", "SCRAM-SHA-256"), ("ScramSha512", "SCRAM-SHA-512")]
+)
+@pytest.mark.parametrize(("tls", "protocol"), [({}, "SASL_PLAINTEXT"), ({"tls": {}}, "SASL_SSL")])
+def test_names_and_passwords_reach_both_clients(kind: str, mechanism: str, tls: dict[str, Any], protocol: str) -> None:
+    settings = client_settings("main", spec_of(authentication=sasl(kind), **tls), {"login": LOGIN})
+
+    python = settings.kafka_python
+    assert (python["security_protocol"], python["sasl_mechanism"]) == (protocol, mechanism)
+    assert (python["sasl_plain_username"], python["sasl_plain_password"]) == ("slackwater", "hunter2")
+    assert ("ssl_context" in python) == bool(tls)
+    confluent = settings.confluent
+    assert (confluent["security.protocol"], confluent["sasl.mechanism"]) == (protocol, mechanism)
+    assert (confluent["sasl.username"], confluent["sasl.password"]) == ("slackwater", "hunter2")
+
+
+def test_brokers_are_verified_by_the_authority_given(pair: tuple[bytes, bytes]) -> None:
+    settings = client_settings("main", spec_of(tls={"caSecretRef": {"name": "ca"}}), {"ca": {"ca.crt": pair[0]}})
+
+    context = settings.kafka_python["ssl_context"]
+    assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
+    assert len(context.get_ca_certs()) == 1
+    assert settings.confluent["ssl.ca.pem"] == pair[0].decode().rstrip()
+    assert settings.confluent["security.protocol"] == "SSL"
+
+
+def test_a_certificate_is_shown_to_the_brokers(pair: tuple[bytes, bytes]) -> None:
+    spec = spec_of(tls={"certificateSecretRef": {"name": "shown"}}, authentication={"type": "Tls"})
+
+    settings = client_settings("main", spec, {"shown": {"tls.crt": pair[0], "tls.key": pair[1]}})
+
+    assert settings.confluent["ssl.certificate.pem"].startswith("-----BEGIN CERTIFICATE")
+    assert settings.confluent["ssl.key.pem"].startswith("-----BEGIN PRIVATE KEY")
+    assert settings.kafka_python["security_protocol"] == "SSL"
+
+
+def test_nothing_secret_shows() -> None:
+    settings = client_settings("main", spec_of(authentication=sasl("Plain")), {"login": LOGIN})
+
+    assert "hunter2" not in repr(settings)
+    assert "hunter2" not in str(settings)
+
+
+def test_secrets_are_named_before_they_are_read() -> None:
+    tls = {"caSecretRef": {"name": "ca"}, "certificateSecretRef": {"name": "shown"}}
+
+    assert secret_names(spec_of(tls=tls, authentication=sasl("Plain"))) == {"ca", "shown", "login"}
+    assert secret_names(spec_of()) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("secrets", "sentence"),
+    [
+        ({}, "Secret login, which spec.authentication.secretRef names, does not exist in this namespace: create it."),
+        (
+            {"login": {"username": b"me"}},
+            "Secret login, which spec.authentication.secretRef names, has no key password: add it.",
+        ),
+        ({"login": {**LOGIN, "password": b"\xff"}}, "Key password of Secret login, which"),
+    ],
+)
+def test_what_is_missing_is_said_in_a_sentence(secrets: dict[str, dict[str, bytes]], sentence: str) -> None:
+    with pytest.raises(InvalidSpec) as caught:
+        client_settings("main", spec_of(authentication=sasl("ScramSha512")), secrets)
+
+    assert len(caught.value.problems) == 1
+    assert caught.value.problems[0].startswith(sentence)
+
+
+def test_what_is_no_certificate_is_said(pair: tuple[bytes, bytes]) -> None:
+    spec = spec_of(tls={"caSecretRef": {"name": "ca"}, "certificateSecretRef": {"name": "shown"}})
+    other_key = ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"locked"),
+    )
+
+    with pytest.raises(InvalidSpec, match=r"tls\.caSecretRef cannot be read"):
+        client_settings("main", spec, {"ca": {"ca.crt": b"rubbish"}, "shown": {"tls.crt": pair[0], "tls.key": pair[1]}})
+    with pytest.raises(InvalidSpec, match=r"tls\.certificateSecretRef cannot be read"):
+        client_settings("main", spec, {"ca": {"ca.crt": pair[0]}, "shown": {"tls.crt": pair[0], "tls.key": other_key}})
+
+
+def test_tokens_are_refused_for_now() -> None:
+    with pytest.raises(InvalidSpec, match="OAuthBearer is not supported yet"):
+        client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": {}})
