@@ -1,1 +1,1 @@
-"""The Kubernetes API: reading, server-side apply, deleting; and translation between its objects and the core's values."""
+"""The Kubernetes API: reading, server-side apply, deleting, and translation into the core's values."""

@@ -56,7 +56,7 @@ class KubernetesApi:
         """The object, or None when there is none."""
         return await self._send("GET", kind, kind.path(namespace, name), absent_is_none=True)
 
-    async def list(self, kind: Kind, namespace: str | None, label_selector: str = "") -> tuple[Json, ...]:
+    async def list_all(self, kind: Kind, namespace: str | None, label_selector: str = "") -> tuple[Json, ...]:
         query = {"labelSelector": label_selector} if label_selector else {}
         found = await self._send("GET", kind, kind.path(namespace), query) or {}
         return tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])

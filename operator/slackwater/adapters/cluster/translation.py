@@ -1,4 +1,4 @@
-"""From the Kubernetes API's objects to the core's values. Pure; what an object does not say becomes the safe reading."""
+"""From the Kubernetes API's objects to the core's values. Pure; what an object leaves out gets the safe reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def to_workload(obj: Json) -> Workload:
     """From a StatefulSet."""
     metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status", {})
     update = spec.get("updateStrategy", {})
-    controller = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
+    controller: Json = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
     annotations = spec["template"].get("metadata", {}).get("annotations") or {}
     return Workload(
         name=metadata["name"],
@@ -64,7 +64,8 @@ def _controller_uid(obj: Json) -> str:
 def _to_pod(obj: Json, container: str) -> Pod:
     metadata, status = obj["metadata"], obj.get("status", {})
     condition = next((c for c in status.get("conditions", ()) if c["type"] == "Ready"), None)
-    consumer = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
+    consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
+    changed_at = (condition or {}).get("lastTransitionTime")
     running = consumer.get("state", {}).get("running") or {}
     reason, message = _waiting(status, consumer)
     return Pod(
@@ -74,7 +75,7 @@ def _to_pod(obj: Json, container: str) -> Pod:
         revision=(metadata.get("labels") or {}).get(REVISION_LABEL, ""),
         created_at=moment(metadata["creationTimestamp"]),
         ready=condition is not None and condition["status"] == "True",
-        ready_changed_at=moment(condition["lastTransitionTime"]) if _has_time(condition) else None,
+        ready_changed_at=moment(changed_at) if changed_at else None,
         started_at=moment(running["startedAt"]) if running.get("startedAt") else None,
         restarts=consumer.get("restartCount", 0),
         waiting=reason,
@@ -82,10 +83,6 @@ def _to_pod(obj: Json, container: str) -> Pod:
         terminating="deletionTimestamp" in metadata,
         address=status.get("podIP", ""),
     )
-
-
-def _has_time(condition: Json | None) -> bool:
-    return condition is not None and bool(condition.get("lastTransitionTime"))
 
 
 def _waiting(status: Json, consumer: Json) -> tuple[str, str]:

@@ -1,0 +1,89 @@
+"""The Kubernetes half of a world: a ConsumerGroup with everything around it, as objects of the API."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.paths import (
+    CONSUMER_GROUP,
+    CONTROLLER_REVISION,
+    KAFKA_CONNECTION,
+    POD,
+    STATEFUL_SET,
+)
+from slackwater.adapters.cluster.translation import revision_template, to_pods, to_workload
+from slackwater.api.annotations import GROUP_LABEL
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.history import GroupHistory
+from slackwater.core.memory import RolloutPhase, read_memory
+from slackwater.core.observation import KafkaView
+from slackwater.core.world import World
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Objects as the API server gave them; None where there is none."""
+
+    group: Json
+    connection: Json | None = None
+    workload: Json | None = None
+    pods: Sequence[Json] = ()
+    last_good_template: Json | None = None
+
+
+async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapshot | None:
+    """Read everything anew; None when there is no such ConsumerGroup. Raises ClusterFailed."""
+    group = await api.read(CONSUMER_GROUP, namespace, name)
+    if group is None:
+        return None
+    reference = group["spec"]["connectionRef"]["name"]
+    connection, workload, pods, template = await asyncio.gather(
+        api.read(KAFKA_CONNECTION, namespace, reference),
+        api.read(STATEFUL_SET, namespace, name),
+        api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
+        read_last_good_template(api, group),
+    )
+    return Snapshot(group, connection, workload, pods, template)
+
+
+def needs_last_good_template(group: Json) -> str | None:
+    """The revision that a decision may have to go back to; None while no rollout is in hand or given up."""
+    memory = read_memory(group.get("status") or {})
+    settled = memory.phase in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
+    return None if settled else memory.last_good_revision or None
+
+
+async def read_last_good_template(api: KubernetesApi, group: Json) -> Json | None:
+    revision = needs_last_good_template(group)
+    if revision is None:
+        return None
+    found = await api.read(CONTROLLER_REVISION, group["metadata"]["namespace"], revision)
+    return None if found is None else revision_template(found)
+
+
+def to_world(
+    snapshot: Snapshot, kafka: KafkaView, history: GroupHistory, now: float, group: ConsumerGroup | None = None
+) -> World:
+    """Put both halves together. `group`: the parsed object, where the caller has it. Raises InvalidSpec."""
+    group = group or parse_consumer_group(snapshot.group)
+    workload = None if snapshot.workload is None else to_workload(snapshot.workload)
+    container = group.spec.consumer_container.name
+    connection = snapshot.connection
+    return World(
+        now=now,
+        group=group,
+        kafka=kafka,
+        history=history,
+        workload=workload,
+        pods=() if workload is None else to_pods(snapshot.pods, workload.uid, container),
+        memory=read_memory(snapshot.group.get("status") or {}),
+        bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
+        last_good_template=snapshot.last_good_template,
+    )
