@@ -14,12 +14,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from sandbox import cluster, network, node, processes
+from sandbox import cluster, network, node, processes, procfs
 from sandbox.errors import LeftBehind
 from sandbox.layout import Layout, read_state, update_state
 
 CGROUPS = Path("/sys/fs/cgroup")
 SYSCTLS = Path("/proc/sys")
+POD_CGROUP = "k8s.io"  # containerd's own choice where the kubelet makes no groups for pods (`cgroupsPerQOS: false`)
 GONE_DEADLINE_S = 10
 
 # The kubelet sets these for the whole machine.
@@ -94,18 +95,7 @@ def _end_processes(layout: Layout) -> None:
 
 def _pids_in_our_namespaces() -> list[int]:
     ours = {(network.NETNS_FOLDER / name).stat().st_ino for name in network.netns_names()}
-    return [pid for pid in _all_pids() if _netns_of(pid) in ours]
-
-
-def _all_pids() -> list[int]:
-    return [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]
-
-
-def _netns_of(pid: int) -> int | None:
-    try:
-        return Path(f"/proc/{pid}/ns/net").stat().st_ino
-    except OSError:  # it has just ended
-        return None
+    return [pid for pid in procfs.all_pids() if procfs.netns_of(pid) in ours]
 
 
 def _mounts(layout: Layout) -> list[str]:
@@ -116,11 +106,25 @@ def _mounts(layout: Layout) -> list[str]:
 
 
 def _cgroups() -> list[Path]:
-    """The pods' control groups, the innermost first; with cgroup v1 there is one tree for each controller."""
-    name = node.CGROUP.lstrip("/")
-    roots = [root for root in (CGROUPS / name, *CGROUPS.glob(f"*/{name}")) if root.is_dir()]
-    below = [Path(folder) for root in roots for folder, _, _ in os.walk(root)]
-    return sorted(below, key=lambda path: -len(path.parts))
+    """The pods' empty control groups, the innermost first; with cgroup v1 there is one tree for each controller.
+
+    Groups with processes in them belong to another container runtime: when this is asked, the sandbox's pods are dead.
+    """
+    roots = [root for root in (CGROUPS / POD_CGROUP, *CGROUPS.glob(f"*/{POD_CGROUP}")) if root.is_dir()]
+    trees = [tree for root in roots for tree in (*(child for child in root.iterdir() if child.is_dir()), root)]
+    empty = [tree for tree in trees if not any(_has_processes(group) for group in _below(tree))]
+    return sorted({group for tree in empty for group in _below(tree)}, key=lambda path: -len(path.parts))
+
+
+def _below(tree: Path) -> list[Path]:
+    return [Path(folder) for folder, _, _ in os.walk(tree)]
+
+
+def _has_processes(group: Path) -> bool:
+    try:
+        return bool((group / "cgroup.procs").read_text())
+    except OSError:  # it has just gone
+        return False
 
 
 def _remove_cgroups() -> None:

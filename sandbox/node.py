@@ -17,7 +17,6 @@ from sandbox.layout import API_SERVICE, GATEWAY, NODE_NAME, NODE_NETNS, Layout
 NODE, KUBELET, KUBE_PROXY = "node", "kubelet", "kube-proxy"
 
 START_DEADLINE_S = 60
-CGROUP = "/slackwater-sandbox"  # all pods' control groups are below it, so that they can be told from others' ones
 
 # Paths that the kubelet and the network plugins have built in. The node sees folders of the run folder there.
 HARD_CODED = {"var-log-containers": Path("/var/log/containers"), "var-lib-cni": Path("/var/lib/cni")}
@@ -149,7 +148,6 @@ def _kubelet_config(layout: Layout) -> dict[str, object]:
         "cgroupDriver": "cgroupfs",
         "cgroupsPerQOS": False,
         "enforceNodeAllocatable": [],
-        "cgroupRoot": CGROUP,
         "localStorageCapacityIsolation": False,
         # Images cannot be pulled again, so none may ever be collected; and a nearly full disk is no reason to evict.
         "imageGCHighThresholdPercent": 100,

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox import procfs
 from sandbox.commands import run
 from sandbox.errors import MissingPrerequisite, NotUp, StartFailed
 from sandbox.layout import Layout
@@ -86,7 +87,7 @@ def start_inside(
     script = 'log=$1; shift; exec 3>&1 >>"$log" 2>&1; setsid "$@" 3>&- </dev/null & echo $! >&3'
     enter = ["nsenter", f"--target={outer.pid}", "--mount", "--net", "--pid", "--"]
     done = run([*enter, "sh", "-c", script, "sh", log_file(layout, name), *argv], env=env)
-    pid = _pid_outside(outer.pid, int(done.stdout))
+    pid = procfs.pid_outside(outer.pid, int(done.stdout))
     if pid is None:
         raise StartFailed(f"{name} ended at once.", log=log_tail(layout, name))
     record(layout, name, pid)
@@ -95,7 +96,7 @@ def start_inside(
 
 def record(layout: Layout, name: str, pid: int) -> None:
     """Write the pid file of a process that has just been started."""
-    ticks = _started_ticks(pid)
+    ticks = procfs.started_ticks(pid)
     if ticks is not None:
         _pid_file(layout, name).write_text(f"{pid} {ticks}\n")
 
@@ -126,14 +127,14 @@ def freeze_below(layout: Layout, name: str) -> int:
     Raises NotUp when the process is not running.
     """
     root = _required(layout, name).pid
-    while running := [pid for pid in _descendants(root) if _state(pid) not in "TZX"]:
+    while running := [pid for pid in procfs.descendants(root) if procfs.state(pid) not in "TZX"]:
         _signal_all(running, signal.SIGSTOP)
-    return len(_descendants(root))
+    return len(procfs.descendants(root))
 
 
 def thaw_below(layout: Layout, name: str) -> None:
     """Let all frozen descendants of the process go on (SIGCONT). Raises NotUp when the process is not running."""
-    _signal_all(_descendants(_required(layout, name).pid), signal.SIGCONT)
+    _signal_all(procfs.descendants(_required(layout, name).pid), signal.SIGCONT)
 
 
 def find(layout: Layout, name: str) -> Process | None:
@@ -208,18 +209,6 @@ def _refuse_second(layout: Layout, name: str) -> None:
     layout.make()
 
 
-def _pid_outside(outer: int, inner: int) -> int | None:
-    """The pid on this machine of the process that has the pid `inner` in the process namespace that `outer` is in."""
-    namespace = Path(f"/proc/{outer}/ns/pid").stat().st_ino
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            status = (folder / "status").read_text()
-            pids = next(line for line in status.splitlines() if line.startswith("NSpid:")).split()[1:]
-            if pids[-1] == str(inner) and (folder / "ns" / "pid").stat().st_ino == namespace:
-                return int(folder.name)
-    return None
-
-
 def _pid_file(layout: Layout, name: str) -> Path:
     return layout.pids / f"{name}.pid"
 
@@ -231,52 +220,15 @@ def _required(layout: Layout, name: str) -> Process:
     return process
 
 
-def _descendants(root: int) -> list[int]:
-    """All processes that `root` started, and those that they started."""
-    children: dict[int, list[int]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        fields = _stat(int(folder.name))
-        if fields:
-            children.setdefault(int(fields[1]), []).append(int(folder.name))
-    found: list[int] = []
-    queue = [root]
-    while queue:
-        below = children.get(queue.pop(), [])
-        found += below
-        queue += below
-    return found
-
-
-def _state(pid: int) -> str:
-    """One letter as the kernel has it: R running, S sleeping, T stopped, Z waiting to be reaped; X when it is gone."""
-    fields = _stat(pid)
-    return fields[0] if fields else "X"
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat from the third on; empty when there is no such process."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    return stat[stat.rindex(")") + 2 :].split()  # the name in brackets may hold spaces
-
-
 def _signal_all(pids: Sequence[int], number: signal.Signals) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
-def _started_ticks(pid: int) -> int | None:
-    """When it started; None when there is no such process or it only waits to be reaped."""
-    fields = _stat(pid)
-    return int(fields[19]) if fields and fields[0] not in "ZX" else None
-
-
 def _is_alive(process: Process) -> bool:
     _reap(process.pid)
-    return _started_ticks(process.pid) == process.started_ticks
+    return procfs.started_ticks(process.pid) == process.started_ticks
 
 
 def _reap(pid: int) -> None:
