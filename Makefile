@@ -1,0 +1,100 @@
+# Everything one does with this repository; `make` alone lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+CHART_CRDS := charts/slackwater/crds
+IMAGE := slackwater/operator:dev
+
+# Call a check and say how long it took: $(call timed,NAME,COMMAND)
+timed = @$(2) && echo "$(1): $${SECONDS} s"
+
+##@ To begin with
+.PHONY: help setup demo test check
+help: ## List these targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+
+setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.txt
+
+demo: setup ## Compare five rollouts on a real Kafka and Kubernetes; as root (KEEP=1 leaves them up)
+	$(BIN)/python -m sandbox.demo $(if $(KEEP),--keep)
+
+test: setup ## Everything: check, then the tests against the sandbox, which stays up; as root
+	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory sandbox-up
+	@$(MAKE) --no-print-directory e2e
+
+check: setup ## What needs no sandbox, in less than a minute: lint, types, layers, fast tests
+	@$(MAKE) --no-print-directory --keep-going lint types layers unit
+
+##@ Parts of the above
+.PHONY: lint types layers unit e2e bench
+lint: setup ## ruff
+	$(call timed,lint,$(BIN)/ruff check .)
+
+types: setup ## mypy --strict, the sandbox and the tests too
+	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p tests)
+
+layers: setup ## import-linter: core decides, shell acts
+	$(call timed,layers,$(BIN)/lint-imports --no-cache)
+
+unit: setup ## The tests that need nothing but Python
+	$(call timed,unit,$(BIN)/pytest -q -m "not e2e")
+
+e2e: setup ## The tests against the sandbox, which must be up
+	@$(BIN)/pytest -m e2e
+
+bench: setup ## The benchmarks, figures in build/bench; the sandbox must be up
+	$(BIN)/python -m benchmarks
+
+##@ The sandbox (as root)
+.PHONY: sandbox-up sandbox-down image
+sandbox-up: setup ## Start a real Kafka and a real Kubernetes on this machine (the first time: about 15 minutes)
+	@$(BIN)/python -m sandbox up
+
+sandbox-down: setup ## Stop them, and leave nothing behind
+	@$(BIN)/python -m sandbox down
+
+image: ## Build the operator's image with docker or podman (the sandbox builds its own)
+	@engine="$$(command -v docker || command -v podman || true)"; \
+	if [ -z "$$engine" ]; then \
+	  echo "There is neither docker nor podman here. For the sandbox, \`make sandbox-up\` builds the image by itself." >&2; \
+	  exit 1; \
+	fi; \
+	"$$engine" build --tag $(IMAGE) .
+
+##@ What is generated
+.PHONY: crds lock clean
+crds: setup ## Write the CRDs from the models, for kubectl and for the chart
+	$(BIN)/python -m slackwater.api.crd crds
+	cp crds/*.yaml $(CHART_CRDS)/
+
+LOCK = @$(UV) pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
+	--python-version 3.11 --python-platform linux --custom-compile-command "make lock" $(LOCK_FLAGS)
+UV = $(or $(wildcard $(BIN)/uv),$(shell command -v uv),$(error `make lock` needs uv: install it, for example by `pip install uv`))
+lock: ## Pin all packages anew (LOCK_FLAGS=--upgrade: to their newest versions); needs uv
+	$(LOCK) pyproject.toml --output-file requirements/operator.txt
+	$(LOCK) requirements/build.in --output-file requirements/build.txt
+	$(LOCK) pyproject.toml requirements/build.in --group dev \
+	  --constraint requirements/operator.txt --constraint requirements/build.txt --output-file requirements/dev.txt
+	$(LOCK) requirements/consumer.in --no-header --no-annotate \
+	  --constraint requirements/operator.txt --output-file sandbox/images/consumer/requirements.txt
+
+clean: ## Remove what was built and cached in this folder; .venv and the sandbox's cache stay
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(INSTALLED): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Slackwater needs Python 3.11 or newer, and $(PYTHON) is older: make PYTHON=python3.11 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' \
+	  || { echo "This Python cannot make environments: apt-get install python3-venv, then again." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@

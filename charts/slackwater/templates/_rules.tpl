@@ -1,0 +1,42 @@
+{{/* What the operator may do, in the whole cluster or in the one namespace it watches: what it calls and no more. */}}
+{{- define "slackwater.rules" -}}
+- apiGroups: [slackwater.dev]
+  resources: [consumergroups]
+  verbs: [get, list, watch, patch]  # patch: the finalizer, and annotations that were carried out
+- apiGroups: [slackwater.dev]
+  resources: [consumergroups/status]
+  verbs: [patch]
+- apiGroups: [slackwater.dev]
+  # Only where the admission plugin OwnerReferencesPermissionEnforcement is on: what we make blocks its owner's deletion.
+  resources: [consumergroups/finalizers]
+  verbs: [update]
+- apiGroups: [slackwater.dev]
+  resources: [kafkaconnections]
+  verbs: [get, list, watch]
+- apiGroups: [slackwater.dev]
+  resources: [kafkaconnections/status]
+  verbs: [patch]
+# Server-side apply is a patch, and a create where there was nothing.
+- apiGroups: [apps]
+  resources: [statefulsets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [apps]
+  resources: [controllerrevisions]
+  verbs: [get]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [create, patch]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [create, patch]
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, list, watch, delete]
+- apiGroups: [""]
+  # A connection's credentials, by the name that it gives: never listed, never watched (FACTS F27).
+  resources: [secrets]
+  verbs: [get]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create]
+{{- end }}
