@@ -1,0 +1,98 @@
+"""The operator's pod: restricted, one at a time, asked about its health, told its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.chart.helm import Manifest, only, render
+
+pytestmark = pytest.mark.e2e  # Helm is built by the sandbox
+
+
+def test_every_container_is_restricted() -> None:
+    spec = pod_spec()
+    assert spec["securityContext"] == {
+        "runAsNonRoot": True,
+        "runAsUser": 65532,
+        "runAsGroup": 65532,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    for container in [*spec.get("initContainers", []), *spec["containers"]]:
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+
+
+def test_the_pod_shares_nothing_with_its_node() -> None:
+    spec = pod_spec()
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & spec.keys()
+    assert [sorted(volume) for volume in spec["volumes"]] == [["emptyDir", "name"]]
+
+
+def test_there_is_one_operator_at_a_time() -> None:
+    spec = only(render(), "Deployment")["spec"]
+    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+
+
+def test_the_kubelet_asks_whether_it_lives_and_whether_it_is_ready() -> None:
+    container = operator()
+    assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http"}
+    assert container["ports"] == [{"name": "http", "containerPort": 8080}]
+
+
+def test_the_service_leads_to_the_pod() -> None:
+    manifests = render()
+    labels = only(manifests, "Deployment")["spec"]["template"]["metadata"]["labels"]
+    service = only(manifests, "Service")["spec"]
+    assert service["selector"].items() <= labels.items()
+    assert [port["targetPort"] for port in service["ports"]] == ["http"]
+
+
+def test_two_releases_do_not_take_each_others_pods() -> None:
+    selector = only(render(), "Deployment")["spec"]["selector"]["matchLabels"]
+    assert selector["app.kubernetes.io/instance"] == "slackwater"
+
+
+def test_the_operator_is_told_its_settings() -> None:
+    assert environment() == {
+        "SLACKWATER_NAMESPACE": "",
+        "SLACKWATER_MOVING_INTERVAL_S": "1",
+        "SLACKWATER_REST_INTERVAL_S": "15",
+        "SLACKWATER_LOG_FORMAT": "json",
+        "SLACKWATER_LOG_LEVEL": "info",
+    }
+
+
+def test_each_setting_has_a_value() -> None:
+    given = {
+        "watchNamespace": "team-a",
+        "observation__movingIntervalSeconds": "0.5",
+        "observation__restIntervalSeconds": "60",
+        "log__format": "text",
+        "log__level": "debug",
+    }
+    assert list(environment(**given).values()) == list(given.values())
+
+
+def test_the_image_is_the_charts_version_unless_given() -> None:
+    assert operator()["image"] == "slackwater/operator:0.1.0"
+    assert operator(image__tag="dev")["image"] == "slackwater/operator:dev"
+
+
+def pod_spec(**values: str) -> Manifest:
+    spec: Manifest = only(render(**values), "Deployment")["spec"]["template"]["spec"]
+    return spec
+
+
+def operator(**values: str) -> dict[str, Any]:
+    (container,) = pod_spec(**values)["containers"]
+    return dict(container)
+
+
+def environment(**values: str) -> dict[str, str]:
+    return {variable["name"]: variable["value"] for variable in operator(**values)["env"]}
