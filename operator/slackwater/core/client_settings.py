@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from slackwater.api.client import Library
-from slackwater.api.client_settings import OwnedSetting
 from slackwater.api.consumer_group import Membership
+from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup
 

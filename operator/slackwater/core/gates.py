@@ -41,7 +41,8 @@ def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> H
     """Gate 1: newer than the last act, complete, and of today's StatefulSet."""
     age = world.now - kafka.observed_at
     if age > OLDEST_OBSERVATION_S:
-        return Hold(Reason.OBSERVATION_STALE, f"the last look at the group is more than {seconds(OLDEST_OBSERVATION_S)} old", SOON_S)
+        message = f"the last look at the group is more than {seconds(OLDEST_OBSERVATION_S)} old"
+        return Hold(Reason.OBSERVATION_STALE, message, SOON_S)
     if world.memory.step is not None and kafka.observed_at <= world.memory.step.started_at:
         return Hold(Reason.OBSERVATION_STALE, "the group has not been looked at since the last restart", SOON_S)
     if world.workload is not None and not world.workload.settled:

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
 
 
 class GroupState(StrEnum):
@@ -33,8 +36,28 @@ class GroupType(StrEnum):
 
 
 class TopicPartition(NamedTuple):
+    """In a file it is a text, `orders-0`, so that it can be the key of a JSON object."""
+
     topic: str
     partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @classmethod
+    def parse(cls, text: Any) -> TopicPartition:
+        """The reverse of `str`; a topic's name may have dashes of its own."""
+        if isinstance(text, TopicPartition):
+            return text
+        topic, dash, number = text.rpartition("-") if isinstance(text, str) else ("", "", "")
+        if not dash or not topic or not number.isdecimal():
+            raise ValueError("write a partition as <topic>-<number>")
+        return cls(topic, int(number))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+        as_text = core_schema.plain_serializer_function_ser_schema(str, return_schema=core_schema.str_schema())
+        return core_schema.no_info_plain_validator_function(cls.parse, serialization=as_text)
 
 
 @dataclass(frozen=True, slots=True)

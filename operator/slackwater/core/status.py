@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from slackwater.api.annotations import GROUP_LABEL, PAUSE
-from slackwater.core.conditions import merge, verdicts
+from slackwater.api.conditions import ConditionStatus, ConditionType
+from slackwater.core.conditions import Verdict, merge, verdicts
 from slackwater.core.memory import RolloutPhase, moment, timestamp, write_memory
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan
+from slackwater.core.reasons import Reason
 from slackwater.core.world import World
 
 Json = dict[str, Any]
@@ -90,3 +92,11 @@ def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: floa
     old, new = old_group.get("lag", 0), new_group.get("lag", 0)
     changed = abs(new - old) > max(LAG_REPORT_CHANGE, old // 2)
     return changed and now - moment(old_group["observedAt"]) >= LAG_REPORT_INTERVAL_S
+
+
+def invalid_status(before: Mapping[str, Any], problem: str, now: float, generation: int) -> Json:
+    """For an object that breaks its rules: everything else stays as it was last reported, its pods are left alone."""
+    verdict = Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, Reason.INVALID_SPEC, problem)
+    others = [c for c in before.get("conditions") or () if c["type"] != ConditionType.DEGRADED.value]
+    changed = merge(before.get("conditions") or (), (verdict,), now, generation)
+    return {**before, "observedGeneration": generation, "phase": "Invalid", "conditions": [*others, *changed]}

@@ -56,10 +56,14 @@ class KubernetesApi:
         """The object, or None when there is none."""
         return await self._send("GET", kind, kind.path(namespace, name), absent_is_none=True)
 
-    async def list_all(self, kind: Kind, namespace: str | None, label_selector: str = "") -> tuple[Json, ...]:
+    async def list_all(
+        self, kind: Kind, namespace: str | None, label_selector: str = ""
+    ) -> tuple[tuple[Json, ...], int]:
+        """The objects, and the resource version of the list: what is older and not in it is gone."""
         query = {"labelSelector": label_selector} if label_selector else {}
         found = await self._send("GET", kind, kind.path(namespace), query) or {}
-        return tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])
+        items = tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])
+        return items, int(found["metadata"]["resourceVersion"])
 
     async def apply(self, manifest: Mapping[str, Any], resource_version: str = "") -> Json:
         """Server-side apply, taking over fields that others hold. With `resource_version`, Conflict when it is old."""

@@ -1,10 +1,10 @@
 """What can go wrong between the operator and the Kubernetes API.
 
-    SlackwaterError
-    └── ClusterFailed
-        ├── ClusterUnreachable   no answer, or none that can be used now: try again
-        ├── Conflict             the object has changed since it was looked at: look again
-        └── ClusterRefused       an answer, and it is no: forbidden, invalid
+SlackwaterError
+└── ClusterFailed
+    ├── ClusterUnreachable   no answer, or none that can be used now: try again
+    ├── Conflict             the object has changed since it was looked at: look again
+    └── ClusterRefused       an answer, and it is no: forbidden, invalid
 """
 
 from __future__ import annotations

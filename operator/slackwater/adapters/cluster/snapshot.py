@@ -44,7 +44,7 @@ async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapsh
     if group is None:
         return None
     reference = group["spec"]["connectionRef"]["name"]
-    connection, workload, pods, template = await asyncio.gather(
+    connection, workload, (pods, _), template = await asyncio.gather(
         api.read(KAFKA_CONNECTION, namespace, reference),
         api.read(STATEFUL_SET, namespace, name),
         api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),

@@ -1,0 +1,213 @@
+"""One observer for each KafkaConnection that a ConsumerGroup uses; opened, renewed and closed as objects change."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import structlog
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.paths import SECRET
+from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
+from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.observer import NotWatched, Observer
+from slackwater.adapters.kafka.security import client_settings, secret_names
+from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.api.errors import SlackwaterError
+from slackwater.api.parsing import parse_kafka_connection
+from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.core.history import GroupHistory
+from slackwater.core.observation import KafkaView, Unobserved
+from slackwater.core.reasons import Reason
+from slackwater.shell.settings import Settings
+from slackwater.shell.store import Key
+
+SECRETS_AGAIN_S: Final = 30.0
+_REFUSALS: Final = (Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED)
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass
+class _Open:
+    """A connection in use."""
+
+    generation: int
+    uid: str
+    secrets: Mapping[str, Mapping[str, bytes]] = field(repr=False)
+    secrets_read_at: float
+    wire: KafkaWire
+    observer: Observer
+    reader: KafkaGroupReader
+    groups: set[Key] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Secrets:
+    data: Mapping[str, Mapping[str, bytes]] = field(repr=False)
+    read_at: float
+
+
+def _wants_secrets_again(opened: _Open, now: float) -> bool:
+    """Kafka does not let us in: somebody may have corrected the Secret, of which no watch tells."""
+    refused = any(
+        known is not None and isinstance(known[0], Unobserved) and known[0].reason in _REFUSALS
+        for known in (opened.observer.latest(str(group)) for group in opened.groups)
+    )
+    return refused and now - opened.secrets_read_at >= SECRETS_AGAIN_S
+
+
+class Connections:
+    """Observers by KafkaConnection. `on_change(group)` is called when something about a group changed."""
+
+    def __init__(
+        self, api: KubernetesApi, settings: Settings, on_change: Callable[[Key], None], on_broken: Callable[[], None]
+    ) -> None:
+        self._api = api
+        self._settings = settings
+        self._on_change = on_change
+        self._on_broken = on_broken
+        self._open: dict[Key, _Open] = {}
+        self._broken: dict[Key, Unobserved] = {}
+        self._used_by: dict[Key, Key] = {}
+        self._lock = asyncio.Lock()
+        self._watchers: set[asyncio.Task[None]] = set()
+
+    async def use(self, group_key: Key, group: ConsumerGroup, connection: Mapping[str, Any], now: float) -> None:
+        """Have the group observed by this connection. What is wrong with the connection shows in `view`."""
+        key = Key(group.namespace, group.spec.connection_ref.name)
+        before = self._used_by.get(group_key)
+        if before is not None and before != key:
+            await self.forget(group_key)
+        async with self._lock:
+            opened = await self._ensure(key, connection, now)
+        if opened is not None:
+            opened.observer.watch(str(group_key), group.group_id, group.spec.topics)
+            opened.groups.add(group_key)
+        self._used_by[group_key] = key
+
+    async def forget(self, group_key: Key) -> None:
+        """The group is gone; a connection that nobody uses any more is closed."""
+        key = self._used_by.pop(group_key, None)
+        opened = self._open.get(key) if key is not None else None
+        if key is None or opened is None:
+            return
+        opened.observer.unwatch(str(group_key))
+        opened.groups.discard(group_key)
+        if not opened.groups:
+            await self._close(key)
+
+    def view(self, group_key: Key, now: float) -> tuple[KafkaView, GroupHistory]:
+        """The newest that is known of a group, without asking anybody."""
+        key = self._used_by.get(group_key)
+        if key is not None and key in self._broken:
+            return self._broken[key], GroupHistory()
+        opened = self._open.get(key) if key is not None else None
+        known = opened.observer.latest(str(group_key)) if opened is not None else None
+        not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", now)
+        return known or (not_yet, GroupHistory())
+
+    async def look_now(self, group_key: Key) -> None:
+        """Wait for an observation that begins after this call."""
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        if opened is not None:
+            try:
+                await opened.observer.observe_now(str(group_key))
+            except NotWatched:
+                return  # the group was forgotten meanwhile; the next pass sees that
+
+    def set_motion(self, group_key: Key, in_motion: bool) -> None:
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        if opened is not None and group_key in opened.groups:
+            opened.observer.set_motion(str(group_key), in_motion)
+
+    def admin(self, group_key: Key) -> KafkaGroupAdmin | None:
+        """To change the group in Kafka; None while there is no usable connection."""
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        return None if opened is None else KafkaGroupAdmin(opened.wire)
+
+    def requests(self) -> dict[str, int]:
+        """Kafka requests sent so far, by API."""
+        total: dict[str, int] = {}
+        for opened in self._open.values():
+            for name, count in opened.reader.requests.items():
+                total[name] = total.get(name, 0) + count
+        return total
+
+    async def close(self) -> None:
+        for key in list(self._open):
+            await self._close(key)
+
+    async def _ensure(self, key: Key, obj: Mapping[str, Any], now: float) -> _Open | None:
+        generation, uid = obj["metadata"].get("generation", 0), obj["metadata"]["uid"]
+        opened = self._open.get(key)
+        current = opened is not None and (opened.generation, opened.uid) == (generation, uid)
+        if current and opened is not None and not _wants_secrets_again(opened, now):
+            return opened
+        try:
+            connection = parse_kafka_connection(obj)
+            secrets = await self._read_secrets(connection)
+            if current and opened is not None and secrets == opened.secrets:
+                opened.secrets_read_at = now
+                return opened
+            kafka_settings = client_settings(key.name, connection.spec, secrets).kafka_python
+        except SlackwaterError as error:
+            self._broken[key] = Unobserved(Reason.CONNECTION_INVALID, str(error), now)
+            return opened  # what still works goes on working, but is not believed: `view` says what is wrong
+        self._broken.pop(key, None)
+        return await self._renew(key, connection, _Secrets(secrets, now), kafka_settings)
+
+    async def _read_secrets(self, connection: KafkaConnection) -> dict[str, Mapping[str, bytes]]:
+        """By name, one by one: Secrets are never listed nor watched (F27). Raises ClusterFailed."""
+        secrets: dict[str, Mapping[str, bytes]] = {}
+        for name in secret_names(connection.spec):
+            found = await self._api.read(SECRET, connection.metadata.namespace, name)
+            if found is not None:
+                data = found.get("data") or {}
+                secrets[name] = {item: base64.b64decode(value) for item, value in data.items()}
+        return secrets
+
+    async def _renew(
+        self, key: Key, connection: KafkaConnection, secrets: _Secrets, kafka_settings: Mapping[str, Any]
+    ) -> _Open:
+        before = self._open.get(key)
+        groups = set(before.groups) if before is not None else set()
+        if before is not None:
+            await self._close(key)
+        wire = KafkaWire(kafka_settings)
+        reader = KafkaGroupReader(wire)
+        timing = connection.spec.observe
+        observer = Observer(
+            reader,
+            lambda text: self._on_change(Key(*text.split("/"))),
+            moving_interval_s=self._settings.moving_interval_s or timing.moving_interval_ms / 1000,
+            rest_interval_s=self._settings.rest_interval_s or timing.rest_interval_ms / 1000,
+        )
+        observer.start()
+        watcher = asyncio.create_task(self._watch(key, observer), name=f"watch-observer-{key}")
+        self._watchers.add(watcher)
+        watcher.add_done_callback(self._watchers.discard)
+        metadata = connection.metadata
+        self._open[key] = opened = _Open(
+            metadata.generation, metadata.uid, secrets.data, secrets.read_at, wire, observer, reader
+        )
+        for group in groups:
+            self._on_change(group)  # each comes back to be watched here
+        return opened
+
+    async def _watch(self, key: Key, observer: Observer) -> None:
+        """An observer that ended by itself is a bug. Without it the operator would wait for ever: it ends as well."""
+        try:
+            await observer.wait_failed()
+        except Exception:
+            _log.exception("observer_ended", connection=str(key))
+            self._on_broken()
+            raise
+
+    async def _close(self, key: Key) -> None:
+        opened = self._open.pop(key)
+        await opened.observer.close()

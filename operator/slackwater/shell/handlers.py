@@ -1,0 +1,58 @@
+"""Kopf's part: watching, reconnecting, life-cycle. Handlers translate an event into the store and the queue, no more.
+
+Only `on.event` handlers: with these kopf writes nothing to the objects, keeps no diffs on them and runs no timers
+(F27; docs/adr/0001).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import kopf
+
+from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, Kind
+from slackwater.api.annotations import GROUP_LABEL
+from slackwater.shell.queue import WorkQueue
+from slackwater.shell.store import WATCHED, Key, Store, key_of
+
+WATCH_S: Final = 290.0
+"""How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then."""
+
+
+def registered(store: Store, queue: WorkQueue[Key]) -> kopf.OperatorRegistry:
+    """The handlers of one operator."""
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    def login(**arguments: Any) -> kopf.ConnectionInfo | None:
+        return kopf.login_with_service_account(**arguments) or kopf.login_with_kubeconfig(**arguments)
+
+    for kind in WATCHED:
+        _register(registry, kind, store, queue)
+    return registry
+
+
+def _register(registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: WorkQueue[Key]) -> None:
+    group, _, version = kind.api_version.rpartition("/")
+
+    @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
+    async def changed(event: kopf.RawEvent, **_: Any) -> None:
+        obj = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
+        key = store.drop(kind, obj) if event["type"] == "DELETED" else store.put(kind, obj)
+        if key is not None:
+            queue.add(key)
+        if kind is KAFKA_CONNECTION:
+            for user in store.groups_using(key_of(obj)):
+                queue.add(user)
+
+
+def configured() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.scanning.disabled = True
+    settings.peering.standalone = True
+    settings.watching.server_timeout = WATCH_S
+    settings.watching.client_timeout = WATCH_S + 10
+    for plural in ("pods", "statefulsets"):
+        settings.watching.label_selectors[plural] = GROUP_LABEL
+    return settings

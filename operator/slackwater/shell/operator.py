@@ -1,0 +1,162 @@
+"""The operator process: everything started, watched over, and ended together. If one part fails, the process ends:
+Kubernetes starts it anew, and nothing that matters was only in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import Final
+
+import kopf
+import structlog
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import ClusterUnreachable
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.api.annotations import GROUP_LABEL
+from slackwater.api.errors import SlackwaterError
+from slackwater.shell.connections import Connections
+from slackwater.shell.handlers import configured, registered
+from slackwater.shell.health import served
+from slackwater.shell.logs import configure
+from slackwater.shell.metrics import Metrics
+from slackwater.shell.queue import WorkQueue
+from slackwater.shell.reconciler import Reconciler
+from slackwater.shell.settings import Settings, read_settings
+from slackwater.shell.store import Key, Store
+
+_SELECTORS: Final = {CONSUMER_GROUP: "", KAFKA_CONNECTION: "", STATEFUL_SET: GROUP_LABEL, POD: GROUP_LABEL}
+_API_AGAIN_S: Final = 2.0
+
+_log = structlog.get_logger(__name__)
+
+
+def run() -> None:
+    """Run until SIGTERM or SIGINT. Raises SlackwaterError for what only a person can mend."""
+    settings = read_settings(os.environ)
+    configure(settings)
+    asyncio.run(_run(settings))
+
+
+class Operator:
+    """The parts, wired."""
+
+    def __init__(self, api: KubernetesApi, settings: Settings) -> None:
+        self.settings = settings
+        self.api = api
+        self.store = Store()
+        self.queue: WorkQueue[Key] = WorkQueue()
+        self.metrics = Metrics()
+        self.broken = asyncio.Event()
+        self.ready = asyncio.Event()
+        self.connections = Connections(api, settings, self.queue.add, self.broken.set)
+        self.reconciler = Reconciler(api, self.store, self.connections, self.metrics, time.time)
+        self.metrics.count_requests(
+            "slackwater_kubernetes_requests_total",
+            "Requests to the Kubernetes API.",
+            ("verb", "resource"),
+            api.requests.items,
+        )
+        self.metrics.count_requests(
+            "slackwater_kafka_requests_total",
+            "Requests to Kafka.",
+            ("api",),
+            lambda: [((name,), count) for name, count in self.connections.requests().items()],
+        )
+
+    async def work(self) -> None:
+        """One worker: one group after the other."""
+        while True:
+            key = await self.queue.take()
+            began = time.perf_counter()
+            try:
+                recheck_s = await self.reconciler.reconcile(key)
+            except SlackwaterError as error:
+                delay_s = self.queue.failed(key)
+                self.metrics.passes.labels("failed").inc()
+                _log.warning("pass_failed", group=str(key), error=str(error), again_in_s=delay_s)
+                continue
+            self.metrics.passes.labels("ok").inc()
+            self.metrics.seconds.observe(time.perf_counter() - began)
+            self.queue.done(key)
+            if recheck_s is not None:
+                self.queue.add_later(key, recheck_s)
+
+    async def relist(self) -> None:
+        """List everything anew; the store forgets what is gone."""
+        namespace = self.settings.namespace or None
+        for kind, selector in _SELECTORS.items():
+            objects, version = await self.api.list_all(kind, namespace, selector)
+            for key in self.store.replace(kind, objects, version):
+                self.queue.add(key)
+
+    async def keep_listing(self) -> None:
+        """In case a watch lost an event."""
+        while True:
+            await asyncio.sleep(self.settings.resync_interval_s)
+            try:
+                await self.relist()
+            except ClusterUnreachable as error:
+                _log.warning("relist_failed", error=str(error))
+
+    def problem(self) -> str:
+        return "an observer of Kafka has ended: see the log" if self.broken.is_set() else ""
+
+    def not_ready(self) -> str:
+        return "" if self.ready.is_set() else "the cluster's objects have not been read yet"
+
+
+async def _run(settings: Settings) -> None:
+    async with AsyncExitStack() as stack:
+        api = await KubernetesApi.connect()
+        stack.push_async_callback(api.close)
+        operator = Operator(api, settings)
+        stack.push_async_callback(operator.connections.close)
+        await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
+        await _first_list(operator)
+        operator.ready.set()
+        watching = asyncio.create_task(_watch(operator), name="kopf")
+        parts: list[asyncio.Task[object]] = [
+            asyncio.create_task(operator.keep_listing(), name="relist"),
+            asyncio.create_task(operator.broken.wait(), name="observers"),
+        ]
+        parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
+        await _until_one_ends(watching, parts)
+
+
+async def _until_one_ends(watching: asyncio.Task[None], parts: Sequence[asyncio.Task[object]]) -> None:
+    """Kopf ends on a signal, and then all is well; any other part should never end."""
+    done, _ = await asyncio.wait([watching, *parts], return_when=asyncio.FIRST_COMPLETED)
+    for task in parts:
+        task.cancel()
+    await asyncio.gather(*parts, return_exceptions=True)
+    if watching not in done:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+    for task in done:
+        if error := task.exception():
+            raise error
+    if watching not in done:
+        raise SlackwaterError("a part of the operator has ended: see the log above; the process starts anew")
+
+
+async def _first_list(operator: Operator) -> None:
+    while True:
+        try:
+            return await operator.relist()
+        except ClusterUnreachable as error:
+            _log.warning("waiting_for_the_api_server", error=str(error))
+            await asyncio.sleep(_API_AGAIN_S)
+
+
+async def _watch(operator: Operator) -> None:
+    namespace = operator.settings.namespace
+    await kopf.operator(
+        registry=registered(operator.store, operator.queue),
+        settings=configured(),
+        clusterwide=not namespace,
+        namespaces=[namespace] if namespace else [],
+    )

@@ -1,0 +1,211 @@
+"""One pass over one ConsumerGroup: observe → decide → remember → act → report.
+
+Decisions are first made from the store, which costs nothing. Only when there is something to do is the world read anew,
+from the API server and from Kafka, and decided upon again: no act is based on what a watch said a while ago.
+The status, with all that must survive a crash, is written before the act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import structlog
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.adapters.cluster.snapshot import (
+    Snapshot,
+    needs_last_good_template,
+    read_last_good_template,
+    read_snapshot,
+    to_world,
+)
+from slackwater.api.annotations import FINALIZER
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.acts import Note
+from slackwater.core.observation import GroupObservation
+from slackwater.core.plan import Plan, plan
+from slackwater.core.status import compose_status, invalid_status
+from slackwater.core.world import World
+from slackwater.shell.acting import carry_out
+from slackwater.shell.connections import Connections
+from slackwater.shell.deletion import finish_deletion
+from slackwater.shell.events import changed_refusal, post
+from slackwater.shell.metrics import Metrics
+from slackwater.shell.store import Key, Store
+
+Json = Mapping[str, Any]
+AT_ONCE: Final = 0.0
+
+_log = structlog.get_logger(__name__)
+
+
+class Reconciler:
+    """Passes over groups; `reconcile` is called for one key by one worker at a time."""
+
+    def __init__(
+        self,
+        api: KubernetesApi,
+        store: Store,
+        connections: Connections,
+        metrics: Metrics,
+        now: Callable[[], float],
+    ) -> None:
+        self._api = api
+        self._store = store
+        self._connections = connections
+        self._metrics = metrics
+        self._now = now
+        self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
+        self._templates: dict[tuple[Key, str], Json] = {}
+
+    async def reconcile(self, key: Key) -> float | None:
+        """One pass. Returns in how many seconds to look again at the latest; None: when something changes."""
+        obj = self._store.get(CONSUMER_GROUP, key)
+        if obj is None:
+            await self._forget(key)
+            return None
+        try:
+            group = self._parse(key, obj)
+        except InvalidSpec as error:
+            await self._report_invalid(obj, error)
+            return None
+        if group.metadata.is_being_deleted:
+            return await finish_deletion(self._api, self._connections, group, obj, self._now())
+        if FINALIZER not in group.metadata.finalizers:
+            written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
+            self._take_in(written)
+            return AT_ONCE
+        return await self._pass(key, group)
+
+    async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
+        world, status = await self._world_from_store(key, group)
+        decided = plan(world)
+        if decided.act is not None or decided.memory.phase is not world.memory.phase:
+            fresh = await self._world_anew(key)
+            if fresh is None:
+                return AT_ONCE
+            world, status = fresh
+            decided = plan(world)
+        self._connections.set_motion(key, _in_motion(world, decided))
+        await self._remember(world, decided, status)
+        await self._act(key, world, decided)
+        self._metrics.show(world, decided)
+        if decided.act is not None or decided.memory != world.memory:
+            return AT_ONCE
+        return decided.hold.recheck_s if decided.hold is not None else None
+
+    async def _world_from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
+        obj = self._store.get(CONSUMER_GROUP, key) or {}
+        connection = self._store.get(KAFKA_CONNECTION, Key(key.namespace, group.spec.connection_ref.name))
+        if connection is not None:
+            await self._connections.use(key, group, connection, self._now())
+        workload = self._store.get(STATEFUL_SET, key)
+        template = await self._last_good_template(key, obj)
+        snapshot = Snapshot(obj, connection, workload, self._store.pods_of(key), template)
+        view, history = self._connections.view(key, self._now())
+        return to_world(snapshot, view, history, self._now(), group), obj.get("status") or {}
+
+    async def _world_anew(self, key: Key) -> tuple[World, Json] | None:
+        """Read everything from where it is true. None when the group is gone or being deleted."""
+        await self._connections.look_now(key)
+        snapshot = await read_snapshot(self._api, key.namespace, key.name)
+        if snapshot is None:
+            return None  # the watch is about to say so
+        self._take_in(snapshot.group)
+        if snapshot.group["metadata"].get("deletionTimestamp"):
+            return None
+        group = self._parse(key, snapshot.group)
+        view, history = self._connections.view(key, self._now())
+        return to_world(snapshot, view, history, self._now(), group), snapshot.group.get("status") or {}
+
+    async def _remember(self, world: World, decided: Plan, before: Json) -> None:
+        """Write the status if it changed; and say what is new to people."""
+        status = compose_status(world, decided, before)
+        if status == before:
+            return
+        group = world.group
+        written = await self._api.apply_status(CONSUMER_GROUP, group.namespace, group.name, group.metadata.uid, status)
+        self._take_in(written)
+        refusal = changed_refusal(before, decided.hold)
+        if refusal is not None:
+            await self._say(group, refusal)
+
+    async def _act(self, key: Key, world: World, decided: Plan) -> None:
+        if decided.act is not None:
+            try:
+                written = await carry_out(self._api, world.group, decided.act)
+            except Conflict as error:
+                _log.info("world_changed", group=str(key), act=str(decided.act.__class__.__name__), error=str(error))
+                return  # decided about a world that is gone: the next pass decides about the new one
+            self._metrics.acted(decided.act)
+            _log.info("acted", group=str(key), act=_describe(decided))
+            if written is not None:
+                self._store.put(STATEFUL_SET, written)
+        for note in decided.notes:
+            await self._say(world.group, note)
+
+    async def _say(self, group: ConsumerGroup, note: Note) -> None:
+        _log.info("event", group=f"{group.namespace}/{group.name}", reason=str(note.reason), message=note.message)
+        await post(self._api, group, note, self._now())
+
+    async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
+        """An object that an older CRD let through: its pods are left alone."""
+        before = obj.get("status") or {}
+        status = invalid_status(before, str(error), self._now(), obj["metadata"].get("generation", 0))
+        if status != before:
+            metadata = obj["metadata"]
+            written = await self._api.apply_status(
+                CONSUMER_GROUP, metadata["namespace"], metadata["name"], metadata["uid"], status
+            )
+            self._take_in(written)
+
+    async def _last_good_template(self, key: Key, obj: Json) -> Json | None:
+        """Revisions never change, so each is read once."""
+        revision = needs_last_good_template(obj)
+        if revision is None:
+            return None
+        if (key, revision) not in self._templates:
+            template = await read_last_good_template(self._api, obj)
+            if template is None:
+                return None
+            self._templates[key, revision] = template
+        return self._templates[key, revision]
+
+    def _parse(self, key: Key, obj: Json) -> ConsumerGroup:
+        version = obj["metadata"]["resourceVersion"]
+        known = self._parsed.get(key)
+        if known is not None and known[0] == version:
+            return known[1]
+        group = parse_consumer_group(obj)
+        self._parsed[key] = (version, group)
+        return group
+
+    def _take_in(self, obj: Json | None) -> None:
+        if obj is not None:
+            self._store.put(CONSUMER_GROUP, obj)
+
+    async def _forget(self, key: Key) -> None:
+        await self._connections.forget(key)
+        self._parsed.pop(key, None)
+        self._metrics.forget(key)
+        self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
+
+
+def _in_motion(world: World, decided: Plan) -> bool:
+    """Worth a look every second: a rollout, a group that is not calm, pods that are not as they should be."""
+    if decided.act is not None or decided.memory.phase.under_way:
+        return True
+    if not isinstance(world.kafka, GroupObservation) or not world.kafka.calm:
+        return True
+    return sum(pod.ready for pod in world.wanted_pods) != world.group.spec.replicas
+
+
+def _describe(decided: Plan) -> str:
+    act = decided.act
+    purpose = getattr(act, "purpose", None)
+    return f"{purpose.value if purpose is not None else 'delete pod'} (ordinal {getattr(act, 'ordinal', None)})"

@@ -1,0 +1,47 @@
+"""Settings of the operator process, from the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from slackwater.api.errors import SlackwaterError
+
+PREFIX = "SLACKWATER_"
+
+
+class InvalidSettings(SlackwaterError):
+    """An environment variable of the operator has a value that it cannot use."""
+
+
+class Settings(BaseModel):
+    """`SLACKWATER_<NAME>` in the environment; an unset or empty variable means the default."""
+
+    model_config = ConfigDict(frozen=True)
+
+    namespace: str = ""
+    """The one namespace to work in; empty means all of them."""
+    moving_interval_s: float | None = Field(None, gt=0)
+    """How often groups in motion are looked at, for all connections; their own `observe` when unset."""
+    rest_interval_s: float | None = Field(None, gt=0)
+    """How often groups at rest are looked at, for all connections; their own `observe` when unset."""
+    workers: int = Field(4, ge=1)
+    """How many groups are reconciled at the same time."""
+    resync_interval_s: float = Field(600.0, gt=0)
+    """How often all pods and StatefulSets are listed anew, in case a watch lost an event."""
+    port: int = Field(8080, ge=0, le=65535)
+    """For /healthz, /readyz and /metrics."""
+    log_format: Literal["auto", "json", "console"] = "auto"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+def read_settings(environment: Mapping[str, str]) -> Settings:
+    """Raises InvalidSettings with a sentence for each variable that cannot be used."""
+    given = {name: environment.get(PREFIX + name.upper()) for name in Settings.model_fields}
+    try:
+        return Settings.model_validate({name: value for name, value in given.items() if value})
+    except ValidationError as error:
+        problems = [f"{PREFIX}{str(e['loc'][0]).upper()} cannot be {e['input']!r}: {e['msg']}" for e in error.errors()]
+        raise InvalidSettings("; ".join(problems)) from error

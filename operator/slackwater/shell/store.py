@@ -1,0 +1,106 @@
+"""The newest version of every object that the operator watches. Filled by lists, watches and our own writes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET, Kind
+from slackwater.adapters.cluster.translation import group_of
+
+Json = Mapping[str, Any]
+
+
+class Key(NamedTuple):
+    """A namespaced name."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+class Store:
+    """Objects by kind and key. An older version never replaces a newer one."""
+
+    def __init__(self) -> None:
+        self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
+        self._pods_of: dict[Key, set[Key]] = defaultdict(set)
+
+    def get(self, kind: Kind, key: Key) -> Json | None:
+        return self._objects[kind].get(key)
+
+    def keys(self, kind: Kind) -> list[Key]:
+        return list(self._objects[kind])
+
+    def pods_of(self, group: Key) -> list[Json]:
+        pods = self._objects[POD]
+        return [pods[key] for key in self._pods_of.get(group, ())]
+
+    def put(self, kind: Kind, obj: Json) -> Key | None:
+        """Take in an object; returns the ConsumerGroup's key if that changed anything for one."""
+        key = key_of(obj)
+        known = self._objects[kind].get(key)
+        if known is not None and _version(known) >= _version(obj):
+            return None
+        self._objects[kind][key] = obj
+        group = owner(kind, obj)
+        if kind is POD and group is not None:
+            self._pods_of[group].add(key)
+        return group
+
+    def drop(self, kind: Kind, obj: Json) -> Key | None:
+        """Forget an object that was deleted, unless another one of its name has come since."""
+        key = key_of(obj)
+        known = self._objects[kind].get(key)
+        if known is None or known["metadata"]["uid"] != obj["metadata"]["uid"]:
+            return None
+        del self._objects[kind][key]
+        group = owner(kind, obj)
+        if kind is POD and group is not None:
+            self._pods_of[group].discard(key)
+        return group
+
+    def replace(self, kind: Kind, objects: Iterable[Json], listed_version: int) -> set[Key]:
+        """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
+        what is newer than the list stays."""
+        listed = {key_of(obj): obj for obj in objects}
+        changed = {group for obj in listed.values() if (group := self.put(kind, obj)) is not None}
+        vanished = [obj for key, obj in self._objects[kind].items() if key not in listed]
+        for obj in vanished:
+            if _version(obj) <= listed_version and (group := self.drop(kind, obj)) is not None:
+                changed.add(group)
+        return changed
+
+    def groups_using(self, connection: Key) -> list[Key]:
+        """ConsumerGroups that refer to a KafkaConnection."""
+        return [
+            key
+            for key, obj in self._objects[CONSUMER_GROUP].items()
+            if key.namespace == connection.namespace
+            and (obj.get("spec") or {}).get("connectionRef", {}).get("name") == connection.name
+        ]
+
+
+def key_of(obj: Json) -> Key:
+    return Key(obj["metadata"]["namespace"], obj["metadata"]["name"])
+
+
+def owner(kind: Kind, obj: Json) -> Key | None:
+    """The ConsumerGroup that an object belongs to; of KafkaConnections there may be many, see `groups_using`."""
+    if kind is CONSUMER_GROUP:
+        return key_of(obj)
+    if kind in (STATEFUL_SET, POD):
+        name = group_of(obj)
+        return None if name is None else Key(obj["metadata"]["namespace"], name)
+    return None
+
+
+def _version(obj: Json) -> int:
+    """Resource versions of one kind may be compared as numbers (Kubernetes 1.35 and later say so; all do it)."""
+    return int(obj["metadata"].get("resourceVersion") or 0)
+
+
+WATCHED = (CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET, POD)
