@@ -68,6 +68,10 @@ def test_the_operator_is_told_its_settings() -> None:
     }
 
 
+def test_no_service_is_taken_for_a_setting() -> None:
+    assert pod_spec()["enableServiceLinks"] is False
+
+
 def test_each_setting_has_a_value() -> None:
     given = {
         "watchNamespace": "team-a",
