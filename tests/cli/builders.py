@@ -1,0 +1,143 @@
+"""Worlds to show and to plan from: a group called payments, its pods and its members, with what is to be different."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from slackwater.api.consumer_group import Membership
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.history import GroupHistory, advance
+from slackwater.core.manifests import render_template
+from slackwater.core.memory import RolloutMemory, RolloutPhase
+from slackwater.core.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    Member,
+    PartitionOffsets,
+    TopicPartition,
+)
+from slackwater.core.plan import plan
+from slackwater.core.status import compose_status
+from slackwater.core.world import Pod, UpdateStrategy, Workload, World
+from tests.api.manifests import consumer_group
+
+NOW: Final = 1_764_000_000.0
+"""2025-11-24T16:00:00Z"""
+SERVERS: Final = "broker:9092"
+OLD, NEW = "payments-5d4c7b9f66", "payments-7f9c6d8b54"
+UID: Final = "group-uid"
+
+
+def group(annotations: Mapping[str, str] | None = None, generation: int = 3, **spec: Any) -> ConsumerGroup:
+    manifest = consumer_group(topics=["orders", "refunds"], **{"replicas": 3, **spec})
+    manifest["metadata"] |= {
+        "namespace": "shop",
+        "uid": UID,
+        "generation": generation,
+        "annotations": dict(annotations or {}),
+    }
+    return parse_consumer_group(manifest)
+
+
+def observation(replicas: int = 3, at: float = NOW - 0.5, **changes: Any) -> GroupObservation:
+    """A calm group whose members own four partitions each."""
+    partitions = [TopicPartition("orders", n) for n in range(replicas * 3)]
+    partitions += [TopicPartition("refunds", n) for n in range(replicas)]
+    members = tuple(_member(ordinal, frozenset(partitions[ordinal::replicas])) for ordinal in range(replicas))
+    offsets = {p: PartitionOffsets(committed=1000 + int(at - NOW), end=1010 + int(at - NOW)) for p in partitions}
+    seen = GroupObservation(
+        "payments", at, GroupState.STABLE, GroupType.CLASSIC, "range", None, 1, members, frozenset(partitions), offsets
+    )
+    return replace(seen, **changes)
+
+
+def _member(ordinal: int, assignment: frozenset[TopicPartition]) -> Member:
+    instance_id = f"payments-{ordinal}"
+    host = f"/10.88.0.{ordinal + 10}"
+    return Member(f"{instance_id}-4f1c", instance_id, "consumer", host, assignment)
+
+
+def history(last: GroupObservation, watched_s: float = 60.0) -> GroupHistory:
+    """That of a group which looked the same all the time, one look a second."""
+    folded = GroupHistory()
+    for back_s in range(int(watched_s), -1, -1):
+        earlier = {p: replace(o, committed=(o.committed or 0) - back_s) for p, o in last.offsets.items()}
+        folded = advance(folded, replace(last, observed_at=last.observed_at - back_s, offsets=earlier))
+    return folded
+
+
+def pod(ordinal: int, revision: str = NEW, **changes: Any) -> Pod:
+    made = Pod(
+        name=f"payments-{ordinal}",
+        ordinal=ordinal,
+        uid=f"pod-{ordinal}",
+        revision=revision,
+        created_at=NOW - 3600,
+        ready=True,
+        ready_changed_at=NOW - 3590,
+        started_at=NOW - 3598,
+        address=f"10.88.0.{ordinal + 10}",
+    )
+    return replace(made, **changes)
+
+
+def world(of: ConsumerGroup | None = None, watched_s: float = 60.0, **changes: Any) -> World:
+    """A group at rest: three pods of one version, calm, with every partition owned."""
+    of = of or group()
+    assert of.spec.membership is Membership.STATIC
+    template = render_template(of, SERVERS, "")
+    workload = Workload(
+        name="payments",
+        uid="workload-uid",
+        resource_version="100",
+        generation=4,
+        observed_generation=4,
+        replicas=of.spec.replicas,
+        partition=of.spec.replicas,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        current_revision=NEW,
+        update_revision=NEW,
+        template_hash=template.hash,
+        owner_uid=UID,
+        pods_made=of.spec.replicas,
+    )
+    memory = RolloutMemory(
+        phase=RolloutPhase.COMPLETE,
+        target_hash=template.hash,
+        last_good_revision=NEW,
+        last_good_hash=template.hash,
+        started_at=NOW - 3600,
+        session_timeout_ms=45_000,
+    )
+    seen = observation(of.spec.replicas)
+    made = World(
+        now=NOW,
+        group=of,
+        kafka=seen,
+        history=history(seen, watched_s),
+        workload=workload,
+        pods=tuple(pod(ordinal) for ordinal in range(of.spec.replicas)),
+        memory=memory,
+        bootstrap_servers=SERVERS,
+    )
+    return replace(made, **changes)
+
+
+def rolling(watched_s: float = 60.0, **changes: Any) -> World:
+    """In the middle of a rollout: payments-2 has the new version, payments-1 is next."""
+    made = world(watched_s=watched_s)
+    assert made.workload is not None
+    workload = replace(made.workload, partition=2, current_revision=OLD)
+    memory = replace(made.memory, phase=RolloutPhase.PROGRESSING, started_at=NOW - 120, last_good_revision=OLD)
+    pods = (pod(0, OLD), pod(1, OLD), pod(2, NEW, created_at=NOW - 100, started_at=NOW - 98))
+    return replace(replace(made, workload=workload, memory=memory, pods=pods), **changes)
+
+
+def with_status(world: World) -> World:
+    """As the operator would have left it: with the status that it composes of this world."""
+    status = compose_status(world, plan(world), {})
+    return replace(world, group=world.group.model_copy(update={"status": status}))

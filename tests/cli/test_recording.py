@@ -1,0 +1,99 @@
+"""A recorded world is the world: what is read equals what was written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.errors import InvalidSpec
+from slackwater.core.memory import Canary, RolloutPhase, Step
+from slackwater.core.observation import TopicPartition, Unobserved
+from slackwater.core.plan import plan
+from slackwater.core.recording import RecordingUnreadable, read_world, write_world
+from slackwater.core.world import World
+from tests.cli import builders
+
+WORLDS = {
+    "at rest": builders.world(),
+    "rolling": builders.rolling(),
+    "with a status": builders.with_status(builders.rolling()),
+    "kafka away": builders.world(kafka=Unobserved("KafkaUnreachable", "no answer", builders.NOW - 3)),
+    "nothing made yet": builders.world(workload=None, pods=(), bootstrap_servers=None),
+    "paused, with durations": builders.world(
+        builders.group({"slackwater.dev/pause": "holiday"}, rollout={"stableFor": "2m", "canary": [{"replicas": 1}]})
+    ),
+    "a step in hand": builders.rolling(
+        memory=replace(
+            builders.rolling().memory,
+            phase=RolloutPhase.ROLLING_BACK,
+            step=Step(2, builders.NOW - 1.25, {"payments-2": "payments-2-9a"}),
+            canary=Canary(0, builders.NOW - 7.5, passed=True),
+            commands={"slackwater.dev/retry": "1"},
+            message="pod payments-2 is stuck",
+        ),
+        last_good_template={"spec": {"containers": [{"name": "consumer", "image": "consumer:1"}]}},
+    ),
+}
+
+
+def _without_fingerprint(world: World) -> World:
+    return replace(world, history=replace(world.history, fingerprint=()))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_is_read_equals_what_was_written(name: str) -> None:
+    """Through the text of a file."""
+    text = json.dumps(write_world(WORLDS[name]))
+    assert read_world(json.loads(text)) == _without_fingerprint(WORLDS[name])
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_recorded_world_is_planned_as_the_world_was(name: str) -> None:
+    """The whole purpose of a recording."""
+    assert plan(read_world(write_world(WORLDS[name]))) == plan(WORLDS[name])
+
+
+def test_two_recordings_of_a_world_are_the_same_text() -> None:
+    """Sets come out in order."""
+    world = builders.world()
+    twin = replace(world, kafka=replace(world.kafka, partitions=frozenset(reversed(sorted(world.kafka.partitions)))))
+    assert json.dumps(write_world(world)) == json.dumps(write_world(twin))
+    assert write_world(world)["world"]["kafka"]["partitions"][:2] == ["orders-0", "orders-1"]
+
+
+@pytest.mark.parametrize("topic", ["orders", "a-1", "a-1-", "-", "a.b_c-"])
+def test_a_partition_is_a_text_whatever_its_topic_is_called(topic: str) -> None:
+    """Topics may have dashes, and end in numbers."""
+    assert TopicPartition.parse(str(TopicPartition(topic, 12))) == TopicPartition(topic, 12)
+
+
+@pytest.mark.parametrize(
+    ("document", "sentence"),
+    [
+        ([], "it is no recorded world"),
+        ({"kind": "ConsumerGroup"}, "it is no recorded world"),
+        ({"version": 2, "world": {}}, "it is a recording of version 2, and this slackwater reads version 1"),
+        ({"version": 1, "world": {"now": 1.0}}, "world.group cannot be read (Field required)"),
+    ],
+)
+def test_what_is_no_recording_is_refused_with_a_sentence(document: Any, sentence: str) -> None:
+    with pytest.raises(RecordingUnreadable, match=sentence.replace("(", r"\(").replace(")", r"\)")):
+        read_world(document)
+
+
+def test_a_group_edited_by_hand_is_judged_as_any_other() -> None:
+    """The recording's group is a manifest."""
+    document = write_world(builders.world())
+    document["world"]["group"]["spec"]["replica"] = 4
+    with pytest.raises(InvalidSpec, match=r"spec.replica is no known field: did you mean replicas\?"):
+        read_world(document)
+
+
+def test_a_broken_partition_is_named() -> None:
+    document = write_world(builders.world())
+    document["world"]["kafka"]["partitions"] = ["orders"]
+    with pytest.raises(RecordingUnreadable, match="write a partition as <topic>-<number>"):
+        read_world(document)
