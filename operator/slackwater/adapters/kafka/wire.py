@@ -1,6 +1,6 @@
 """One cluster's connections: sends a request of kafka-python's protocol and awaits the answer.
 
-The only module that uses kafka-python's network layer, which is not its public interface. Going below
+With `bounded_connections` the only module that uses kafka-python's network layer, not its public interface. Going below
 `KafkaAdminClient` gives batched requests, one node's failure apart from another's, and a constructor that neither
 blocks, nor fails while Kafka is down, nor logs its settings. kafka-python runs its own loop in one thread of its own;
 answers come back to asyncio by `call_soon_threadsafe`, so neither loop ever waits for the other.
@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import kafka.errors as kafka_errors
-from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest
 
+from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
 from slackwater.adapters.kafka.errors import ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 from slackwater.core.reasons import Reason
 
@@ -32,6 +32,8 @@ _RECONNECT_BACKOFF_MAX_MS: Final = 500
 _MAX_RESPONSE_BYTES: Final = 100_000_000
 """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds."""
 _IN_FLIGHT_PER_CONNECTION: Final = 64
+_TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
+_UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError, *_TIMED_OUT)
 
 
 class KafkaWire:
@@ -58,11 +60,9 @@ class KafkaWire:
         try:
             return await self._exchange(session, request, node_id)
         except TimeoutError as error:
-            session.drop(node_id)
-            where = "Kafka" if node_id is None else f"broker {node_id}"
-            raise KafkaUnreachable(f"{where} did not answer within {self.timeout_s:g} s") from error
+            raise KafkaUnreachable(f"{self._name(node_id)} does not answer") from error
         except kafka_errors.KafkaError as error:
-            raise _translated(error, node_id) from error
+            raise _translated(error, self._name(node_id)) from error
 
     def remember_brokers(self, metadata: Any) -> None:
         """Take the brokers' addresses from a MetadataResponse, so that their node ids can be asked."""
@@ -76,6 +76,9 @@ class KafkaWire:
         session, self._session = self._session, None
         if session is not None:
             await asyncio.to_thread(session.close)
+
+    def _name(self, node_id: int | None) -> str:
+        return f"Kafka at {self._settings['bootstrap_servers']}" if node_id is None else f"Kafka broker {node_id}"
 
     def _open_session(self) -> _Session:
         if self._closed:
@@ -116,7 +119,7 @@ class _Session:
         }
         self._timeout_s = timeout_s
         self._net = NetworkSelector(**configs)
-        self._manager = KafkaConnectionManager(self._net, **configs)
+        self._manager = BoundedConnectionManager(self._net, **configs)
         self._net.start()
 
     def begin(self, request: Any, node_id: int | None) -> Any:
@@ -126,24 +129,13 @@ class _Session:
             return self._manager.call_soon(self._ask_any, request, deadline)
         return self._manager.call_soon(self._ask, request, node_id, deadline)
 
-    def drop(self, node_id: int | None) -> None:
-        """Close a connection that hangs, so that the next request opens a new one.
-
-        kafka-python bounds neither TLS handshakes nor requests buffered behind one.
-        """
-        self._net.call_soon_threadsafe(lambda: self._close_hanging(node_id))
-
     def remember_brokers(self, metadata: Any) -> None:
         self._net.call_soon_threadsafe(lambda: self._manager.cluster.update_metadata(metadata))
 
     def close(self) -> None:
-        self._manager.call_soon(self._manager.close)
+        """Close every connection and end the thread; blocks until it has ended."""
+        self._manager.run(self._manager.close)
         self._net.close()
-
-    def _close_hanging(self, node_id: int | None) -> None:
-        for known, connection in list(self._manager._conns.items()):  # noqa: SLF001 - no public way to list them
-            if known == node_id or (node_id is None and not connection.connected):
-                connection.close(kafka_errors.KafkaConnectionError("no answer in time"))
 
     async def _ask_any(self, request: Any, deadline: float) -> Any:
         """Try connected brokers, then other known ones, then the bootstrap servers, until one answers."""
@@ -151,8 +143,10 @@ class _Session:
         for node_id in self._candidates():
             try:
                 return await self._ask(request, node_id, deadline)
-            except (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError) as failed:
+            except _UNANSWERED as failed:
                 error = failed
+            if time.monotonic() >= deadline:
+                break
         raise error
 
     def _candidates(self) -> list[Any]:
@@ -168,7 +162,8 @@ class _Session:
             await self._net.sleep(delay_s)
         remaining_ms = (deadline - time.monotonic()) * 1000
         if remaining_ms <= 0:
-            raise kafka_errors.NodeNotReadyError(node_id)
+            raise kafka_errors.KafkaTimeoutError
+        # Without the refresh loop that an error would start: every pass asks for metadata anyway.
         connection = self._manager.get_connection(node_id, refresh_metadata_on_err=False)
         return await connection.send_request(request, request_timeout_ms=remaining_ms)
 
@@ -178,13 +173,21 @@ for _logger in ("kafka.net.connection", "kafka.protocol.parser"):
     logging.getLogger(_logger).setLevel(logging.INFO)
 
 
-def _translated(error: BaseException, node_id: int | None) -> KafkaFailed:
-    where = "Kafka" if node_id is None else f"broker {node_id}"
+def _translated(error: BaseException, where: str) -> KafkaFailed:
+    """Say it for people, in the same words each time: a changed sentence counts as a change of the group."""
     if isinstance(error, (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError)):
-        return KafkaRefused(
-            f"{where} refused the credentials ({error}): check the KafkaConnection's authentication and its Secret",
-            Reason.NOT_AUTHORIZED,
-        )
+        message = f"{where} refused the credentials: check the KafkaConnection's authentication and its Secret"
+        return KafkaRefused(f"{message} ({_cause(error)})", Reason.NOT_AUTHORIZED)
     if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
-        return ApiMissing(f"{where} is too old for what slackwater asks: {error}")
-    return KafkaUnreachable(f"{where} cannot be reached: {error}")
+        return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
+    if isinstance(error, _TIMED_OUT):
+        return KafkaUnreachable(f"{where} does not answer")
+    cause = _cause(error)
+    if "CERTIFICATE" in cause or "certificate" in cause:
+        return KafkaRefused(f"{where} cannot be trusted: check the KafkaConnection's tls and its Secrets ({cause})")
+    return KafkaUnreachable(f"{where} cannot be reached: {cause}")
+
+
+def _cause(error: BaseException) -> str:
+    """What kafka-python says, without its class's name."""
+    return str(error.args[0]) if error.args else type(error).__name__

@@ -1,0 +1,81 @@
+"""kafka-python's connection manager, with the time for TLS handshakes bounded and no socket left open.
+
+As it comes, a handshake with a broker that hangs waits for ever, and the requests behind it with it; and a socket stays
+open when connecting or the handshake fails.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import ssl
+from typing import Any
+
+import kafka.errors as kafka_errors
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
+
+
+class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
+    """Gives each connection until `timeout_at` (monotonic seconds) to be made, TLS included."""
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        sock = await self._connected_socket(node.host, node.port, timeout_at)
+        if not self.ssl_enabled:
+            return KafkaTCPTransport(self._net, sock, host=node.host)
+        configs = {key: value for key, value in self.config.items() if key.startswith("ssl_")}
+        transport = _TlsTransport(self._net, sock, host=node.host, **configs)
+        try:
+            await transport.handshake_until(timeout_at)
+        except BaseException as error:  # also when the loop ends and abandons the coroutine
+            transport.close()
+            if isinstance(error, OSError):
+                raise kafka_errors.KafkaConnectionError(f"TLS handshake failed: {error}") from error
+            raise
+        return transport
+
+    async def _connected_socket(self, host: str, port: int, timeout_at: float | None) -> socket.socket:
+        """Try each address that `host` stands for. Name look-ups block this thread, and only this thread."""
+        failed = f"{host} has no address"
+        try:
+            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise kafka_errors.KafkaConnectionError(f"{host}: {error.strerror}") from error
+        for family, kind, protocol, _, address in addresses:
+            sock = socket.socket(family, kind, protocol)
+            try:
+                if (code := await self._connect_socket(sock, address, timeout_at)) == 0:
+                    return sock
+                failed = os.strerror(code).lower()
+            except kafka_errors.KafkaTimeoutError:
+                failed = "connection timed out"
+            except BaseException:
+                sock.close()
+                raise
+            sock.close()
+        raise kafka_errors.KafkaConnectionError(failed)
+
+    async def _connect_socket(self, sock: socket.socket, address: Any, timeout_at: float | None) -> int:
+        """Return an errno, 0 when connected."""
+        sock.setblocking(False)
+        for option in self.config["socket_options"]:
+            sock.setsockopt(*option)
+        code = sock.connect_ex(address)
+        if code not in (errno.EINPROGRESS, errno.EWOULDBLOCK):
+            return code
+        await self._net.wait_write(sock, timeout_at=timeout_at)
+        return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+
+class _TlsTransport(KafkaSSLTransport):  # type: ignore[misc]
+    async def handshake_until(self, timeout_at: float | None) -> None:
+        while True:
+            try:
+                self._sock.do_handshake()
+            except ssl.SSLWantReadError:
+                await self._net.wait_read(self._sock, timeout_at=timeout_at)
+            except ssl.SSLWantWriteError:
+                await self._net.wait_write(self._sock, timeout_at=timeout_at)
+            else:
+                return

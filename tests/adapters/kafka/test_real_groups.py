@@ -1,0 +1,144 @@
+"""Groups of real consumers on a real broker: what is read of them, and members that are removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from slackwater.adapters.kafka.errors import KafkaRefused
+from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
+from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.core.observation import GroupObservation, GroupState, GroupType, KafkaView, TopicPartition
+from tests.adapters.kafka.conftest import PARTITIONS
+from tests.adapters.kafka.running_consumers import CLASSIC, CONSUMER, RunningConsumer, running, settled, view_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+
+BOTH = pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [(CLASSIC, GroupType.CLASSIC), (CONSUMER, GroupType.CONSUMER)],
+    ids=["classic", "consumer"],
+)
+InstanceIds = Callable[[int], list[str]]
+
+
+def dead_or_empty(view: KafkaView) -> bool:
+    return isinstance(view, GroupObservation) and view.state in (GroupState.EMPTY, GroupState.DEAD)
+
+
+@BOTH
+@pytest.mark.parametrize("static", [True, False], ids=["static", "dynamic"])
+async def test_members_assignments_and_offsets_are_seen(
+    protocol: Mapping[str, str | int],
+    expected: GroupType,
+    static: bool,
+    bootstrap_servers: str,
+    topic: str,
+    group_id: str,
+    reader: KafkaGroupReader,
+    instance_ids: InstanceIds,
+) -> None:
+    ids = instance_ids(2) if static else [None, None]
+    with running(*(RunningConsumer(bootstrap_servers, group_id, topic, protocol, id_) for id_ in ids)):
+        is_settled = settled(2, PARTITIONS)
+        view = await view_until(
+            reader,
+            group_id,
+            topic,
+            lambda view: is_settled(view) and all(o.lag == 0 for o in view.offsets.values()),  # type: ignore[union-attr]
+        )
+
+    assert isinstance(view, GroupObservation)
+    assert view.type is expected
+    assert {member.instance_id for member in view.members} == set(ids)
+    assert view.partitions == {TopicPartition(topic, number) for number in range(PARTITIONS)}
+    assert {(offsets.committed, offsets.end) for offsets in view.offsets.values()} == {(10, 10)}
+    assert (view.epoch is not None) == (expected is GroupType.CONSUMER)
+
+
+async def test_a_group_rolled_from_classic_to_the_new_protocol_is_followed(
+    bootstrap_servers: str, topic: str, group_id: str, reader: KafkaGroupReader, instance_ids: InstanceIds
+) -> None:
+    """F6: the type flips at the first new member, and no step loses sight of the group."""
+    ids = instance_ids(2)
+    members = [RunningConsumer(bootstrap_servers, group_id, topic, CLASSIC, id_) for id_ in ids]
+    with running(*members):
+        await view_until(reader, group_id, topic, settled(2, PARTITIONS))
+        members[1].stop()
+        with running(RunningConsumer(bootstrap_servers, group_id, topic, CONSUMER, ids[1])):
+            is_settled = settled(2, PARTITIONS)
+            await view_until(
+                reader,
+                group_id,
+                topic,
+                lambda view: (
+                    isinstance(view, GroupObservation) and view.type is GroupType.CONSUMER and is_settled(view)
+                ),
+            )
+
+
+@BOTH
+async def test_a_stopped_static_member_is_removed_and_the_others_own_its_partitions(
+    protocol: Mapping[str, str | int],
+    expected: GroupType,
+    bootstrap_servers: str,
+    topic: str,
+    group_id: str,
+    reader: KafkaGroupReader,
+    admin: KafkaGroupAdmin,
+    instance_ids: InstanceIds,
+) -> None:
+    """F10, F11, F12."""
+    ids = instance_ids(3)
+    members = [RunningConsumer(bootstrap_servers, group_id, topic, protocol, id_) for id_ in ids]
+    with running(*members):
+        await view_until(reader, group_id, topic, settled(3, PARTITIONS))
+        members[2].stop()
+
+        assert list(await admin.remove_members(group_id, [ids[2], "payments-99"])) == [ids[2]]
+        await view_until(reader, group_id, topic, settled(2, PARTITIONS))
+        assert list(await admin.remove_members(group_id, [ids[2]])) == []
+
+
+@BOTH
+async def test_a_group_is_deleted_once_it_is_empty(
+    protocol: Mapping[str, str | int],
+    expected: GroupType,
+    bootstrap_servers: str,
+    topic: str,
+    group_id: str,
+    reader: KafkaGroupReader,
+    admin: KafkaGroupAdmin,
+) -> None:
+    with running(RunningConsumer(bootstrap_servers, group_id, topic, protocol)):
+        await view_until(reader, group_id, topic, settled(1, PARTITIONS))
+        with pytest.raises(KafkaRefused, match="still has members"):
+            await admin.delete_group(group_id)
+    await view_until(reader, group_id, topic, dead_or_empty)
+
+    await admin.delete_group(group_id)
+    await admin.delete_group(group_id)
+
+    view = await view_until(reader, group_id, topic, dead_or_empty)
+    assert isinstance(view, GroupObservation)
+    assert {offsets.committed for offsets in view.offsets.values()} == {None}
+
+
+async def test_requests_are_as_many_for_100_groups_as_for_5(
+    topic: str, group_id: str, reader: KafkaGroupReader
+) -> None:
+    counts = []
+    for number in (5, 100):
+        groups = {f"{group_id}-{i}": frozenset({topic}) for i in range(number)}
+        await reader.observe(groups)
+        before = reader.requests.copy()
+        views = await reader.observe(groups)
+        assert all(isinstance(view, GroupObservation) for view in views.values())
+        counts.append(reader.requests - before)
+
+    # Several brokers: five groups may happen to be on fewer coordinators than a hundred.
+    brokers = counts[1]["ListGroups"]
+    assert counts[1].total() <= 1 + 5 * max(brokers, 1)
+    if brokers == 1:
+        assert counts[0] == counts[1]

@@ -1,0 +1,93 @@
+"""Connections that are refused, hang or end: a sentence within the time allowed, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from kafka.protocol.metadata import MetadataRequest
+
+from slackwater.adapters.kafka.errors import KafkaUnreachable
+from slackwater.adapters.kafka.wire import KafkaWire
+
+REQUEST_TIMEOUT_S = 1.0
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """A socket that takes connections and never says a word, as a hanging broker does."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def wire_to(port: int) -> KafkaWire:
+    return KafkaWire({"bootstrap_servers": f"127.0.0.1:{port}"}, timeout_s=REQUEST_TIMEOUT_S)
+
+
+async def test_refused_connections_fail_soon_and_say_where() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    wire = wire_to(port)
+    began_at = time.monotonic()
+
+    with pytest.raises(KafkaUnreachable, match=f"Kafka at 127.0.0.1:{port} cannot be reached: connection refused"):
+        await wire.send(MetadataRequest(topics=[]))
+
+    assert time.monotonic() - began_at < REQUEST_TIMEOUT_S + 0.5
+    await wire.close()
+
+
+@pytest.mark.parametrize("security", [{}, {"security_protocol": "SSL"}], ids=["plain", "tls"])
+async def test_a_silent_server_is_given_up_in_time(listener: socket.socket, security: dict[str, str]) -> None:
+    port = listener.getsockname()[1]
+    wire = KafkaWire({"bootstrap_servers": f"127.0.0.1:{port}", **security}, timeout_s=REQUEST_TIMEOUT_S)
+    for _ in range(2):
+        began_at = time.monotonic()
+        with pytest.raises(KafkaUnreachable):
+            await wire.send(MetadataRequest(topics=[]))
+        assert time.monotonic() - began_at < REQUEST_TIMEOUT_S + 0.5
+    await wire.close()
+
+
+async def test_the_event_loop_goes_on_meanwhile(listener: socket.socket) -> None:
+    wire = wire_to(listener.getsockname()[1])
+    sending = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
+    ticks = 0
+    while not sending.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+
+    assert ticks > 20
+    assert isinstance(sending.exception(), KafkaUnreachable)
+    await wire.close()
+
+
+async def test_closing_ends_the_thread_and_what_waits(listener: socket.socket) -> None:
+    before = set(threading.enumerate())
+    wire = wire_to(listener.getsockname()[1])
+    sending = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
+    await asyncio.sleep(0)
+    await wire.close()
+
+    with pytest.raises(KafkaUnreachable):
+        await sending
+    with pytest.raises(KafkaUnreachable, match="was closed"):
+        await wire.send(MetadataRequest(topics=[]))
+    assert not [thread for thread in set(threading.enumerate()) - before if thread.name.startswith("kafka-io")]
+
+
+async def test_a_cancelled_caller_leaves_the_wire_usable(listener: socket.socket) -> None:
+    wire = wire_to(listener.getsockname()[1])
+    sending = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
+    await asyncio.sleep(0)
+    sending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await sending
+
+    with pytest.raises(KafkaUnreachable):
+        await wire.send(MetadataRequest(topics=[]))
+    await wire.close()
