@@ -32,7 +32,7 @@ BrokerNumber = Annotated[int, typer.Argument(help="The broker's number, counted 
 def main() -> None:
     """Run the command line; every expected failure is one message and exit code 1."""
     try:
-        app()
+        app(prog_name="sandbox")
     except SandboxError as error:
         console.print(f"[red]Error:[/red] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)

@@ -66,6 +66,7 @@ def start(
         except FileNotFoundError as error:
             raise MissingPrerequisite(f"{name} cannot be started: there is no program {words[0]}.") from error
     record(layout, name, child.pid)
+    child.returncode = 0  # it outlives this command on purpose: Python must not warn that nobody waits for it
     return child.pid
 
 
