@@ -15,8 +15,8 @@ from slackwater.api.annotations import GROUP_LABEL
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import WATCHED, Key, Store, key_of
 
-WATCH_S: Final = 290.0
-"""How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then."""
+WATCH_S: Final = 290
+"""A whole number, or the API server refuses it. How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then."""
 
 
 def registered(store: Store, queue: WorkQueue[Key]) -> kopf.OperatorRegistry:

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Final
+from typing import Any, Final
 
 import kopf
 import structlog
@@ -67,6 +67,15 @@ class Operator:
             lambda: [((name,), count) for name, count in self.connections.requests().items()],
         )
 
+    def end_on_lost_errors(self) -> None:
+        """An exception that nobody took: one of kopf's watchers died, for example, which would leave us deaf."""
+
+        def lost(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+            loop.default_exception_handler(context)
+            self.broken.set()
+
+        asyncio.get_running_loop().set_exception_handler(lost)
+
     async def work(self) -> None:
         """One worker: one group after the other."""
         while True:
@@ -103,7 +112,7 @@ class Operator:
                 _log.warning("relist_failed", error=str(error))
 
     def problem(self) -> str:
-        return "an observer of Kafka has ended: see the log" if self.broken.is_set() else ""
+        return "a part of the operator has ended: see the log" if self.broken.is_set() else ""
 
     def not_ready(self) -> str:
         return "" if self.ready.is_set() else "the cluster's objects have not been read yet"
@@ -116,6 +125,7 @@ async def _run(settings: Settings) -> None:
         operator = Operator(api, settings)
         stack.push_async_callback(operator.connections.close)
         await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
+        operator.end_on_lost_errors()
         await _first_list(operator)
         operator.ready.set()
         watching = asyncio.create_task(_watch(operator), name="kopf")

@@ -33,7 +33,7 @@ class Settings(BaseModel):
     """How often all pods and StatefulSets are listed anew, in case a watch lost an event."""
     port: int = Field(8080, ge=0, le=65535)
     """For /healthz, /readyz and /metrics."""
-    log_format: Literal["auto", "json", "console"] = "auto"
+    log_format: Literal["auto", "json", "text"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

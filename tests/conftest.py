@@ -1,0 +1,43 @@
+"""What the tests against the sandbox share: it is brought up once (in seconds when it is up already) and stays up."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def sandbox(*arguments: str) -> str:
+    """Run a sandbox command; its output, or a failure that shows it."""
+    command = [sys.executable, "-m", "sandbox", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.fail(f"`sandbox {' '.join(arguments)}` failed:\n{done.stdout}{done.stderr}", pytrace=False)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="session")
+def sandbox_up() -> None:
+    sandbox("up")
+
+
+@pytest.fixture(scope="session")
+def kubeconfig(sandbox_up: None) -> Iterator[Path]:
+    path = Path(sandbox("kubeconfig").splitlines()[-1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KUBECONFIG", str(path))
+        yield path
+
+
+@pytest.fixture(scope="session")
+def bootstrap_servers(sandbox_up: None) -> str:
+    from sandbox import kafka
+    from sandbox.layout import Layout
+
+    return os.environ.get("SLACKWATER_BOOTSTRAP_SERVERS") or kafka.bootstrap_servers(Layout.from_environment())

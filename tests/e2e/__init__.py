@@ -1,0 +1,1 @@
+"""The operator against a real API server, a real broker and real consumers."""

@@ -1,0 +1,69 @@
+"""The operator as a process of this machine, with the rights of the chart's service account, to be killed at will."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.e2e.waiting import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+PORT = 18080
+
+
+@dataclass
+class OperatorProcess:
+    kubeconfig: Path
+    log: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self, **environment: str) -> None:
+        """Start it, and wait until it has read the cluster."""
+        given = {"KUBECONFIG": str(self.kubeconfig), "SLACKWATER_PORT": str(PORT), "SLACKWATER_LOG_FORMAT": "json"}
+        command = [sys.executable, "-m", "tests.e2e.crashing" if "CRASH_AFTER_WRITES" in environment else "slackwater", *(["run"] if "CRASH_AFTER_WRITES" not in environment else [])]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env={**os.environ, **given, **self.environment, **environment}, stdout=log, stderr=log
+            )
+
+    def wait_ready(self) -> None:
+        wait_for("the operator to be ready", self._is_ready, 60.0, self.log_tail)
+
+    def kill(self) -> None:
+        """SIGKILL: what it had in memory is gone."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+
+    def stop(self) -> int:
+        """SIGTERM; the exit code."""
+        assert self.process is not None
+        self.process.terminate()
+        return self.process.wait(30)
+
+    def wait_dead(self, deadline_s: float = 120.0) -> None:
+        process = self.process
+        assert process is not None
+        wait_for("the operator to die", lambda: process.poll() is not None, deadline_s, self.log_tail)
+
+    def metrics(self) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/metrics", timeout=5) as answer:
+            return str(answer.read().decode())
+
+    def log_tail(self) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
+
+    def _is_ready(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, f"the operator ended: {self.log_tail()}"
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/readyz", timeout=2) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
