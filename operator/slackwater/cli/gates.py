@@ -1,0 +1,126 @@
+"""What each of the seven gates says of a world, for people. Pure: it asks the gates that the operator asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from slackwater.core.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.gates import GATES
+from slackwater.core.memory import RolloutMemory
+from slackwater.core.observation import GroupObservation, Unobserved
+from slackwater.core.plan import Plan
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.rollout import known_down
+from slackwater.core.text import seconds
+from slackwater.core.world import World
+
+
+class Mark(StrEnum):
+    PASS = "pass"
+    REFUSE = "refuse"
+    UNKNOWN = "unknown"
+    """The group has not been looked at for long enough to tell."""
+    NOT_ASKED = "not asked"
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    number: int
+    name: str
+    mark: Mark
+    reason: str = ""
+    message: str = ""
+
+
+_NAMES: Final = tuple(gate.__name__.replace("_", " ") for gate in GATES)
+
+_REASONS: Final = (
+    (
+        Reason.KAFKA_UNREACHABLE,
+        Reason.COORDINATOR_UNAVAILABLE,
+        Reason.NOT_AUTHORIZED,
+        Reason.TOPIC_MISSING,
+        Reason.OBSERVATION_INCOMPLETE,
+        Reason.OBSERVATION_STALE,
+        Reason.STATEFUL_SET_NOT_OBSERVED,
+        Reason.CONNECTION_INVALID,
+    ),
+    (Reason.PAUSED,),
+    (Reason.POD_MISSING, Reason.POD_NOT_READY),
+    (Reason.GROUP_REBALANCING, Reason.GROUP_STABILIZING),
+    (
+        Reason.FOREIGN_MEMBERS,
+        Reason.ZOMBIE_MEMBER,
+        Reason.DUPLICATE_INSTANCE_ID,
+        Reason.MEMBER_MISSING,
+        Reason.MEMBER_NOT_REJOINED,
+    ),
+    (Reason.PARTITIONS_NOT_OWNED, Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING),
+    (Reason.LAG_UNKNOWN, Reason.LAG_ABOVE_GATE),
+)
+"""The reasons of each gate, in the gates' order: by them an operator's own word is put at its gate."""
+
+
+def ask_gates(world: World, plan: Plan) -> tuple[GateVerdict, ...]:
+    """One verdict for each gate, as they stand before the plan's act; those behind a refusal are not asked."""
+    world = replace(world, memory=_memory_before_the_act(world, plan))
+    if isinstance(world.kafka, Unobserved):
+        return _refused_at(1, Hold(world.kafka.reason, world.kafka.message))
+    down = frozenset[int]() if world.workload is None else known_down(world, world.workload)
+    verdicts: list[GateVerdict] = []
+    for number, gate in enumerate(GATES, 1):
+        hold = gate(world, world.kafka, down)
+        if hold is None:
+            verdicts.append(GateVerdict(number, _NAMES[number - 1], Mark.PASS))
+        elif _is_only_short_of_time(world, hold):
+            verdicts.append(_watched_too_briefly(world, world.kafka, number))
+        else:
+            return (*verdicts, *_refused_at(number, hold)[number - 1 :])
+    return tuple(verdicts)
+
+
+def gates_by_reason(reason: str, message: str) -> tuple[GateVerdict, ...] | None:
+    """What an operator's condition RolloutGated says of each gate; None when its reason is none of a gate."""
+    number = next((n for n, reasons in enumerate(_REASONS, 1) if reason in reasons), None)
+    return None if number is None else _refused_at(number, Hold(reason, message))
+
+
+def was_asked(plan: Plan) -> bool:
+    """Whether the plan depended on the gates: what disturbs no pod does not ask them."""
+    if isinstance(plan.act, WriteWorkload):
+        return plan.act.purpose in (Purpose.RESTART, Purpose.OPEN_OUT_OF_ORDER)
+    if isinstance(plan.act, DeletePod):
+        return True
+    return plan.hold is not None and (plan.hold.reason == Reason.CANARY_HOLD or is_gate_reason(plan.hold.reason))
+
+
+def is_gate_reason(reason: str) -> bool:
+    return any(reason in reasons for reasons in _REASONS)
+
+
+def _memory_before_the_act(world: World, plan: Plan) -> RolloutMemory:
+    """What the plan remembers, but for the restart that it is about to begin: the gates were asked before that."""
+    if was_asked(plan) and plan.act is not None:
+        return replace(plan.memory, step=world.memory.step)
+    return plan.memory
+
+
+def _refused_at(number: int, hold: Hold) -> tuple[GateVerdict, ...]:
+    passed = tuple(GateVerdict(n, _NAMES[n - 1], Mark.PASS) for n in range(1, number))
+    refused = GateVerdict(number, _NAMES[number - 1], Mark.REFUSE, str(hold.reason), hold.message)
+    unasked = tuple(GateVerdict(n, _NAMES[n - 1], Mark.NOT_ASKED) for n in range(number + 1, len(GATES) + 1))
+    return (*passed, refused, *unasked)
+
+
+def _is_only_short_of_time(world: World, hold: Hold) -> bool:
+    """Calm for as long as it was watched, which was not long enough: that is no news about the group."""
+    history = world.history
+    return hold.reason == Reason.GROUP_STABILIZING and history.unchanged_since == history.watched_since
+
+
+def _watched_too_briefly(world: World, kafka: GroupObservation, number: int) -> GateVerdict:
+    needed_s = world.group.spec.rollout.stable_for_ms / 1000
+    message = f"calm, but watched for only {seconds(world.history.calm_for(kafka))} of {seconds(needed_s)} (stableFor)"
+    return GateVerdict(number, _NAMES[number - 1], Mark.UNKNOWN, Reason.GROUP_STABILIZING, message)

@@ -1,0 +1,121 @@
+"""One row for each pod of a group: its version, whether it is up and in the group, and what it owns. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from slackwater.cli.explanation import Explanation
+from slackwater.core.observation import GroupObservation, Member, TopicPartition
+from slackwater.core.plan import Plan
+from slackwater.core.presence import Presence, presence
+from slackwater.core.text import seconds
+from slackwater.core.world import Pod, World
+
+MISSING: Final = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class PodRow:
+    name: str
+    ordinal: int
+    version: str
+    """`new`, `old`, or nothing while there is only one."""
+    ready: bool
+    joined: Presence | None
+    """Whether its members are in the group; None when Kafka cannot be asked."""
+    restarts: int
+    members: tuple[Member, ...]
+    partitions: tuple[TopicPartition, ...]
+    lag: int | None
+    note: str
+    """Why it does not run, or what is being done to it; empty for a pod that simply works."""
+
+    @property
+    def notable(self) -> bool:
+        """Worth a row of its own where there is no room for all."""
+        return bool(self.note) or not self.ready or self.joined is Presence.NO
+
+
+def pod_rows(world: World, plan: Plan, explanation: Explanation) -> tuple[PodRow, ...]:
+    """Every pod that there is or should be, by ordinal."""
+    ordinals = {*range(world.group.spec.replicas), *(pod.ordinal for pod in world.pods)}
+    return tuple(_row(world, plan, explanation, ordinal) for ordinal in sorted(ordinals))
+
+
+def other_members(world: World) -> tuple[Member, ...]:
+    """Members of the group that run in no pod of ours."""
+    if not isinstance(world.kafka, GroupObservation):
+        return ()
+    ours = {member.member_id for pod in world.pods for member in world.members_of(pod)}
+    return tuple(member for member in world.kafka.members if member.member_id not in ours)
+
+
+def compact(partitions: Iterable[TopicPartition]) -> str:
+    """`orders 0-3,7 refunds 1`."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        by_topic.setdefault(topic, []).append(number)
+    return " ".join(f"{topic} {_ranges(numbers)}" for topic, numbers in by_topic.items())
+
+
+def _row(world: World, plan: Plan, explanation: Explanation, ordinal: int) -> PodRow:
+    pod, name = world.pod(ordinal), f"{world.group.name}-{ordinal}"
+    if pod is None:
+        return PodRow(name, ordinal, "", False, None, 0, (), (), None, MISSING)
+    members = world.members_of(pod)
+    owned = tuple(sorted(partition for member in members for partition in member.assignment))
+    return PodRow(
+        name=name,
+        ordinal=ordinal,
+        version=_version(world, pod),
+        ready=pod.ready,
+        joined=presence(world, pod) if isinstance(world.kafka, GroupObservation) else None,
+        restarts=pod.restarts,
+        members=members,
+        partitions=owned,
+        lag=_lag(world, owned),
+        note=_note(world, plan, explanation, pod),
+    )
+
+
+def _version(world: World, pod: Pod) -> str:
+    workload = world.workload
+    if workload is None or not workload.settled or len({p.revision for p in world.pods}) < 2:
+        return ""
+    return "new" if pod.revision == workload.update_revision else "old"
+
+
+def _lag(world: World, owned: tuple[TopicPartition, ...]) -> int | None:
+    if not isinstance(world.kafka, GroupObservation) or not owned:
+        return None
+    offsets = [world.kafka.offsets.get(partition) for partition in owned]
+    known = [o.lag for o in offsets if o is not None and o.lag is not None]
+    return sum(known) if known else None
+
+
+def _note(world: World, plan: Plan, explanation: Explanation, pod: Pod) -> str:
+    if pod.terminating:
+        return "ending"
+    if pod.waiting:
+        return f"{pod.waiting}: {pod.waiting_message}" if pod.waiting_message else pod.waiting
+    if pod.ordinal >= world.group.spec.replicas:
+        return "to be scaled away"
+    if plan.act is not None and plan.act.ordinal == pod.ordinal:
+        return "now"
+    step = world.memory.step
+    if plan.memory.phase.under_way and step is not None and step.ordinal == pod.ordinal:
+        return f"restarted {seconds(max(0.0, world.now - step.started_at))} ago"
+    waits_its_turn = plan.act is None and explanation.follow[:1] == (pod.name,)
+    return "next" if waits_its_turn else ""
+
+
+def _ranges(numbers: list[int]) -> str:
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)

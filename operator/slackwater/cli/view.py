@@ -1,0 +1,227 @@
+"""The view of one group: pods, members, partitions, gates, conditions and the step in hand, on 80 columns or more.
+
+`render_view(world, plan)` is pure: the same values give the same picture. It says everything in words and signs, so
+that nothing is lost without colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.cli.explanation import Explanation, Outcome, explain
+from slackwater.cli.gates import GateVerdict, Mark, gates_by_reason
+from slackwater.cli.pod_rows import PodRow, compact, other_members, pod_rows
+from slackwater.core.memory import RolloutMemory, moment
+from slackwater.core.observation import GroupObservation, Unobserved
+from slackwater.core.plan import Plan
+from slackwater.core.presence import Presence
+from slackwater.core.text import seconds
+from slackwater.core.world import World
+
+MOST_PODS: Final = 16
+"""Rows for pods; with more of them, only those that something is to be said about."""
+WIDE: Final = 110
+"""Columns from which conditions are shown with their messages beside the gates."""
+
+_SIGNS: Final = {Mark.PASS: "✓", Mark.REFUSE: "✗", Mark.UNKNOWN: "?", Mark.NOT_ASKED: "·"}
+_ASCII_SIGNS: Final = {Mark.PASS: "+", Mark.REFUSE: "x", Mark.UNKNOWN: "?", Mark.NOT_ASKED: "-"}
+_STYLES: Final = {Mark.PASS: "green", Mark.REFUSE: "bold red", Mark.UNKNOWN: "yellow", Mark.NOT_ASKED: "dim"}
+_JOINED: Final = {Presence.YES: "yes", Presence.NO: "no", Presence.UNKNOWN: "?", None: ""}
+_GOOD_WHEN_TRUE: Final = ("Ready", "GroupStable", "StaticMembership")
+_BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused")
+_PHASE_STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
+
+
+def render_view(world: World, plan: Plan, width: int | None = None, trouble: str = "") -> RenderableType:
+    """The picture of `world`, of which `plan` is the plan. Print it with rich, or put it into a `rich.live.Live`.
+
+    `width`: columns to lay it out for; the console's when None. `trouble`: a sentence to show on top, such as why the
+    picture is not of now.
+    """
+    return _View(world, plan, explain(world, plan), width, trouble)
+
+
+@dataclass(frozen=True)
+class _View:
+    world: World
+    plan: Plan
+    explanation: Explanation
+    width: int | None
+    trouble: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = self.width or options.max_width
+        for part in self._parts(wide=width >= WIDE, ascii_only=options.ascii_only):
+            yield from console.render(part, options.update(width=width))
+
+    def _parts(self, wide: bool, ascii_only: bool) -> Iterator[RenderableType]:
+        yield self._title()
+        if self.trouble:
+            yield Text(self.trouble, style="bold yellow")
+        yield self._head()
+        yield Text()
+        yield _pod_table(pod_rows(self.world, self.plan, self.explanation))
+        yield from _strangers(self.world)
+        yield Text()
+        gates, whose = self._gates()
+        below = Table.grid(padding=(0, 3))
+        below.add_row(_gate_table(gates, whose, ascii_only), _condition_table(self._conditions(), wide))
+        yield below
+        if not wide:
+            yield from _condition_messages(self._conditions(), said={self.explanation.words})
+
+    def _title(self) -> Text:
+        group = self.world.group
+        phase = str(group.status.get("phase") or "not taken up yet")
+        title = Text.assemble((group.name, "bold"), f"  in namespace {group.namespace}  ")
+        if group.group_id != group.name:
+            title.append(f"group {group.group_id}  ")
+        return title.append(phase, _PHASE_STYLES.get(phase, "yellow"))
+
+    def _head(self) -> Table:
+        lines = Table.grid(padding=(0, 2))
+        lines.add_column(style="dim", no_wrap=True)
+        lines.add_column()
+        for label, text in self._head_lines():
+            lines.add_row(label, text)
+        return lines
+
+    def _head_lines(self) -> Iterator[tuple[str, Text]]:
+        world, memory = self.world, self.plan.memory
+        status_of = world.group.status.get("observedGeneration", 0)
+        if world.group.status and status_of != world.group.metadata.generation:
+            yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
+        yield "Rollout", Text(_rollout(world, memory))
+        label = "Hold" if self.explanation.outcome is Outcome.HOLD else "Next"
+        reason = f"{self.explanation.reason}: " if self.explanation.reason else ""
+        yield label, Text.assemble((reason, "bold yellow"), self.explanation.words)
+        if self.explanation.afterwards:
+            yield "Then", Text(self.explanation.afterwards)
+        yield "Group", _group(world)
+
+    def _gates(self) -> tuple[Sequence[GateVerdict], str]:
+        """Our own judgement; where Kafka cannot be asked from here, the operator's word."""
+        gated: Mapping[str, Any] = next((c for c in self._conditions() if c["type"] == "RolloutGated"), {})
+        if isinstance(self.world.kafka, Unobserved) and gated:
+            told = gates_by_reason(gated.get("reason", ""), gated.get("message", ""))
+            if told is not None:
+                return told, "Gates, as the operator says"
+        return self.explanation.gates, "Gates"
+
+    def _conditions(self) -> Sequence[Mapping[str, Any]]:
+        conditions = self.world.group.status.get("conditions")
+        return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
+
+
+def _rollout(world: World, memory: RolloutMemory) -> str:
+    phase = memory.phase
+    if not phase.under_way:
+        return f"{phase.value}: {memory.message}" if memory.message else f"{phase.value}, version {memory.target_hash}"
+    done = len(world.wanted_pods) - len(world.outdated)
+    what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
+    since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
+    return f"{phase.value}{since}: {done} of {world.group.spec.replicas} pods {what}"
+
+
+def _group(world: World) -> Text:
+    kafka = world.kafka
+    if isinstance(kafka, GroupObservation):
+        kinds = ", ".join(filter(None, (kafka.state.value, kafka.type.value, kafka.assignor)))
+        lag = "lag not known" if kafka.lag is None else f"lag {kafka.lag:,}"
+        unowned = kafka.partitions - {p for member in kafka.members for p in member.assignment}
+        alone = f" ({len(unowned)} without an owner: {compact(unowned)})" if unowned else ""
+        text = f"{kinds}: {len(kafka.members)} members, {len(kafka.partitions)} partitions{alone}, {lag}"
+        return Text(text, "" if kafka.calm else "yellow")
+    told = world.group.status.get("group")
+    if not isinstance(told, Mapping) or "observedAt" not in told:
+        return Text(f"cannot be seen from here: {kafka.message}", "yellow")
+    age = seconds(max(0.0, world.now - moment(str(told["observedAt"]))))
+    seen = (
+        f"{told.get('state')}, {told.get('type')}: {told.get('members')} members, {told.get('partitions')} partitions"
+    )
+    return Text(f"{seen}, as the operator saw {age} ago; from here: {kafka.message}", "yellow")
+
+
+def _pod_table(rows: Sequence[PodRow]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("Pod", no_wrap=True)
+    table.add_column("Version", no_wrap=True)
+    table.add_column("Ready", no_wrap=True)
+    table.add_column("Joined", no_wrap=True)
+    table.add_column("Restarts", no_wrap=True, justify="right")
+    table.add_column("Partitions")
+    table.add_column("Lag", no_wrap=True, justify="right")
+    table.add_column("")
+    shown = rows if len(rows) <= MOST_PODS else [row for row in rows if row.notable][:MOST_PODS]
+    for row in shown:
+        table.add_row(
+            Text(row.name, "" if row.ready else "yellow"),
+            Text(row.version, "cyan" if row.version == "new" else ""),
+            Text("yes" if row.ready else "no", "green" if row.ready else "bold red"),
+            Text(_JOINED[row.joined], "green" if row.joined is Presence.YES else "yellow"),
+            str(row.restarts or ""),
+            _clipped(f"{len(row.partitions)}: {compact(row.partitions)}" if row.partitions else ""),
+            "" if row.lag is None else f"{row.lag:,}",
+            _clipped(row.note, "yellow"),
+        )
+    if rest := len(rows) - len(shown):
+        table.add_row(Text(f"and {rest} more", "dim"))
+    return table
+
+
+def _clipped(text: str, style: str = "") -> Text:
+    """One line, and the part of the row that gives way where there is no room (rich narrows such columns first)."""
+    return Text(text, style, no_wrap=True, overflow="ellipsis")
+
+
+def _strangers(world: World) -> Iterator[Text]:
+    for member in other_members(world)[:MOST_PODS]:
+        who = f"{member.instance_id or member.member_id}, client {member.client_id} at {member.host.lstrip('/')}"
+        owned = f", owns {compact(member.assignment)}" if member.assignment else ""
+        yield Text(f"! a member that runs in no pod of this group: {who}{owned}", "bold yellow")
+
+
+def _gate_table(gates: Sequence[GateVerdict], title: str, ascii_only: bool) -> Table:
+    signs = _ASCII_SIGNS if ascii_only else _SIGNS
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False, title=title, title_justify="left")
+    table.title_style = "dim"
+    for gate in gates:
+        table.add_row(Text(signs[gate.mark], _STYLES[gate.mark]), Text(f"{gate.number} {gate.name}"))
+    if not gates:
+        table.add_row("there are no pods yet")
+    return table
+
+
+def _condition_table(conditions: Sequence[Mapping[str, Any]], wide: bool) -> RenderableType:
+    title = "Conditions, as the operator says" if conditions else "The operator has reported nothing: does it run?"
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False, title=title, title_justify="left")
+    table.title_style = "dim"
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    if wide:
+        table.add_column()
+    for condition in conditions:
+        style = "yellow" if _is_bad(condition) else ""
+        cells = [Text(str(condition.get(key, "")), style) for key in ("type", "status", "reason")]
+        table.add_row(*cells, *([_clipped(str(condition.get("message", "")))] if wide else []))
+    return table
+
+
+def _condition_messages(conditions: Sequence[Mapping[str, Any]], said: set[str]) -> Iterator[Text]:
+    """Where the table has no room for them: what is not as one would wish, each sentence once."""
+    for condition in conditions:
+        message = str(condition.get("message") or "")
+        if _is_bad(condition) and message and message not in said:
+            said.add(message)
+            yield Text.assemble((f"{condition['type']}: ", "yellow"), message)
+
+
+def _is_bad(condition: Mapping[str, Any]) -> bool:
+    kind, status = condition.get("type"), condition.get("status")
+    return (kind in _GOOD_WHEN_TRUE and status != "True") or (kind in _BAD_WHEN_TRUE and status == "True")
