@@ -1,0 +1,153 @@
+"""`python -m sandbox.demo`: plays the modes one after the other and reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Annotated
+
+import typer
+from confluent_kafka import KafkaException
+from kafka.errors import KafkaError
+from rich.console import Console
+from rich.markup import escape
+
+from sandbox.console import console, note
+from sandbox.demo import figures, modes, report
+from sandbox.demo.figures import Result
+from sandbox.demo.modes import MODES, Mode
+from sandbox.demo.rollout import Player
+from sandbox.demo.stage import Stage
+from sandbox.demo.view import View
+from sandbox.errors import SandboxError
+from sandbox.layout import Layout
+
+FIGURES = Path(__file__).parents[2] / "build" / "demo.json"
+_SET_UP_S = 60
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Leave sandbox, operator and the good group up.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Play only this mode; can be given several times.")] = None,
+) -> None:
+    """Roll the same new version out in three ways, and a bad one in two, and compare what it costs. Needs root."""
+    chosen = _chosen(only or ())
+    keep = keep or bool(os.environ.get("KEEP"))
+    _say_what_happens(chosen, keep=keep)
+    stage = Stage(Layout.from_environment())
+    signal.signal(signal.SIGTERM, _as_if_interrupted)
+    try:
+        results = _play_all(stage, chosen, keep=keep)
+    except KeyboardInterrupt as error:
+        note("Interrupted.")
+        stage.clear()
+        raise typer.Exit(130) from error
+    except BaseException:
+        stage.clear()
+        raise
+    _leave(stage, keep=keep)
+    _report(results)
+    if not all(result.ok for result in results):
+        raise typer.Exit(1)
+
+
+def _play_all(stage: Stage, chosen: Sequence[Mode], *, keep: bool) -> list[Result]:
+    stage.set_up()
+    if any(mode.runs_on_operator for mode in chosen):
+        stage.install_operator()
+    player = Player(stage.cluster, stage.kafka, lambda: View(console))
+    results = []
+    for number, mode in enumerate(chosen, start=1):
+        console.print(f"[bold]{number} of {len(chosen)}: {mode.title}[/bold]")
+        results.append(_play(player, stage.kafka.bootstrap_servers, mode))
+        if not (keep and mode is modes.SLACKWATER):
+            stage.retire(mode)
+    return results
+
+
+def _play(player: Player, bootstrap_servers: str, mode: Mode) -> Result:
+    """A mode that fails is a row that says so; the others are played all the same."""
+    began_s = time.monotonic()
+    try:
+        played = player.play(mode)
+        measured = figures.measure(played, bootstrap_servers)
+    except (SandboxError, KafkaException, KafkaError, TimeoutError) as error:
+        result = Result(mode, None, str(error))
+    else:
+        result = Result(mode, measured, figures.judge(played, measured))
+    mark = "[green]✓[/green]" if result.ok else "[red]✗[/red]"
+    console.print(f"{mark} {mode.title} [dim]{time.monotonic() - began_s:.0f} s[/dim] {escape(result.problem)}")
+    return result
+
+
+def _leave(stage: Stage, *, keep: bool) -> None:
+    if not keep:
+        stage.clear()
+        return
+    namespace = modes.SLACKWATER.namespace
+    note(f"All is left up. export KUBECONFIG={stage.cluster.kubeconfig}, then for example:")
+    note(f"  kubectl --namespace {namespace} get consumergroups,pods")
+    note(f"  kubectl --namespace {namespace} edit consumergroup orders   (change VERSION and watch)")
+    note("End it: make sandbox-down")
+
+
+def _report(results: Sequence[Result]) -> None:
+    FIGURES.parent.mkdir(exist_ok=True)
+    FIGURES.write_text(json.dumps(report.as_json(results), indent=2) + "\n")
+    out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    out.print()
+    out.print(report.table(results))
+    for sentence in report.notes(results):
+        out.print(f"· {escape(sentence)}")
+    for result in results:
+        if result.problem:
+            out.print(f"[red]✗ {escape(result.mode.title)}:[/red] {escape(result.problem)}")
+    out.print(f"The same figures: {FIGURES.relative_to(FIGURES.parents[1])}")
+
+
+def _say_what_happens(chosen: Sequence[Mode], *, keep: bool) -> None:
+    about_min = (sum(mode.expected_s for mode in chosen) + _SET_UP_S) / 60
+    note(
+        f"{modes.REPLICAS} consumers that take {modes.START_DELAY_S} s to start share {modes.PARTITIONS} partitions"
+        f" with {modes.MESSAGES_PER_PARTITION_S} messages/s in each. A new version is rolled out under that load:"
+    )
+    for mode in chosen:
+        note(f"  · {mode.title}")
+    note(
+        f"All groups have the same settings: range, session {modes.SESSION_S} s, heartbeat {modes.HEARTBEAT_S} s."
+        f" Slackwater: stableFor {modes.STABLE_FOR_S} s, rejoinTimeout {modes.REJOIN_TIMEOUT_S} s, onFailure Rollback."
+    )
+    after = "It is all left up afterwards." if keep else "What it starts, it takes down again."
+    note(f"About {about_min:.0f} minutes, and some 15 more the very first time, to build the sandbox. {after}")
+
+
+def _chosen(names: Sequence[str]) -> tuple[Mode, ...]:
+    known = {mode.name: mode for mode in MODES}
+    if unknown := [name for name in names if name not in known]:
+        raise SandboxError(f"There is no mode {unknown[0]!r}.", todo=f"There are: {', '.join(known)}.")
+    return tuple(mode for mode in MODES if not names or mode.name in names)
+
+
+def _as_if_interrupted(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Run; every expected failure is one message and exit code 1."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(demo)
+    try:
+        app()
+    except (SandboxError, KafkaException, KafkaError) as error:
+        console.print(f"[red]Error:[/red] {escape(str(error))}")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

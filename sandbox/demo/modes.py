@@ -1,0 +1,76 @@
+"""The five ways of rolling out that the demo compares. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+REPLICAS = 6
+PARTITIONS = 24
+MESSAGES_PER_PARTITION_S = 10
+START_DELAY_S = 4
+SESSION_S = 45
+HEARTBEAT_S = 3
+MAX_POLL_INTERVAL_S = 300
+STABLE_FOR_S = 3
+REJOIN_TIMEOUT_S = 20
+AFTERMATH_S = 30
+"""How long a rollout that ends badly is watched after its end: nobody mends it, so it has no end of its own."""
+
+FIRST, SECOND = "v1", "v2"
+
+
+class Kind(StrEnum):
+    """The object that runs the consumers, in kubectl's words."""
+
+    DEPLOYMENT = "deployment"
+    STATEFUL_SET = "statefulset"
+    CONSUMER_GROUP = "consumergroup"
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    name: str
+    title: str
+    kind: Kind
+    bad_version: bool
+    expected_s: int
+    """About how long it takes, deploying and measuring included; for the person who waits."""
+
+    @property
+    def namespace(self) -> str:
+        return f"slackwater-demo-{self.name}"
+
+    @property
+    def topic(self) -> str:
+        return f"orders-{self.name}"
+
+    @property
+    def deliveries_topic(self) -> str:
+        return f"{self.topic}-deliveries"
+
+    @property
+    def group(self) -> str:
+        return self.topic
+
+    @property
+    def is_static(self) -> bool:
+        return self.kind is not Kind.DEPLOYMENT
+
+    @property
+    def runs_on_operator(self) -> bool:
+        return self.kind is Kind.CONSUMER_GROUP
+
+    @property
+    def ends_unserved(self) -> bool:
+        """Whether nobody stops the bad version, so that the group is not expected to come back."""
+        return self.bad_version and not self.runs_on_operator
+
+
+DEPLOYMENT = Mode("deployment", "a plain Deployment", Kind.DEPLOYMENT, False, 55)
+STATEFUL_SET = Mode("statefulset", "a plain StatefulSet, static members", Kind.STATEFUL_SET, False, 75)
+SLACKWATER = Mode("slackwater", "Slackwater", Kind.CONSUMER_GROUP, False, 110)
+BAD_STATEFUL_SET = Mode("bad-version-statefulset", "a bad version, plain StatefulSet", Kind.STATEFUL_SET, True, 95)
+BAD_SLACKWATER = Mode("bad-version-slackwater", "a bad version, Slackwater", Kind.CONSUMER_GROUP, True, 75)
+
+MODES = (DEPLOYMENT, STATEFUL_SET, SLACKWATER, BAD_STATEFUL_SET, BAD_SLACKWATER)

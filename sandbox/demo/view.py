@@ -1,0 +1,86 @@
+"""What a person sees while a mode is played: a live table on a terminal, one line for each change elsewhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from sandbox.demo import kafka
+from sandbox.demo.fleet import Pod
+from sandbox.demo.modes import FIRST, PARTITIONS, Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One look at a mode: pods, group, deliveries."""
+
+    mode: Mode
+    stage: str
+    elapsed_s: float
+    phase: str
+    pods: tuple[Pod, ...]
+    group: kafka.Group
+    served: int
+    """Partitions that were delivered from just now."""
+
+
+class View:
+    """Shows one moment after another; a context manager."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        self._line = ""
+
+    def __enter__(self) -> View:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, moment: Moment) -> None:
+        if self._live is not None:
+            self._live.update(picture(moment), refresh=True)
+            return
+        line = summary(moment)
+        if line != self._line:
+            self._console.print(f"  [dim]{moment.elapsed_s:5.1f} s[/dim]  {escape(line)}", soft_wrap=True)
+            self._line = line
+
+
+def picture(moment: Moment) -> RenderableType:
+    """The live table."""
+    table = Table("Pod", "Version", "State", "In the group", "Restarts", box=None, padding=(0, 3, 0, 0))
+    members = moment.group.members
+    for pod in moment.pods:
+        version = Text(pod.version, "cyan" if pod.version == FIRST else "magenta")
+        state = Text(pod.state, "green" if pod.state == "Ready" else "yellow")
+        table.add_row(pod.name, version, state, _membership(moment.mode, pod, members), str(pod.restarts))
+    served = Text(f"{moment.served} of {PARTITIONS}", "green" if moment.served == PARTITIONS else "red")
+    head = Text.assemble((f"{moment.mode.title}: {moment.stage}", "bold"), f"  {moment.elapsed_s:.0f} s")
+    group = Text.assemble(f"group {moment.group.state}, {len(members)} members, partitions served: ", served)
+    return Group(head, Text(moment.phase, "dim"), group, table)
+
+
+def summary(moment: Moment) -> str:
+    """The same in one line, without what changes all the time."""
+    counts = Counter(f"{pod.version} {pod.state}" for pod in moment.pods)
+    pods = ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
+    return f"{pods}; group {moment.group.state}; {moment.served} of {PARTITIONS} partitions served"
+
+
+def _membership(mode: Mode, pod: Pod, members: tuple[str, ...]) -> str:
+    """A static member stands in the broker's books under its pod's name, whether it lives or not (F10)."""
+    if not mode.is_static:
+        return "dynamic"
+    return "listed" if pod.name in members else "no"

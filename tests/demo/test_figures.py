@@ -1,0 +1,73 @@
+"""A mode is as it should be only when pods, partitions and rebalances say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sandbox.demo import modes
+from sandbox.demo.figures import Figures, judge
+from sandbox.demo.fleet import Pod, Progress
+from sandbox.demo.kafka import Group
+from sandbox.demo.modes import Mode
+from sandbox.demo.rollout import Played
+from sandbox.demo.view import Moment
+
+CALM = Figures(0, 98.0, 4.5, 0, 80.0)
+
+
+def pods(version: str, batch: str) -> tuple[Pod, ...]:
+    return tuple(
+        Pod(f"orders-{n}", f"{batch}-{n}", version, ready=True, terminating=False, state="Ready", restarts=0)
+        for n in range(modes.REPLICAS)
+    )
+
+
+OLD, NEW = pods(modes.FIRST, "old"), pods(modes.SECOND, "new")
+
+
+def played(mode: Mode, last: tuple[Pod, ...], progress: Progress, served: int = modes.PARTITIONS) -> Played:
+    seen = frozenset(pod.uid for pod in (*OLD, *last))
+    moment = Moment(mode, "rolled out", 60.0, progress.phase, last, Group("STABLE", (), 24), served)
+    return Played(mode, 0.0, 80.0, 83.0, OLD, seen, moment, progress)
+
+
+DONE = Progress(done=True, phase="done")
+
+
+def test_a_rollout_by_slackwater_has_all_pods_new_and_no_rebalance() -> None:
+    rolled_out = played(modes.SLACKWATER, NEW, DONE)
+    assert judge(rolled_out, CALM) == ""
+    assert "2 rebalances" in judge(rolled_out, replace(CALM, rebalances=2))
+
+
+def test_a_pod_that_was_restarted_twice_is_told() -> None:
+    rolled_out = played(modes.SLACKWATER, NEW, DONE)
+    twice = replace(rolled_out, pods_seen=rolled_out.pods_seen | {"another"})
+    assert judge(twice, CALM) == "7 pods were made for 6 restarts."
+
+
+def test_a_plain_rollout_may_rebalance() -> None:
+    assert judge(played(modes.DEPLOYMENT, NEW, DONE), replace(CALM, rebalances=11)) == ""
+
+
+def test_a_rollout_that_left_an_old_pod_is_not_as_it_should_be() -> None:
+    assert judge(played(modes.DEPLOYMENT, (*NEW[:5], OLD[5]), DONE), CALM).startswith("Only 5 of 6 pods")
+
+
+def test_a_bad_version_that_nobody_stops_is_all_over_and_serves_nothing() -> None:
+    assert judge(played(modes.BAD_STATEFUL_SET, NEW, DONE, served=0), CALM) == ""
+    assert "4 of 24 partitions" in judge(played(modes.BAD_STATEFUL_SET, NEW, DONE, served=4), CALM)
+
+
+def test_a_bad_version_under_slackwater_stops_at_the_first_pod_and_is_rolled_back() -> None:
+    back = Progress(done=True, phase="rolled back", rolled_back=True)
+    again = replace(OLD[5], uid="again")
+    assert judge(played(modes.BAD_SLACKWATER, (*OLD[:5], again), back), CALM) == ""
+    assert "not rolled back" in judge(played(modes.BAD_SLACKWATER, (*OLD[:5], again), DONE), CALM)
+    two = (*OLD[:4], replace(OLD[4], uid="another"), again)
+    assert "2 pods were touched" in judge(played(modes.BAD_SLACKWATER, two, back), CALM)
+
+
+def test_a_failed_rollout_says_why() -> None:
+    failed = Progress(done=True, phase="failed", failed="pod orders-5 is stuck")
+    assert judge(played(modes.SLACKWATER, OLD, failed), CALM) == "The rollout failed: pod orders-5 is stuck."
