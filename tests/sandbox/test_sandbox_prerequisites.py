@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from sandbox import binaries, cluster, packages, toolchain
 from sandbox.errors import MissingPrerequisite
 from sandbox.layout import Layout
+
+Finder = Callable[[Layout], Path]
 
 
 def put_program(folder: Path, name: str, says: str) -> Path:
@@ -31,7 +34,7 @@ def put_program(folder: Path, name: str, says: str) -> Path:
     ],
 )
 def test_a_tool_on_the_path_is_used_when_its_version_does(
-    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find, name: str, says: str
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find: Finder, name: str, says: str
 ) -> None:
     program = put_program(tmp_path / "path", name, says)
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
@@ -49,7 +52,7 @@ def test_a_tool_on_the_path_is_used_when_its_version_does(
     ],
 )
 def test_an_unsuitable_tool_is_replaced_by_a_wheels(
-    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find, name: str, says: str
+    layout: Layout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, find: Finder, name: str, says: str
 ) -> None:
     put_program(tmp_path / "path", name, says)
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
