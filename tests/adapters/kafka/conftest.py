@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -16,14 +15,6 @@ from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
 
 PARTITIONS = 6
-
-
-@pytest.fixture(scope="session")
-def bootstrap_servers() -> str:
-    servers = os.environ.get("SLACKWATER_BOOTSTRAP_SERVERS")
-    if not servers:
-        pytest.fail("set SLACKWATER_BOOTSTRAP_SERVERS to a broker's host:port, such as that of `sandbox up`")
-    return servers
 
 
 @pytest.fixture

@@ -193,6 +193,26 @@ def test_an_outage_is_told_from_its_beginning_and_interrupts_the_calm() -> None:
     run_skipping(scenario())
 
 
+def test_a_group_at_rest_is_seen_again_soon_after_an_outage() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        told: list[float] = []
+        observer = Observer(reader, lambda key: told.append(asyncio.get_running_loop().time()))
+        reader.unreachable.add("a")
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        await asyncio.sleep(40.5)
+        reader.unreachable.clear()
+        back_at = asyncio.get_running_loop().time()
+        await asyncio.sleep(2)
+        await observer.close()
+
+        assert len(told) == 2
+        assert told[1] - back_at <= 1
+
+    run_skipping(scenario())
+
+
 def test_two_watches_of_one_group_see_their_own_topics() -> None:
     async def scenario() -> None:
         observer = Observer(FakeReader(), lambda key: None)

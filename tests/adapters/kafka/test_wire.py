@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -91,3 +91,45 @@ async def test_a_cancelled_caller_leaves_the_wire_usable(listener: socket.socket
     with pytest.raises(KafkaUnreachable):
         await wire.send(MetadataRequest(topics=[]))
     await wire.close()
+
+
+async def test_a_connection_that_died_meanwhile_is_made_anew_within_one_request() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_serve_one_request_per_connection, args=(server,), daemon=True).start()
+        wire = wire_to(server.getsockname()[1])
+        for _ in range(3):
+            assert (await wire.send(MetadataRequest(topics=[]))).brokers == []
+        await wire.close()
+
+
+def _serve_one_request_per_connection(server: socket.socket) -> None:
+    """Answer ApiVersions and one Metadata request, then hang up when the next one comes."""
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            for answer in (_API_VERSIONS, _METADATA):
+                request = _frame(connection)
+                if not request:
+                    break
+                body = request[4:8] + answer  # the correlation id stands behind the API's key and version
+                connection.sendall(len(body).to_bytes(4, "big") + body)
+            _frame(connection)
+
+
+def _frame(connection: socket.socket) -> bytes:
+    head = connection.recv(4, socket.MSG_WAITALL)
+    return connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL) if head else b""
+
+
+_API_VERSIONS = bytes(
+    ApiVersionsResponse(
+        api_keys=[
+            ApiVersionsResponse.ApiVersion(api_key=ApiVersionsResponse.API_KEY, min_version=0, max_version=4),
+            ApiVersionsResponse.ApiVersion(api_key=MetadataRequest.API_KEY, min_version=0, max_version=4),
+        ]
+    ).encode(version=4)
+)
+_METADATA = bytes(MetadataResponse(brokers=[], topics=[]).encode(version=4))

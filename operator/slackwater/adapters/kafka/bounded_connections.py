@@ -1,7 +1,7 @@
-"""kafka-python's connection manager, with the time for TLS handshakes bounded and no socket left open.
+"""kafka-python's connection manager, with the time for TLS handshakes bounded, no socket left open, nothing unheard.
 
-As it comes, a handshake with a broker that hangs waits for ever, and the requests behind it with it; and a socket stays
-open when connecting or the handshake fails.
+As it comes, a handshake with a broker that hangs waits for ever, and the requests behind it with it; a socket stays
+open when connecting or the handshake fails; and what a broker said last can get lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
         sock = await self._connected_socket(node.host, node.port, timeout_at)
         if not self.ssl_enabled:
-            return KafkaTCPTransport(self._net, sock, host=node.host)
+            return _TcpTransport(self._net, sock, host=node.host)
         configs = {key: value for key, value in self.config.items() if key.startswith("ssl_")}
         transport = _TlsTransport(self._net, sock, host=node.host, **configs)
         try:
@@ -68,7 +68,22 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
         return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
 
-class _TlsTransport(KafkaSSLTransport):  # type: ignore[misc]
+class _LastWords:
+    """Hears what a broker said before it hung up: kafka-python drops data that came together with the end.
+
+    A broker that refuses credentials says so and closes, often too fast, and the refusal would pass for an outage.
+    """
+
+    def _sock_recv(self) -> tuple[bytes, BaseException | None]:
+        data, error = super()._sock_recv()  # type: ignore[misc]
+        return (data, None) if data else (data, error)
+
+
+class _TcpTransport(_LastWords, KafkaTCPTransport):  # type: ignore[misc]
+    pass
+
+
+class _TlsTransport(_LastWords, KafkaSSLTransport):  # type: ignore[misc]
     async def handshake_until(self, timeout_at: float | None) -> None:
         while True:
             try:

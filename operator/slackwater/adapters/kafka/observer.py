@@ -1,4 +1,4 @@
-"""Watches the groups of one connection: often those in motion, seldom those at rest, all of them in common passes.
+"""Watches the groups of one connection: often those in motion or in an outage, seldom those at rest, in common passes.
 
 All groups at rest are looked at in the same pass, whenever they were added, so that their requests are per coordinator
 and not per group. Only Kafka's failures are folded in as `Unobserved`; anything else ends the task, and `wait_failed`
@@ -140,8 +140,8 @@ class Observer:
 
     async def _pause(self) -> None:
         """Sleep until something is due or asked for."""
-        moving = any(watch.in_motion for watch in self._watches.values())
-        due_at = min(self._rest_due_at, self._moving_due_at) if moving else self._rest_due_at
+        hurried = any(watch.is_hurried for watch in self._watches.values())
+        due_at = min(self._rest_due_at, self._moving_due_at) if hurried else self._rest_due_at
         try:
             async with asyncio.timeout_at(due_at if self._watches else None):
                 await self._wake.wait()
@@ -155,7 +155,7 @@ class Observer:
         self._wanted.clear()
         if now >= self._moving_due_at:
             self._moving_due_at = now + self._moving_interval_s
-            due.update(key for key, watch in self._watches.items() if watch.in_motion)
+            due.update(key for key, watch in self._watches.items() if watch.is_hurried)
         if now >= self._rest_due_at:
             self._rest_due_at = now + self._rest_interval_s
             due.update(self._watches)

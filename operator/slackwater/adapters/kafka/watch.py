@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from slackwater.core.history import GroupHistory, advance, interrupted
 from slackwater.core.observation import GroupObservation, KafkaView, Unobserved
+from slackwater.core.reasons import Reason
+
+_PASSING: Final = frozenset({Reason.KAFKA_UNREACHABLE, Reason.COORDINATOR_UNAVAILABLE, Reason.OBSERVATION_INCOMPLETE})
 
 
 @dataclass(slots=True)
@@ -17,6 +21,11 @@ class Watch:
     in_motion: bool = False
     view: KafkaView | None = None
     history: GroupHistory = field(default_factory=GroupHistory)
+
+    @property
+    def is_hurried(self) -> bool:
+        """Whether to look often: in motion, or not seen for a cause that passes by itself."""
+        return self.in_motion or (isinstance(self.view, Unobserved) and self.view.reason in _PASSING)
 
     def fold(self, seen: KafkaView) -> bool:
         """Take in a view of the group; returns whether anything but offsets changed."""

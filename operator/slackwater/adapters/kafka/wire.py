@@ -61,7 +61,7 @@ class KafkaWire:
             return await self._exchange(session, request, node_id)
         except TimeoutError as error:
             raise KafkaUnreachable(f"{self._name(node_id)} does not answer") from error
-        except kafka_errors.KafkaError as error:
+        except (kafka_errors.KafkaError, OSError, RuntimeError) as error:  # RuntimeError: writing while it closes
             raise _translated(error, self._name(node_id)) from error
 
     def remember_brokers(self, metadata: Any) -> None:
@@ -157,6 +157,16 @@ class _Session:
         return brokers + [broker.node_id for broker in self._manager.cluster.bootstrap_brokers()]
 
     async def _ask(self, request: Any, node_id: Any, deadline: float) -> Any:
+        """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat."""
+        was_connected = node_id in {connection.node_id for connection in self._manager.least_used_connections()}
+        try:
+            return await self._ask_once(request, node_id, deadline)
+        except kafka_errors.KafkaConnectionError:
+            if not was_connected:
+                raise
+        return await self._ask_once(request, node_id, deadline)
+
+    async def _ask_once(self, request: Any, node_id: Any, deadline: float) -> Any:
         delay_s = self._manager.connection_delay(node_id)
         if delay_s > 0:
             await self._net.sleep(delay_s)
@@ -168,9 +178,11 @@ class _Session:
         return await connection.send_request(request, request_timeout_ms=remaining_ms)
 
 
-# At DEBUG these two log every request and its bytes, SASL's with the password among them.
+# kafka-python tells of every lost connection at ERROR, again and again; we say the same once, where people look.
+logging.getLogger("kafka").setLevel(logging.CRITICAL)
+# And at DEBUG these two log every request and its bytes, SASL's with the password among them: never that.
 for _logger in ("kafka.net.connection", "kafka.protocol.parser"):
-    logging.getLogger(_logger).setLevel(logging.INFO)
+    logging.getLogger(_logger).addFilter(lambda record: record.levelno > logging.DEBUG)
 
 
 def _translated(error: BaseException, where: str) -> KafkaFailed:
@@ -182,6 +194,8 @@ def _translated(error: BaseException, where: str) -> KafkaFailed:
         return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
     if isinstance(error, _TIMED_OUT):
         return KafkaUnreachable(f"{where} does not answer")
+    if isinstance(error, kafka_errors.UnknownBrokerIdError):
+        return KafkaUnreachable(f"{where} is not part of the cluster now")
     cause = _cause(error)
     if "CERTIFICATE" in cause or "certificate" in cause:
         return KafkaRefused(f"{where} cannot be trusted: check the KafkaConnection's tls and its Secrets ({cause})")
