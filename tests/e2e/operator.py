@@ -21,12 +21,14 @@ class OperatorProcess:
     kubeconfig: Path
     log: Path
     environment: dict[str, str] = field(default_factory=dict)
+    port: int = PORT
     process: subprocess.Popen[bytes] | None = None
 
     def start(self, **environment: str) -> None:
-        """Start it, and wait until it has read the cluster."""
-        given = {"KUBECONFIG": str(self.kubeconfig), "SLACKWATER_PORT": str(PORT), "SLACKWATER_LOG_FORMAT": "json"}
-        command = [sys.executable, "-m", "tests.e2e.crashing" if "CRASH_AFTER_WRITES" in environment else "slackwater", *(["run"] if "CRASH_AFTER_WRITES" not in environment else [])]
+        """Start it; with CRASH_AFTER_WRITES it is the one that ends after so many writes (see `crashing`)."""
+        given = {"KUBECONFIG": str(self.kubeconfig), "SLACKWATER_PORT": str(self.port), "SLACKWATER_LOG_FORMAT": "json"}
+        crashing = "CRASH_AFTER_WRITES" in environment
+        command = [sys.executable, "-m", *(["tests.e2e.crashing"] if crashing else ["slackwater", "run"])]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env={**os.environ, **given, **self.environment, **environment}, stdout=log, stderr=log
@@ -53,7 +55,7 @@ class OperatorProcess:
         wait_for("the operator to die", lambda: process.poll() is not None, deadline_s, self.log_tail)
 
     def metrics(self) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
             return str(answer.read().decode())
 
     def log_tail(self) -> str:
@@ -63,7 +65,7 @@ class OperatorProcess:
         assert self.process is not None
         assert self.process.poll() is None, f"the operator ended: {self.log_tail()}"
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/readyz", timeout=2) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=2) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False
