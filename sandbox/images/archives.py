@@ -29,10 +29,12 @@ _WHEELS_IN_BUILD = "/wheels"
 def ensure_images(layout: Layout) -> dict[str, Path]:
     """The archive of each image by its name, built where the cache has none for its present inputs.
 
+    Only one process at a time may call this (`up` holds a lock).
     Raises MissingPrerequisite without the tools it takes, CommandFailed when a build fails.
     """
     ensure_packages(IMAGES)
     layout.make()
+    buildah.forget_unfinished(layout)
     return {image.name: _ensure(layout, image) for image in images(layout)}
 
 
@@ -103,11 +105,9 @@ def _build(
     arguments: Mapping[str, str],
     mounts: Mapping[Path, str],
 ) -> None:
-    """Build, export, and drop what this replaces."""
-    local = f"localhost/{name}"
-    buildah.build(layout, local, context, arguments=arguments, mounts=mounts)
-    buildah.export(layout, local, archive, name)
+    """Build, export, and drop the archive that this replaces."""
+    identity = buildah.build(layout, f"localhost/{name}", context, arguments=arguments, mounts=mounts)
+    buildah.export(layout, identity, archive, name)
     for older in layout.images.glob(f"{_stem(name)}-*.tar"):
         if older != archive:
             older.unlink()
-    buildah.prune(layout)

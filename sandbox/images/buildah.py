@@ -1,11 +1,13 @@
 """Build container images without an engine: buildah as root, with a storage of its own in the cache.
 
-chroot isolation and plain directories as layers (vfs) work on any machine on which one is root, inside a container too.
+chroot isolation needs no runtime and no network of its own; overlayfs, which the node's containerd needs as well, keeps
+each layer to what it adds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from sandbox.commands import run
@@ -22,14 +24,22 @@ def build(
     *,
     arguments: Mapping[str, str] | None = None,
     mounts: Mapping[Path, str] | None = None,
-) -> None:
-    """Build `context`, which holds a Dockerfile, into the storage as `name`.
+) -> str:
+    """Build `context`, which holds a Dockerfile, and return the image's id; it replaces what was built as `name`.
 
     `mounts` are folders that its RUN steps see (source: target) and that no layer holds. Raises CommandFailed.
     """
     options = [f"--build-arg={key}={value}" for key, value in (arguments or {}).items()]
     options += [f"--volume={source}:{target}:ro" for source, target in (mounts or {}).items()]
-    _buildah(layout, "build", "--layers", "--pull-never", f"--tag={name}", *options, str(context), low_priority=True)
+    replaced = _id(layout, name)
+    with tempfile.NamedTemporaryFile("r") as identity:
+        words = ["build", "--layers", "--pull-never", f"--tag={name}", f"--iidfile={identity.name}", *options]
+        _buildah(layout, *words, str(context), low_priority=True)
+        built = identity.read().strip()
+    if replaced and replaced not in built:
+        # Only what no other image shares goes; the layers of the new image stay for the next build.
+        _buildah(layout, "rmi", replaced)
+    return built
 
 
 def import_root(layout: Layout, name: str, root: Path, settings: Mapping[str, str]) -> None:
@@ -45,24 +55,29 @@ def import_root(layout: Layout, name: str, root: Path, settings: Mapping[str, st
 
 def has(layout: Layout, name: str) -> bool:
     """Whether the storage holds an image of that name."""
-    return bool(_buildah(layout, "images", "--quiet", "--filter", f"reference={name}").strip())
+    return bool(_id(layout, name))
 
 
-def export(layout: Layout, name: str, archive: Path, reference: str) -> None:
-    """Write the image `name` as a docker archive in which it is called `reference`."""
+def export(layout: Layout, identity: str, archive: Path, reference: str) -> None:
+    """Write an image as a docker archive in which it is called `reference`, and nothing else."""
     partial = archive.with_suffix(".partial")
     partial.unlink(missing_ok=True)
-    _buildah(layout, "push", "--quiet", name, f"docker-archive:{partial}:{reference}")
+    _buildah(layout, "push", "--quiet", identity, f"docker-archive:{partial}:{reference}")
     partial.rename(archive)
 
 
-def prune(layout: Layout) -> None:
-    """Remove the layers that no named image needs any more."""
-    _buildah(layout, "rmi", "--prune")
+def forget_unfinished(layout: Layout) -> None:
+    """Remove what builds left behind that were ended before their time. No other build may be under way."""
+    _buildah(layout, "rm", "--all")
+
+
+def _id(layout: Layout, name: str) -> str:
+    """The short id of the image of that name, or nothing."""
+    return _buildah(layout, "images", "--quiet", "--filter", f"reference={name}").strip()
 
 
 def _buildah(layout: Layout, *words: str, low_priority: bool = False) -> str:
     storage = layout.cache / "buildah"
-    places = [f"--root={storage / 'storage'}", f"--runroot={storage / 'run'}", "--storage-driver=vfs"]
-    argv: Sequence[str] = [*(["nice"] if low_priority else []), "buildah", *places, *words]
+    places = [f"--root={storage / 'storage'}", f"--runroot={storage / 'run'}", "--storage-driver=overlay"]
+    argv = [*(["nice"] if low_priority else []), "buildah", *places, *words]
     return run(argv, env=_ISOLATION, deadline_s=_BUILD_S).stdout

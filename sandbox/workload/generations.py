@@ -57,13 +57,17 @@ def count_rebalances(generations: Iterable[Generation], group: str, start_ms: in
     """How many times `group` went on to another generation from `start_ms` to `end_ms`.
 
     Compaction may have dropped records in between: it is the numbers' growth that counts. A group of which nothing is
-    known before began with the first number seen; a number smaller than the one before is a group made anew.
+    known before, or whose number went down because it was deleted and made anew, has rebalanced once when it is first
+    seen with members; until then a classic group is at generation 0.
     """
     rebalances = 0
     before: int | None = None
     for each in sorted((each for each in generations if each.group == group), key=lambda each: each.at_ms):
         if start_ms <= each.at_ms <= end_ms:
-            rebalances += 1 if before is None or each.number < before else each.number - before
+            if before is None or each.number < before:
+                rebalances += min(each.number, 1)
+            else:
+                rebalances += each.number - before
         before = each.number
     return rebalances
 

@@ -1,0 +1,132 @@
+"""Real consumers under a real load, as the demo runs them: what is measured is what the facts say (F10, F13, F36)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from sandbox.workload import deliveries, generations
+from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+PARTITIONS = 6
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Fleet:
+    """Consumers of one group and a producer, all on this machine, and what they leave in their topics."""
+
+    def __init__(self, bootstrap_servers: str, stack: ExitStack) -> None:
+        self.bootstrap_servers = bootstrap_servers
+        self.name = f"fleet-{uuid.uuid4().hex[:8]}"
+        self.deliveries_topic = f"{self.name}-deliveries"
+        self._stack = stack
+
+    def produce(self) -> None:
+        options = ["--bootstrap-servers", self.bootstrap_servers, "--topic", self.name, "--rate", "10"]
+        self._run("sandbox.workload.producer", *options)
+
+    def consume(self, ordinal: int, **environment: str) -> subprocess.Popen[bytes]:
+        settings = {
+            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap_servers,
+            "KAFKA_GROUP_ID": self.name,
+            "KAFKA_GROUP_INSTANCE_ID": f"{self.name}-{ordinal}",
+            "TOPICS": self.name,
+            "DELIVERIES_TOPIC": self.deliveries_topic,
+            "READY_PORT": "0",
+            "HOSTNAME": f"{self.name}-{ordinal}",
+        }
+        return self._run("sandbox.workload.consumer", **(settings | environment))
+
+    def delivered_since(self, start_ms: int) -> list[deliveries.Delivery]:
+        return deliveries.read({"bootstrap.servers": self.bootstrap_servers}, self.deliveries_topic, start_ms)
+
+    def rebalances(self, start_ms: int, end_ms: int) -> int:
+        history = generations.read({"bootstrap_servers": self.bootstrap_servers})
+        return generations.count_rebalances(history, self.name, start_ms, end_ms)
+
+    def wait_until_all_served(self, start_ms: int) -> None:
+        """Until every partition's last delivery is younger than `start_ms`."""
+        deadline = time.monotonic() + 60
+        while len({row.partition for row in self.delivered_since(start_ms)}) < PARTITIONS:
+            assert time.monotonic() < deadline, "not all partitions are served"
+
+    def _run(self, module: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", module, *arguments]
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment)
+        self._stack.callback(process.wait, 30)
+        self._stack.callback(process.terminate)
+        return process
+
+
+@pytest.fixture
+def fleet(bootstrap_servers: str) -> Iterator[Fleet]:
+    with ExitStack() as stack:
+        fleet = Fleet(bootstrap_servers, stack)
+        admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+        topics = [NewTopic(fleet.name, PARTITIONS), NewTopic(fleet.deliveries_topic, 1)]
+        for created in admin.create_topics(topics).values():
+            created.result(timeout=30)
+        stack.callback(admin.delete_topics, [topic.topic for topic in topics])
+        yield fleet
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+CLASSIC = {"KAFKA_SESSION_TIMEOUT_MS": "10000", "KAFKA_PARTITION_ASSIGNMENT_STRATEGY": "range"}
+KIP_848 = {"KAFKA_GROUP_PROTOCOL": "consumer"}
+
+
+@pytest.mark.parametrize("settings", [CLASSIC, KIP_848], ids=["classic", "KIP-848"])
+def test_a_static_member_that_returns_costs_idle_time_and_no_rebalance(fleet: Fleet, settings: dict[str, str]) -> None:
+    fleet.produce()
+    first, second = (fleet.consume(ordinal, **settings) for ordinal in (0, 1))
+    fleet.wait_until_all_served(_now_ms())
+    start_ms = _now_ms()
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(30) == 0
+    second = fleet.consume(1, START_DELAY_SECONDS="2", **settings)
+    fleet.wait_until_all_served(_now_ms())
+    end_ms = _now_ms()
+    measured = deliveries.measure(fleet.delivered_since(start_ms), PARTITIONS, start_ms, end_ms)
+    assert fleet.rebalances(start_ms, end_ms) == 0
+    assert measured.missing == 0
+    assert measured.duplicates == 0
+    assert measured.idle_partition_seconds >= 2.0
+    assert first.poll() is None
+
+
+def test_a_classic_member_is_fenced_by_its_successor_and_ends(fleet: Fleet) -> None:
+    fleet.produce()
+    old = fleet.consume(0, **CLASSIC)
+    fleet.wait_until_all_served(_now_ms())
+    new = fleet.consume(0, **CLASSIC)
+    assert old.wait(60) == EXIT_FATAL
+    assert new.poll() is None
+    fleet.wait_until_all_served(_now_ms())
+
+
+def test_a_kip_848_member_cannot_take_over_from_a_living_one(fleet: Fleet) -> None:
+    fleet.produce()
+    old = fleet.consume(0, **KIP_848)
+    fleet.wait_until_all_served(_now_ms())
+    assert fleet.consume(0, **KIP_848).wait(60) == EXIT_FATAL
+    assert old.poll() is None
+
+
+def test_settings_that_the_client_refuses_end_the_consumer(fleet: Fleet) -> None:
+    """F7: classic timeouts under KIP-848."""
+    assert fleet.consume(0, **KIP_848, KAFKA_SESSION_TIMEOUT_MS="10000").wait(30) == EXIT_REFUSED
