@@ -2,7 +2,7 @@
 {{- define "slackwater.rules" -}}
 - apiGroups: [slackwater.dev]
   resources: [consumergroups]
-  verbs: [get, list, watch, patch]  # patch: the finalizer, and annotations that were carried out
+  verbs: [get, list, watch, patch]  # patch: the finalizer
 - apiGroups: [slackwater.dev]
   resources: [consumergroups/status]
   verbs: [patch]
@@ -25,10 +25,10 @@
   verbs: [get]
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
-  verbs: [create, patch]
+  verbs: [list, watch, create, patch]
 - apiGroups: [""]
   resources: [services]
-  verbs: [create, patch]
+  verbs: [list, watch, create, patch]
 - apiGroups: [""]
   resources: [pods]
   verbs: [get, list, watch, delete]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from slackwater.core.gates import first_stall
 from slackwater.core.observation import Unobserved
 from slackwater.core.presence import Presence, absent_since, presence, serves
 from slackwater.core.reasons import Reason
 from slackwater.core.text import seconds
+from slackwater.core.work import find_stall, is_stalled
 from slackwater.core.world import Pod, World
 
 STUCK: Final = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
@@ -49,10 +49,9 @@ def _failed(world: World, pod: Pod) -> Failure | None:
         return Failure(Reason.POD_STUCK, message, pod.ordinal)
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
     if serves(world, pod):
-        stall = first_stall(world, pod)
-        if stall is None or world.now - absent_since(world, pod) <= timeout_s:
-            return None
-        return Failure(Reason.REJOIN_TIMEOUT, f"{stall.message}, for more than {seconds(timeout_s)}", pod.ordinal)
+        stall = find_stall(world, pod) if is_stalled(world, pod) else None
+        message = f"{stall.hold.message}, for more than {seconds(timeout_s)}" if stall is not None else ""
+        return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal) if stall is not None else None
     unknown = pod.ready and presence(world, pod) is not Presence.NO
     if unknown or world.now - absent_since(world, pod) <= timeout_s:
         return None

@@ -12,10 +12,12 @@ from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.api.consumer_group import Membership
-from slackwater.core.observation import GroupObservation, GroupState, Member, TopicPartition, Unobserved
+from slackwater.core.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.observation import GroupObservation, GroupState, Member, Unobserved
 from slackwater.core.presence import Presence, presence
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.text import listing, rounded, seconds
+from slackwater.core.work import find_stall, partitions_in_words
 from slackwater.core.world import Pod, World, ordinal_of
 
 Down = frozenset[int]
@@ -23,6 +25,8 @@ Down = frozenset[int]
 Gate = Callable[[World, GroupObservation, Down], Hold | None]
 
 OLDEST_OBSERVATION_S: Final = 10.0
+DUPLICATE_FORGOTTEN_S: Final = 300.0
+"""An instance id that has had one holder for so long is not being fought over."""
 SOON_S: Final = 1.0
 LATER_S: Final = 5.0
 
@@ -98,7 +102,7 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
         message = f"members whose pods are gone are still in the group: {listing(zombies)}"
         return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
     for instance_id, sighting in world.history.members.items():
-        if sighting.takeovers >= 2 and _pod_has_not_restarted(world, instance_id, sighting.since):
+        if _changes_hands(world, instance_id, sighting):
             message = f"instance id {instance_id} changes hands again and again: two processes use it"
             return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
     return _members_are_present(world, down)
@@ -110,25 +114,18 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
         return None
     owners = Counter(partition for member in kafka.members for partition in member.assignment)
     if shared := [p for p, count in owners.items() if count > 1]:
-        return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions owned more than once: {_partitions(shared)}", SOON_S)
+        return Hold(
+            Reason.PARTITIONS_NOT_OWNED, f"partitions owned more than once: {partitions_in_words(shared)}", SOON_S
+        )
     if unowned := [p for p in kafka.partitions if p not in owners]:
-        return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {_partitions(unowned)}", SOON_S)
-    step = world.memory.step
-    pod = world.pod(step.ordinal) if step is not None else None
-    return None if pod is None or pod.ordinal in down else _works_again(world, kafka, pod)
-
-
-def first_stall(world: World, pod: Pod) -> Hold | None:
-    """Why a pod that is back in the group is not known to work there; None when it works."""
-    if not isinstance(world.kafka, GroupObservation):
-        return None
-    return _works_again(world, world.kafka, pod)
+        return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {partitions_in_words(unowned)}", SOON_S)
+    return _last_restarted_works(world, down)
 
 
 def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
-    """Gate 7: lag within `maxLag`, by log-end offsets (F21)."""
+    """Gate 7: lag within `maxLag`, by log-end offsets (F21). Not while a pod is down: its coming back is the remedy."""
     bound = world.group.spec.rollout.max_lag
-    if bound is None:
+    if bound is None or down:
         return None
     if kafka.lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
@@ -164,9 +161,13 @@ def _is_zombie(world: World, member: Member) -> bool:
     return ordinal is not None and ordinal >= world.group.spec.replicas
 
 
-def _pod_has_not_restarted(world: World, instance_id: str, since: float) -> bool:
-    pod = world.pod(ordinal_of(instance_id, world.group.name) or 0)
-    return pod is not None and pod.started_at is not None and pod.started_at < since - 60.0
+def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:
+    """Lately, and more often than by the one takeover with which the pod itself joined after it started."""
+    ordinal = ordinal_of(instance_id, world.group.name)
+    pod = world.pod(ordinal) if ordinal is not None else None
+    if pod is None or pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
+        return False
+    return sum(moment > pod.started_at for moment in sighting.takeovers) >= TAKEOVERS_KEPT
 
 
 def _members_are_present(world: World, down: Down) -> Hold | None:
@@ -187,27 +188,16 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
     return None
 
 
-def _works_again(world: World, kafka: GroupObservation, pod: Pod) -> Hold | None:
-    owned = frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
-    if not owned:
-        if len(kafka.members) > len(kafka.partitions):
-            return None  # more members than partitions: somebody has to go without
-        return Hold(Reason.MEMBER_OWNS_NOTHING, f"pod {pod.name} is back in the group but owns no partition", SOON_S)
-    since = pod.started_at or pod.created_at
-    if any(world.history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
+def _last_restarted_works(world: World, down: Down) -> Hold | None:
+    """Not asked of a pod that has a version which was given up: that it does not work is why it will be replaced."""
+    step, workload = world.memory.step, world.workload
+    pod = world.pod(step.ordinal) if step is not None else None
+    if pod is None or pod.ordinal in down or (workload is not None and pod.revision != workload.update_revision):
         return None
-    arrived = [p for p in owned if world.history.end_moved_after.get(p, 0.0) >= since]
-    never_commits = all(o.committed is None for o in kafka.offsets.values())
-    if never_commits or not arrived:
-        return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
-    message = f"pod {pod.name} owns {_partitions(owned)} again, but has committed nothing there since it started"
-    return Hold(Reason.OFFSETS_NOT_MOVING, message, SOON_S)
+    stall = find_stall(world, pod)
+    return stall.hold if stall is not None else None
 
 
 def _why_waiting(pod: Pod) -> str:
     detail = f": {pod.waiting_message}" if pod.waiting_message else ""
     return f" ({pod.waiting}{detail})" if pod.waiting else ""
-
-
-def _partitions(partitions: list[TopicPartition] | frozenset[TopicPartition]) -> str:
-    return listing(f"{p.topic}-{p.partition}" for p in sorted(partitions))

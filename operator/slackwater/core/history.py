@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from slackwater.core.observation import GroupObservation, TopicPartition
+
+TAKEOVERS_KEPT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,11 @@ class MemberSighting:
     """When we first saw it."""
     absent_at: float | None
     """The last moment at which we saw it *not* there; None when it was there at our first look: its age is unknown."""
-    takeovers: int = 0
-    """How often the instance id changed hands while we watched."""
+    assignment: frozenset[TopicPartition] = frozenset()
+    assigned_since: float = 0.0
+    """When we first saw it with this assignment: commits from before that may be another member's."""
+    takeovers: tuple[float, ...] = ()
+    """The last times at which we saw the instance id change hands, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,8 @@ class GroupHistory:
     end: Mapping[TopicPartition, int] = field(default_factory=dict)
     end_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
     """The same for the end of the partition's log."""
+    unread_since: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """When we first saw records arrive after the last move of a partition's committed offset."""
 
     def calm_for(self, observation: GroupObservation) -> float:
         """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
@@ -72,6 +80,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         commit_moved_after=_moved(history.committed, committed, history.commit_moved_after, history.observed_at),
         end=end,
         end_moved_after=_moved(history.end, end, history.end_moved_after, history.observed_at),
+        unread_since=_unread(history, committed, end, observation.observed_at),
     )
 
 
@@ -92,11 +101,14 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
     for member in observation.members:
         key = member.instance_id or member.member_id
         known = history.members.get(key)
-        if known is not None and known.member_id == member.member_id:
-            sightings[key] = known
+        at, assignment = observation.observed_at, member.assignment
+        if known is None or known.member_id != member.member_id:
+            takeovers = (*known.takeovers, at)[-TAKEOVERS_KEPT:] if known is not None else ()
+            sightings[key] = MemberSighting(member.member_id, at, history.observed_at, assignment, at, takeovers)
+        elif known.assignment != assignment:
+            sightings[key] = replace(known, assignment=assignment, assigned_since=at)
         else:
-            takeovers = known.takeovers + 1 if known is not None else 0
-            sightings[key] = MemberSighting(member.member_id, observation.observed_at, history.observed_at, takeovers)
+            sightings[key] = known
     return sightings
 
 
@@ -118,3 +130,12 @@ def _moved(
         if last_look is not None and partition in before and offset > before[partition]:
             result[partition] = last_look
     return result
+
+
+def _unread(
+    history: GroupHistory, committed: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], at: float
+) -> dict[TopicPartition, float]:
+    read = {p for p, offset in committed.items() if offset > history.committed.get(p, -1)}
+    arrived = {p for p, offset in end.items() if offset > history.end.get(p, offset)}
+    still = {p: moment for p, moment in history.unread_since.items() if p in end}
+    return {p: moment for p, moment in (dict.fromkeys(arrived, at) | still).items() if p not in read}

@@ -12,6 +12,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.api.rollout import OnFailure
 from slackwater.core.acts import Act, Note, Purpose, WriteWorkload
 from slackwater.core.commands import can_go_back, go_back, obey
+from slackwater.core.drift import holds
 from slackwater.core.failure import Failure, find_failure
 from slackwater.core.manifests import Template, render_template
 from slackwater.core.memory import RolloutMemory, RolloutPhase
@@ -40,6 +41,8 @@ def plan(world: World) -> Plan:
     wanted = render_template(world.group, world.bootstrap_servers, memory.protocol)
     if wanted.hash not in (memory.target_hash, memory.failed_hash):
         memory, notes = _started(world, memory, wanted), (*notes, _start_note(world, wanted))
+    if memory.lag_before is None and memory.phase.under_way and isinstance(world.kafka, GroupObservation):
+        memory = replace(memory, lag_before=world.kafka.lag)  # Kafka was out of reach when the rollout began
     template = _template_to_run(world, memory, wanted)
     if template is None:
         message = f"revision {memory.last_good_revision}, to go back to, cannot be read: apply a template that works"
@@ -55,7 +58,8 @@ def _decide(world: World, template: Template) -> Plan:
     if workload.owner_uid != world.group.metadata.uid:
         message = f"StatefulSet {workload.name} is there already and not ours: delete it, or name this group otherwise"
         return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
-    if workload.template_hash != template.hash:
+    edited = not workload.as_written and not holds(workload.template, template.body)
+    if workload.template_hash != template.hash or edited:
         return Plan(world.memory, act=_shape(world, template, Purpose.TAKE_TEMPLATE))
     if workload.replicas != world.group.spec.replicas:
         return Plan(world.memory, act=_scale(world, workload, template), notes=(_note(Purpose.SCALE, world),))

@@ -60,6 +60,7 @@ class Reason(StrEnum):
     DELETING = "Deleting"
 
     # How things are.
+    CONNECTED = "Connected"
     STABLE = "Stable"
     AS_WANTED = "AsWanted"
     PROGRESSING = "Progressing"

@@ -15,6 +15,7 @@ from slackwater.core.manifests import Template
 from slackwater.core.memory import RolloutMemory, Step
 from slackwater.core.presence import is_down
 from slackwater.core.reasons import Hold, Reason
+from slackwater.core.work import is_stalled
 from slackwater.core.world import Pod, UpdateStrategy, Workload, World
 
 
@@ -33,7 +34,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Move:
     down = known_down(world, workload)
     if hold := _restart_in_hand(world, workload, down):
         return Move(world.memory, hold=hold)
-    if not down and workload.strategy is UpdateStrategy.ON_DELETE:
+    if not down and workload.settled and workload.strategy is UpdateStrategy.ON_DELETE:
         floor = max((pod.ordinal + 1 for pod in world.outdated), default=0)
         return Move(world.memory, act=_write(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor))
     if hold := first_refusal(world, down):
@@ -57,12 +58,14 @@ def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:
     """Ordinals of the pods to be replaced that are known not to consume."""
-    return frozenset(pod.ordinal for pod in replaceable(world, workload) if is_down(world, pod) and not pod.terminating)
+    pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
+    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or _has_retry(world, pod))
 
 
 def _has_retry(world: World, pod: Pod) -> bool:
     retried_at = world.memory.retried_at
-    return retried_at is not None and pod.created_at < int(retried_at) and is_down(world, pod)
+    older = retried_at is not None and pod.created_at < int(retried_at)
+    return older and (is_down(world, pod) or is_stalled(world, pod))
 
 
 def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> Hold | None:

@@ -12,7 +12,6 @@ from slackwater.core.conditions import Verdict, merge, verdicts
 from slackwater.core.memory import RolloutPhase, moment, timestamp, write_memory
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan
-from slackwater.core.reasons import Reason
 from slackwater.core.world import World
 
 Json = dict[str, Any]
@@ -94,9 +93,10 @@ def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: floa
     return changed and now - moment(old_group["observedAt"]) >= LAG_REPORT_INTERVAL_S
 
 
-def invalid_status(before: Mapping[str, Any], problem: str, now: float, generation: int) -> Json:
-    """For an object that breaks its rules: everything else stays as it was last reported, its pods are left alone."""
-    verdict = Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, Reason.INVALID_SPEC, problem)
+def degraded_status(obj: Mapping[str, Any], phase: str, reason: str, problem: str, now: float) -> Json:
+    """The object's status with one thing more to say: it is Degraded, and why. All else stays as last reported."""
+    before, generation = obj.get("status") or {}, obj["metadata"].get("generation", 0)
+    verdict = Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, reason, problem)
     others = [c for c in before.get("conditions") or () if c["type"] != ConditionType.DEGRADED.value]
     changed = merge(before.get("conditions") or (), (verdict,), now, generation)
-    return {**before, "observedGeneration": generation, "phase": "Invalid", "conditions": [*others, *changed]}
+    return {**before, "observedGeneration": generation, "phase": phase, "conditions": [*others, *changed]}

@@ -44,8 +44,10 @@ class Workload:
     """What the operator last rendered into it; empty when somebody else's template stands there."""
     owner_uid: str
     """uid of the controller that owns it; empty when nobody does."""
-    pods_made: int = 0
-    """`status.replicas`: pods that the StatefulSet controller has made."""
+    template: Mapping[str, Any] = field(default_factory=dict)
+    """The pod template that stands in it."""
+    as_written: bool = True
+    """False when its spec may have been changed by somebody else since the operator wrote it."""
 
     @property
     def settled(self) -> bool:

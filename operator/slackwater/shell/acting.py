@@ -5,8 +5,8 @@ from __future__ import annotations
 from slackwater.adapters.cluster.api import Json, KubernetesApi
 from slackwater.adapters.cluster.paths import POD
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act, DeletePod, Purpose, WriteWorkload
-from slackwater.core.manifests import disruption_budget, headless_service, stateful_set
+from slackwater.core.acts import Act, DeletePod
+from slackwater.core.manifests import stateful_set
 
 
 async def carry_out(api: KubernetesApi, group: ConsumerGroup, act: Act) -> Json | None:
@@ -14,12 +14,5 @@ async def carry_out(api: KubernetesApi, group: ConsumerGroup, act: Act) -> Json 
     if isinstance(act, DeletePod):
         await api.delete(POD, group.namespace, act.name, act.uid)
         return None
-    if act.purpose is Purpose.CREATE:
-        await api.apply(headless_service(group))
-        await api.apply(disruption_budget(group))
-    return await _write(api, group, act)
-
-
-async def _write(api: KubernetesApi, group: ConsumerGroup, act: WriteWorkload) -> Json:
     manifest = stateful_set(group, act.template, act.replicas, act.strategy, act.partition)
     return await api.apply(manifest, act.resource_version)

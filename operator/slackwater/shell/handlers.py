@@ -13,10 +13,12 @@ import kopf
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, Kind
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.shell.queue import WorkQueue
-from slackwater.shell.store import WATCHED, Key, Store, key_of
+from slackwater.shell.store import LABELLED, WATCHED, Key, Store, key_of
 
 WATCH_S: Final = 290
-"""A whole number, or the API server refuses it. How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then."""
+"""How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then.
+
+A whole number: the API server takes no other."""
 
 
 def registered(store: Store, queue: WorkQueue[Key]) -> kopf.OperatorRegistry:
@@ -53,6 +55,6 @@ def configured() -> kopf.OperatorSettings:
     settings.peering.standalone = True
     settings.watching.server_timeout = WATCH_S
     settings.watching.client_timeout = WATCH_S + 10
-    for plural in ("pods", "statefulsets"):
-        settings.watching.label_selectors[plural] = GROUP_LABEL
+    for kind in LABELLED:
+        settings.watching.label_selectors[kind.plural] = GROUP_LABEL
     return settings

@@ -15,7 +15,6 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.connections import Connections
@@ -26,9 +25,8 @@ from slackwater.shell.metrics import Metrics
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 
-_SELECTORS: Final = {CONSUMER_GROUP: "", KAFKA_CONNECTION: "", STATEFUL_SET: GROUP_LABEL, POD: GROUP_LABEL}
 _API_AGAIN_S: Final = 2.0
 
 _log = structlog.get_logger(__name__)
@@ -84,9 +82,12 @@ class Operator:
             try:
                 recheck_s = await self.reconciler.reconcile(key)
             except SlackwaterError as error:
-                delay_s = self.queue.failed(key)
-                self.metrics.passes.labels("failed").inc()
-                _log.warning("pass_failed", group=str(key), error=str(error), again_in_s=delay_s)
+                self._failed(key)
+                _log.warning("pass_failed", group=str(key), error=str(error))
+                continue
+            except Exception:  # noqa: BLE001 - a bug that one group brings to light must not stop all the others
+                self._failed(key)
+                _log.exception("pass_crashed", group=str(key))
                 continue
             self.metrics.passes.labels("ok").inc()
             self.metrics.seconds.observe(time.perf_counter() - began)
@@ -94,10 +95,15 @@ class Operator:
             if recheck_s is not None:
                 self.queue.add_later(key, recheck_s)
 
+    def _failed(self, key: Key) -> None:
+        self.queue.failed(key)
+        self.metrics.passes.labels("failed").inc()
+
     async def relist(self) -> None:
         """List everything anew; the store forgets what is gone."""
         namespace = self.settings.namespace or None
-        for kind, selector in _SELECTORS.items():
+        for kind in WATCHED:
+            selector = GROUP_LABEL if kind in LABELLED else ""
             objects, version = await self.api.list_all(kind, namespace, selector)
             for key in self.store.replace(kind, objects, version):
                 self.queue.add(key)

@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 K = TypeVar("K", bound=Hashable)
 
 FIRST_BACKOFF_S: Final = 0.2
-LONGEST_BACKOFF_S: Final = 60.0
+LONGEST_BACKOFF_S: Final = 15.0
 
 
 class WorkQueue(Generic[K]):

@@ -8,6 +8,7 @@ The status, with all that must survive a crash, is written before the act.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import structlog
@@ -29,11 +30,14 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.acts import Note
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan, plan
-from slackwater.core.status import compose_status, invalid_status
+from slackwater.core.reasons import Reason
+from slackwater.core.status import compose_status, degraded_status
 from slackwater.core.world import World
 from slackwater.shell.acting import carry_out
+from slackwater.shell.companions import Companions
+from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
-from slackwater.shell.deletion import finish_deletion
+from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import changed_refusal, post
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.store import Key, Store
@@ -60,6 +64,9 @@ class Reconciler:
         self._connections = connections
         self._metrics = metrics
         self._now = now
+        self._deletion = Deletion(api, connections, self._take_in, now)
+        self._companions = Companions(api, store)
+        self._written_generation: dict[Key, int] = {}
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._templates: dict[tuple[Key, str], Json] = {}
 
@@ -75,7 +82,7 @@ class Reconciler:
             await self._report_invalid(obj, error)
             return None
         if group.metadata.is_being_deleted:
-            return await finish_deletion(self._api, self._connections, group, obj, self._now())
+            return await self._deletion.go_on(group, obj)
         if FINALIZER not in group.metadata.finalizers:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
             self._take_in(written)
@@ -83,6 +90,7 @@ class Reconciler:
         return await self._pass(key, group)
 
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
+        await self._companions.put_right(key, group)
         world, status = await self._world_from_store(key, group)
         decided = plan(world)
         if decided.act is not None or decided.memory.phase is not world.memory.phase:
@@ -106,8 +114,13 @@ class Reconciler:
             await self._connections.use(key, group, connection, self._now())
         workload = self._store.get(STATEFUL_SET, key)
         template = await self._last_good_template(key, obj)
-        snapshot = Snapshot(obj, connection, workload, self._store.pods_of(key), template)
+        written = self._written_generation.get(key)
+        snapshot = Snapshot(obj, connection, workload, self._store.pods_of(key), template, written)
         view, history = self._connections.view(key, self._now())
+        if connection is not None:
+            told = await report(self._api, connection, view, self._now())
+            if told is not None:
+                self._store.put(KAFKA_CONNECTION, told)
         return to_world(snapshot, view, history, self._now(), group), obj.get("status") or {}
 
     async def _world_anew(self, key: Key) -> tuple[World, Json] | None:
@@ -120,6 +133,7 @@ class Reconciler:
         if snapshot.group["metadata"].get("deletionTimestamp"):
             return None
         group = self._parse(key, snapshot.group)
+        snapshot = replace(snapshot, written_generation=self._written_generation.get(key))
         view, history = self._connections.view(key, self._now())
         return to_world(snapshot, view, history, self._now(), group), snapshot.group.get("status") or {}
 
@@ -146,6 +160,7 @@ class Reconciler:
             _log.info("acted", group=str(key), act=_describe(decided))
             if written is not None:
                 self._store.put(STATEFUL_SET, written)
+                self._written_generation[key] = written["metadata"]["generation"]
         for note in decided.notes:
             await self._say(world.group, note)
 
@@ -156,7 +171,7 @@ class Reconciler:
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
         """An object that an older CRD let through: its pods are left alone."""
         before = obj.get("status") or {}
-        status = invalid_status(before, str(error), self._now(), obj["metadata"].get("generation", 0))
+        status = degraded_status(obj, "Invalid", Reason.INVALID_SPEC, str(error), self._now())
         if status != before:
             metadata = obj["metadata"]
             written = await self._api.apply_status(
@@ -191,7 +206,9 @@ class Reconciler:
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
+        self._companions.forget(key)
         self._parsed.pop(key, None)
+        self._written_generation.pop(key, None)
         self._metrics.forget(key)
         self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
 

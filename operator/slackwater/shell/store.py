@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET, Kind
+from slackwater.adapters.cluster.paths import (
+    CONSUMER_GROUP,
+    KAFKA_CONNECTION,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    SERVICE,
+    STATEFUL_SET,
+    Kind,
+)
 from slackwater.adapters.cluster.translation import group_of
 
 Json = Mapping[str, Any]
+
+
+LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
+"""Kinds of which only objects with our label are looked at."""
+WATCHED: Final = (CONSUMER_GROUP, KAFKA_CONNECTION, *LABELLED)
 
 
 class Key(NamedTuple):
@@ -92,7 +105,7 @@ def owner(kind: Kind, obj: Json) -> Key | None:
     """The ConsumerGroup that an object belongs to; of KafkaConnections there may be many, see `groups_using`."""
     if kind is CONSUMER_GROUP:
         return key_of(obj)
-    if kind in (STATEFUL_SET, POD):
+    if kind in LABELLED:
         name = group_of(obj)
         return None if name is None else Key(obj["metadata"]["namespace"], name)
     return None
@@ -101,6 +114,3 @@ def owner(kind: Kind, obj: Json) -> Key | None:
 def _version(obj: Json) -> int:
     """Resource versions of one kind may be compared as numbers (Kubernetes 1.35 and later say so; all do it)."""
     return int(obj["metadata"].get("resourceVersion") or 0)
-
-
-WATCHED = (CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET, POD)

@@ -36,6 +36,8 @@ class Snapshot:
     workload: Json | None = None
     pods: Sequence[Json] = ()
     last_good_template: Json | None = None
+    written_generation: int | None = None
+    """Generation of the StatefulSet that our own last write made, where that is known."""
 
 
 async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapshot | None:
@@ -73,7 +75,7 @@ def to_world(
 ) -> World:
     """Put both halves together. `group`: the parsed object, where the caller has it. Raises InvalidSpec."""
     group = group or parse_consumer_group(snapshot.group)
-    workload = None if snapshot.workload is None else to_workload(snapshot.workload)
+    workload = None if snapshot.workload is None else to_workload(snapshot.workload, snapshot.written_generation)
     container = group.spec.consumer_container.name
     connection = snapshot.connection
     return World(

@@ -14,8 +14,8 @@ Json = Mapping[str, Any]
 REVISION_LABEL = "controller-revision-hash"
 
 
-def to_workload(obj: Json) -> Workload:
-    """From a StatefulSet."""
+def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
+    """From a StatefulSet. `written_generation`: the one that our own last write made, where that is known."""
     metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status", {})
     update = spec.get("updateStrategy", {})
     controller: Json = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
@@ -33,7 +33,8 @@ def to_workload(obj: Json) -> Workload:
         update_revision=status.get("updateRevision", ""),
         template_hash=annotations.get(TEMPLATE_HASH, ""),
         owner_uid=controller.get("uid", ""),
-        pods_made=status.get("replicas", 0),
+        template=spec["template"],
+        as_written=metadata.get("generation") == written_generation,
     )
 
 
