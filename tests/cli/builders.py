@@ -103,7 +103,6 @@ def world(of: ConsumerGroup | None = None, watched_s: float = 60.0, **changes: A
         update_revision=NEW,
         template_hash=template.hash,
         owner_uid=UID,
-        pods_made=of.spec.replicas,
     )
     memory = RolloutMemory(
         phase=RolloutPhase.COMPLETE,

@@ -1,0 +1,117 @@
+"""Rollouts in which anything may happen at any moment, drawn from a seed."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+from slackwater.core.memory import RolloutPhase
+from slackwater.core.reasons import Reason
+from tests.core.simulation.operator import Crash
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Doing, Run
+from tests.core.simulation.versions import VERSIONS
+
+TROUBLE_S: Final = 90.0
+"""How long things happen."""
+SETTLE_S: Final = 500.0
+"""How long the rollout may take to end once nothing happens any more."""
+
+
+def draw_run(seed: int, **given: Any) -> Run:
+    """A run whose world, order of steps and operator crashes are drawn from the seed."""
+    random = Random(seed)
+    options: dict[str, Any] = {
+        "replicas": random.choice((1, 2, 3, 3, 4)),
+        "static": random.random() < 0.85,
+        "counts_unavailable": random.random() < 0.3,
+        "onFailure": random.choice(("Pause", "Rollback", "Rollback")),
+        "canary": random.choice(([], [], [{"replicas": 1, "hold": "8s"}], [{"replicas": 1}, {"replicas": 2, "hold": "5s"}])),
+        "maxLag": random.choice((None, None, {"absolute": 5000}, {"growth": 3000})),
+    }
+    options["kip848"] = options["static"] and random.random() < 0.15
+    deadliness = random.choice((0.0, 0.0, 0.1, 0.3))
+
+    def crash(act_number: int) -> Crash | None:
+        return random.choice(tuple(Crash)) if random.random() < deadliness else None
+
+    return Run(Outside(**(options | given)), random, random.choice((0.5, 1.0)), crash)
+
+
+def trouble(run: Run, seed: int) -> None:
+    """Let the first version come up, then let things happen for a while, then let nothing happen any more."""
+    random = Random(seed * 7919 + 1)
+    run.until(RolloutPhase.COMPLETE, within_s=120)
+    moments = sorted(random.uniform(0, TROUBLE_S) for _ in range(random.randint(1, 6)))
+    started = run.now
+    for index, moment in enumerate(moments):
+        run.for_seconds(max(0.0, started + moment - run.now))
+        what, doing = _new_version(random) if index == 0 else _anything(random)
+        run.do(what, doing)
+    run.for_seconds(max(0.0, started + TROUBLE_S - run.now))
+    run.do("nothing happens any more", _calm_down)
+
+
+def end(run: Run) -> None:
+    """The rollout has to end, or to wait for a person; AssertionError when it does neither."""
+    until = run.now + SETTLE_S
+    while run.now < until:
+        run.step()
+        if not run.phase.under_way and not run._acting():
+            break
+        hold = run.operator.last.hold if run.operator.last is not None else None
+        if hold is not None and hold.reason == Reason.CANARY_HOLD:
+            run.outside.promote()
+    run.for_seconds(30)
+    judge(run)
+
+
+def judge(run: Run) -> None:
+    phase, outside = run.phase, run.outside
+    assert run.operator.last is not None
+    images = [outside.image(pod) for pod in outside.set.pods.values()]
+    wanted = outside.spec["template"]["spec"]["containers"][0]["image"].partition(":")[2]
+    if phase is RolloutPhase.FAILED:
+        assert run.operator.last.hold is not None
+        return
+    assert not phase.under_way, f"neither ended nor stopped: {run.operator.last.hold}"
+    assert len(images) == outside.spec["replicas"]
+    assert len(set(images)) <= 1, images
+    if phase is RolloutPhase.COMPLETE and images:
+        assert images[0] == wanted
+
+
+def _new_version(random: Random) -> tuple[str, Doing]:
+    version = random.choice([*VERSIONS, "v2", "v2", "v3"])
+    return f"apply {version}", lambda o: o.apply(version)
+
+
+def _calm_down(outside: Outside) -> None:
+    outside.resume()
+    outside.set_kafka(reachable=True)
+    outside.foreign_member(there=False)
+    outside.start_controller()
+
+
+def _anything(random: Random) -> tuple[str, Doing]:
+    ordinal, replicas = random.randrange(3), random.choice((0, 1, 2, 3, 5))
+    kafka, foreign = random.random() < 0.5, random.random() < 0.5
+    return random.choice((
+        _new_version(random),
+        _new_version(random),
+        ("retry", Outside.retry),
+        ("retry", Outside.retry),
+        ("abort", Outside.abort),
+        ("promote", Outside.promote),
+        ("restart", Outside.restart),
+        ("pause", Outside.pause),
+        ("resume", Outside.resume),
+        (f"scale to {replicas}", lambda o: o.scale(replicas)),
+        (f"evict {ordinal}", lambda o: o.evict(ordinal)),
+        (f"crash {ordinal}", lambda o: o.crash(ordinal)),
+        (f"Kafka reachable: {kafka}", lambda o: o.set_kafka(reachable=kafka)),
+        (f"foreign member: {foreign}", lambda o: o.foreign_member(there=foreign)),
+        ("status lost", Outside.lose_status),
+        ("StatefulSet controller stops", Outside.stop_controller),
+        ("StatefulSet controller starts", Outside.start_controller),
+    ))

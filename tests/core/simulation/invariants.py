@@ -1,0 +1,71 @@
+"""What must never happen, checked against the truth of the simulation and not against what the operator believes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from slackwater.core.acts import WriteWorkload
+from slackwater.core.gates import first_refusal
+from slackwater.core.plan import Plan
+from slackwater.core.rollout import known_down
+from slackwater.core.world import World
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.stateful_set import SimulatedPod
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+
+@dataclass
+class Invariants:
+    outside: Outside
+    taken: dict[int, SimulatedPod] = field(default_factory=dict)
+    """Pods that served until we took them down, by ordinal, until their ordinal serves again."""
+    served_at: dict[int, float] = field(default_factory=dict)
+    restarts: int = 0
+
+    def watch(self) -> None:
+        """To be called whenever time has passed."""
+        for ordinal, pod in self.outside.set.pods.items():
+            if self.outside.serves(pod):
+                self.served_at[ordinal] = self.outside.now
+                self.taken.pop(ordinal, None)
+        for ordinal in [o for o in self.taken if o >= self.outside.spec["replicas"]]:
+            del self.taken[ordinal]
+
+    def before_act(self, world: World, decided: Plan) -> None:
+        """No disruptive act unless every gate holds, and none while any other pod is down because of us."""
+        act = decided.act
+        if act is None or not act.disruptive or world.workload is None:
+            return
+        decided_upon = replace(world, memory=replace(decided.memory, step=world.memory.step))
+        down = known_down(decided_upon, world.workload)
+        if refusal := first_refusal(decided_upon, down):
+            raise Broken(f"{act} although {refusal}")
+        pod = self.outside.set.pods.get(act.ordinal if act.ordinal is not None else -1)
+        if pod is None or not self.outside.serves(pod):
+            return
+        if not isinstance(act, WriteWorkload):
+            raise Broken(f"deletes {pod}, which serves")
+        self._all_others_serve(pod)
+
+    def taken_down(self, pod: SimulatedPod) -> None:
+        """We, or the StatefulSet controller as we told it, are about to delete this pod."""
+        if pod.gone_at is not None or not self.outside.serves(pod):
+            return
+        self.restarts += 1
+        if others := [o for o in self.taken if o != pod.ordinal]:
+            raise Broken(f"takes {pod.ordinal} down while {others} are down because of us")
+        self.taken[pod.ordinal] = pod
+        wanted = self.outside.spec["template"]["spec"]["containers"][0]["image"].partition(":")[2]
+        target = self.outside.set.revisions[self.outside.set.update_revision]
+        if self.outside.set.revisions[pod.revision] == target:
+            raise Broken(f"restarts {pod.ordinal} twice for one template ({wanted})")
+
+    def _all_others_serve(self, pod: SimulatedPod) -> None:
+        """The operator looks once a second, so a pod that fell out just now may be overlooked."""
+        for ordinal in range(self.outside.spec["replicas"]):
+            known_to_serve = self.outside.now - self.served_at.get(ordinal, 0.0) <= 2.0
+            if ordinal != pod.ordinal and not known_to_serve:
+                raise Broken(f"takes {pod.ordinal} down while {ordinal} does not serve")

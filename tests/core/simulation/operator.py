@@ -1,0 +1,96 @@
+"""The operator of a simulation: the real decisions, history and status, in the order in which the shell does things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from slackwater.core.acts import Act, DeletePod
+from slackwater.core.history import GroupHistory, advance, interrupted
+from slackwater.core.observation import GroupObservation
+from slackwater.core.plan import Plan, plan
+from slackwater.core.status import compose_status
+from slackwater.core.world import World
+from tests.core.simulation.invariants import Invariants
+from tests.core.simulation.outside import START, Outside
+from tests.core.simulation.stateful_set import Conflict
+
+
+class Crash(Enum):
+    """Where the operator is killed: everything but what it wrote is lost."""
+
+    BEFORE_ACT = auto()
+    AFTER_ACT = auto()
+
+
+@dataclass
+class SimulatedOperator:
+    outside: Outside
+    invariants: Invariants
+    history: GroupHistory = field(default_factory=GroupHistory)
+    log: list[str] = field(default_factory=list)
+    writes: int = 0
+    last: Plan | None = None
+    last_world: World | None = None
+    acts: int = 0
+
+    def run_pass(self, crash: Crash | None = None) -> None:
+        """Observe, decide, remember, act, report."""
+        world = self._look()
+        decided = plan(world)
+        self.last, self.last_world = decided, world
+        status = compose_status(world, decided, self.outside.status)
+        self._tell(world, decided)
+        if status != self.outside.status:
+            self.outside.write_status(status)
+            self.writes += 1
+        if decided.act is None:
+            return
+        self.invariants.before_act(world, decided)
+        if crash is Crash.BEFORE_ACT:
+            self._die("after writing down what it was about to do")
+            return
+        self._act(decided.act)
+        if crash is Crash.AFTER_ACT:
+            self._die("after doing that")
+
+    def _look(self) -> World:
+        kafka = self.outside.observe()
+        self.history = advance(self.history, kafka) if isinstance(kafka, GroupObservation) else interrupted(self.history)
+        return self.outside.world(kafka, self.history)
+
+    def _act(self, act: Act) -> None:
+        if isinstance(act, DeletePod) and (pod := self.outside.set.pods.get(act.ordinal)) and pod.uid == act.uid:
+            self.invariants.taken_down(pod)
+        try:
+            self.outside.carry_out(act)
+            self.acts += 1
+        except Conflict:
+            self.say("the StatefulSet has changed meanwhile: not done")
+
+    def _die(self, when: str) -> None:
+        self.say(f"the operator is killed {when}")
+        self.history = GroupHistory()
+
+    def say(self, what: str) -> None:
+        line = f"{self.outside.now - START:6.1f}  {what}"
+        self.log.append(line)
+
+    def _tell(self, world: World, decided: Plan) -> None:
+        for note in decided.notes:
+            self.say(f"event {note.reason}: {note.message}")
+        if decided.act is not None:
+            self.say(_in_words(decided.act))
+        before = {c["type"]: c for c in self.outside.status.get("conditions", ())}.get("RolloutGated")
+        if decided.hold is not None:
+            if before is None or (before["reason"], before["message"]) != (decided.hold.reason, decided.hold.message):
+                self.say(f"hold {decided.hold.reason}: {decided.hold.message}")
+        if decided.memory.phase is not world.memory.phase:
+            self.say(f"phase {decided.memory.phase}")
+
+
+def _in_words(act: Act) -> str:
+    if isinstance(act, DeletePod):
+        return f"delete pod {act.name}: {act.why}"
+    where = "OnDelete" if act.strategy == "OnDelete" else f"partition {act.partition}"
+    return f"write: {act.purpose} ({act.replicas} pods, {where})"

@@ -1,0 +1,204 @@
+"""The world outside the operator, in virtual time: the ConsumerGroup object, the StatefulSet, the pods and Kafka."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from random import Random
+from typing import Any, Final
+
+from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RESTART, RETRY
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.acts import Act, DeletePod
+from slackwater.core.history import GroupHistory
+from slackwater.core.memory import RolloutPhase, read_memory
+from slackwater.core.observation import KafkaView
+from slackwater.core.world import World
+from tests.api.manifests import consumer_group
+from tests.core.factories import BOOTSTRAP, NAME, UID
+from tests.core.simulation.broker import Broker, Process
+from tests.core.simulation.stateful_set import SimulatedPod, StatefulSet
+
+START: Final = 1_000_000.0
+SESSION_S: Final = 12
+QUICK: Final[Mapping[str, Any]] = {"stableFor": "3s", "rejoinTimeout": "20s"}
+
+
+class Outside:
+    """Everything that is not the operator. People's doings are methods with a verb of theirs."""
+
+    def __init__(
+        self,
+        *,
+        replicas: int = 3,
+        version: str = "v1",
+        static: bool = True,
+        kip848: bool = False,
+        counts_unavailable: bool = False,
+        **rollout: Any,
+    ) -> None:
+        self.now = START
+        self.broker = Broker(partitions=6, session_s=SESSION_S, kip848=kip848)
+        self.set = StatefulSet(self.broker, static=static, counts_unavailable=counts_unavailable)
+        self.controller_runs = True
+        self.rebooting: dict[int, float] = {}
+        self.status: dict[str, Any] = {}
+        self.annotations: dict[str, str] = {}
+        self.generation = 1
+        timeouts: dict[str, str] = {} if kip848 else {"session": f"{SESSION_S}s"}
+        self.spec: dict[str, Any] = {
+            "replicas": replicas,
+            "membership": "Static" if static else "Dynamic",
+            "protocol": {"target": "Consumer"} if kip848 else {},
+            "timeouts": timeouts,
+            "rollout": {**QUICK, **rollout},
+            "template": _template(version),
+        }
+        self._parsed: ConsumerGroup | None = None
+        self._tokens = 0
+        self._foreign: Process | None = None
+
+    # What people do.
+    def apply(self, version: str) -> None:
+        self._change_spec(template=_template(version))
+
+    def scale(self, replicas: int) -> None:
+        self._change_spec(replicas=replicas)
+
+    def pause(self) -> None:
+        self._annotate(PAUSE, "")
+
+    def resume(self) -> None:
+        self.annotations.pop(PAUSE, None)
+        self._parsed = None
+
+    def promote(self) -> None:
+        self._command(PROMOTE)
+
+    def abort(self) -> None:
+        self._command(ABORT)
+
+    def retry(self) -> None:
+        self._command(RETRY)
+
+    def restart(self) -> None:
+        self._command(RESTART)
+
+    # What fate does.
+    def evict(self, ordinal: int) -> None:
+        """Somebody else deletes a pod, as a node drain does."""
+        if pod := self.set.pods.get(ordinal):
+            self.set.delete(ordinal, pod.uid, self.now)
+
+    def crash(self, ordinal: int) -> None:
+        pod = self.set.pods.get(ordinal)
+        if pod is not None and pod.gone_at is None and pod.started_at is not None:
+            pod.crash(self.now)
+
+    def set_kafka(self, *, reachable: bool) -> None:
+        self.broker.set_reachable(reachable, self.now)
+
+    def foreign_member(self, *, there: bool) -> None:
+        if there and self._foreign is None:
+            self._foreign = Process(None, "10.9.9.9")
+            self.broker.join(self._foreign, self.now)
+        elif not there and self._foreign is not None:
+            self._foreign.alive = False
+            self.broker.stopped_in_order(self._foreign, self.now)
+            self._foreign = None
+
+    def lose_status(self) -> None:
+        self.status = {}
+
+    def stop_controller(self) -> None:
+        self.controller_runs = False
+
+    def start_controller(self) -> None:
+        self.controller_runs = True
+
+    # What the operator sees and does.
+    def group(self) -> ConsumerGroup:
+        if self._parsed is None:
+            manifest = consumer_group(NAME, **self.spec)
+            manifest["metadata"] |= {"uid": UID, "generation": self.generation, "annotations": dict(self.annotations)}
+            self._parsed = parse_consumer_group(manifest)
+        return self._parsed
+
+    def observe(self) -> KafkaView:
+        return self.broker.observe(NAME, self.now)
+
+    def world(self, kafka: KafkaView, history: GroupHistory) -> World:
+        memory = read_memory(self.status)
+        needed = memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
+        return World(
+            now=self.now,
+            group=self.group(),
+            kafka=kafka,
+            history=history,
+            workload=self.set.seen(),
+            pods=tuple(pod.seen() for _, pod in sorted(self.set.pods.items())),
+            memory=memory,
+            bootstrap_servers=BOOTSTRAP,
+            last_good_template=self.set.revisions.get(memory.last_good_revision) if needed else None,
+        )
+
+    def write_status(self, status: Mapping[str, Any]) -> None:
+        self.status = json.loads(json.dumps(status))
+
+    def carry_out(self, act: Act) -> None:
+        """Raises Conflict."""
+        if isinstance(act, DeletePod):
+            self.set.delete(act.ordinal, act.uid, self.now)
+        else:
+            self.set.write(act)
+
+    # The passing of time.
+    def tick(self, passed_s: float, random: Random | None = None) -> None:
+        """Let time pass; with `random`, in any order and with a controller that is late now and then."""
+        self.now += passed_s
+        parts = [self._broker_tick, self._pods_tick, self._controller_tick]
+        if random is not None:
+            random.shuffle(parts)
+        for part in parts:
+            if random is None or part is not self._controller_tick or random.random() < 0.7:
+                part(passed_s)
+
+    def serves(self, pod: SimulatedPod) -> bool:
+        """The truth, of which the operator sees only signs."""
+        return pod.ready and pod.process is not None and self.broker.works(pod.process)
+
+    def image(self, pod: SimulatedPod) -> str:
+        template = self.set.revisions[pod.revision]
+        image: str = template["spec"]["containers"][0]["image"]
+        return image.partition(":")[2]
+
+    def _broker_tick(self, passed_s: float) -> None:
+        self.broker.tick(self.now, passed_s)
+
+    def _pods_tick(self, passed_s: float) -> None:
+        self.set.tick_pods(self.now)
+
+    def _controller_tick(self, passed_s: float) -> None:
+        if self.controller_runs:
+            self.set.sync(self.now)
+        replicas = self.spec["replicas"]
+        self.broker.remove({f"{NAME}-{o}" for o in range(replicas, 20) if o not in self.set.pods}, self.now)
+
+    def _change_spec(self, **changes: Any) -> None:
+        if any(self.spec[field] != value for field, value in changes.items()):
+            self.spec |= changes
+            self.generation += 1
+            self._parsed = None
+
+    def _command(self, annotation: str) -> None:
+        self._tokens += 1
+        self._annotate(annotation, str(self._tokens))
+
+    def _annotate(self, annotation: str, value: str) -> None:
+        self.annotations[annotation] = value
+        self._parsed = None
+
+
+def _template(version: str) -> dict[str, Any]:
+    return {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": f"consumer:{version}"}]}}

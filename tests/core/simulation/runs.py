@@ -1,0 +1,71 @@
+"""Running a simulation: in fixed order for the golden logs, in random order for the invariants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from slackwater.core.acts import Act
+from slackwater.core.memory import RolloutPhase, read_memory
+from tests.core.simulation.invariants import Invariants
+from tests.core.simulation.operator import Crash, SimulatedOperator
+from tests.core.simulation.outside import START, Outside
+
+Doing = Callable[[Outside], None]
+"""What somebody does to the world."""
+
+
+@dataclass
+class Run:
+    outside: Outside
+    random: Random | None = None
+    """None: every part of the world steps in the same order."""
+    tick_s: float = 1.0
+    crash: Callable[[int], Crash | None] = lambda act_number: None
+    """Whether to kill the operator at its n-th act."""
+    invariants: Invariants = field(init=False)
+    operator: SimulatedOperator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.invariants = Invariants(self.outside)
+        self.outside.set.before_update = self.invariants.taken_down
+        self.operator = SimulatedOperator(self.outside, self.invariants)
+
+    @property
+    def now(self) -> float:
+        return self.outside.now - START
+
+    @property
+    def phase(self) -> RolloutPhase:
+        return read_memory(self.outside.status).phase
+
+    def do(self, what: str, doing: Doing) -> None:
+        """Somebody does something, which the log tells."""
+        self.operator.say(f"-- {what}")
+        doing(self.outside)
+
+    def step(self) -> None:
+        random = self.random
+        self.outside.tick(self.tick_s, random)
+        self.invariants.watch()
+        if random is None or random.random() < 0.85:
+            self.operator.run_pass(self.crash(self.operator.acts))
+
+    def for_seconds(self, seconds: float) -> None:
+        until = self.now + seconds
+        while self.now < until:
+            self.step()
+
+    def until(self, *phases: RolloutPhase, within_s: float = 400.0) -> None:
+        """Run until the rollout is in one of the phases and nothing is left to do; AssertionError when it never is."""
+        until = self.now + within_s
+        while self.now < until:
+            self.step()
+            if self.phase in phases and not self._acting():
+                return
+        log = "\n".join(self.operator.log[-40:])
+        raise AssertionError(f"not {phases} but {self.phase} after {within_s} s:\n{log}")
+
+    def _acting(self) -> Act | None:
+        return self.operator.last.act if self.operator.last is not None else None

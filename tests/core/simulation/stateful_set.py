@@ -1,0 +1,228 @@
+"""The StatefulSet controller and the pods, as Kubernetes 1.36 does it with podManagementPolicy Parallel.
+
+The same steps as its `updateStatefulSet`: make what is missing, delete what is too much, then delete at most one pod
+of another revision, from the highest ordinal down to the partition, waiting for each that is not Ready on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from slackwater.core.acts import WriteWorkload
+from slackwater.core.world import Pod, UpdateStrategy, Workload
+from tests.core.factories import NAME, UID
+from tests.core.simulation.broker import Broker, Process
+from tests.core.simulation.versions import Version, version_of
+
+Json = Mapping[str, Any]
+TERMINATION_S: Final = 1.0
+LONGEST_BACKOFF_S: Final = 40.0
+HASH_ANNOTATION: Final = "slackwater.dev/template-hash"
+
+
+class Conflict(Exception):
+    """The object has changed since it was read."""
+
+
+@dataclass(eq=False)
+class SimulatedPod:
+    ordinal: int
+    uid: str
+    revision: str
+    version: Version
+    static: bool
+    created_at: float
+    process: Process | None = None
+    started_at: float | None = None
+    start_due: float = 0.0
+    ready: bool = False
+    ready_changed_at: float | None = None
+    restarts: int = 0
+    waiting: str = ""
+    gone_at: float | None = None
+    """When a deleted pod will have ended."""
+
+    def seen(self) -> Pod:
+        """As the API shows it: whole seconds."""
+        return Pod(
+            name=f"{NAME}-{self.ordinal}",
+            ordinal=self.ordinal,
+            uid=self.uid,
+            revision=self.revision,
+            created_at=float(int(self.created_at)),
+            ready=self.ready,
+            ready_changed_at=None if self.ready_changed_at is None else float(int(self.ready_changed_at)),
+            started_at=None if self.started_at is None else float(int(self.started_at)),
+            restarts=self.restarts,
+            waiting=self.waiting,
+            terminating=self.gone_at is not None,
+            address=self.address,
+        )
+
+    @property
+    def address(self) -> str:
+        return f"10.0.0.{self.uid}"
+
+    def tick(self, now: float, broker: Broker) -> None:
+        """What the kubelet and the consumer do."""
+        if self.gone_at is not None:
+            return
+        if self.started_at is None:
+            if now >= self.start_due:
+                self._start(now)
+            return
+        ran_s = now - self.started_at
+        if self.version.crashes_after_s is not None and ran_s >= self.version.crashes_after_s:
+            self.crash(now)
+            return
+        self._set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
+        if self.process is not None and self.version.joins and ran_s >= self.version.join_s:
+            broker.join(self.process, now)
+
+    def crash(self, now: float) -> None:
+        self.end_process()
+        self._set_ready(False, now)
+        self.restarts += 1
+        self.started_at = None
+        self.waiting = "CrashLoopBackOff"
+        self.start_due = now + min(LONGEST_BACKOFF_S, 5.0 * 2 ** (self.restarts - 1))
+
+    def end_process(self) -> None:
+        if self.process is not None:
+            self.process.alive = False
+
+    def _start(self, now: float) -> None:
+        if not self.version.pulls:
+            self.waiting = "ImagePullBackOff"
+            return
+        instance_id = f"{NAME}-{self.ordinal}" if self.static else None
+        self.process = Process(instance_id, self.address, self.version.consumes)
+        self.started_at, self.waiting = now, ""
+
+    def _set_ready(self, ready: bool, now: float) -> None:
+        if ready != self.ready:
+            self.ready, self.ready_changed_at = ready, now
+
+
+class StatefulSet:
+    """The object, its controller and its pods."""
+
+    def __init__(self, broker: Broker, *, static: bool = True, counts_unavailable: bool = False) -> None:
+        self.broker = broker
+        self.static = static
+        self.counts_unavailable = counts_unavailable
+        """As with the feature gate MaxUnavailableStatefulSet: no restart while any pod is not Ready."""
+        self.exists = False
+        self.pods: dict[int, SimulatedPod] = {}
+        self.revisions: dict[str, Json] = {}
+        self.template: Json = {}
+        self.replicas = self.partition = self.generation = self.observed_generation = 0
+        self.strategy = UpdateStrategy.ROLLING_UPDATE
+        self.current_revision = self.update_revision = ""
+        self.version = 0
+        self.before_update: Callable[[SimulatedPod], None] = lambda pod: None
+        """Told of each pod that the controller is about to delete because it has another revision."""
+        self._uids = count(1)
+
+    def seen(self) -> Workload | None:
+        if not self.exists:
+            return None
+        return Workload(
+            name=NAME,
+            uid="set-uid",
+            resource_version=str(self.version),
+            generation=self.generation,
+            observed_generation=self.observed_generation,
+            replicas=self.replicas,
+            partition=self.partition if self.strategy is UpdateStrategy.ROLLING_UPDATE else 0,
+            strategy=self.strategy,
+            current_revision=self.current_revision,
+            update_revision=self.update_revision,
+            template_hash=self.template["metadata"]["annotations"][HASH_ANNOTATION],
+            owner_uid=UID,
+            template=self.template,
+        )
+
+    def write(self, act: WriteWorkload) -> None:
+        """Server-side apply; raises Conflict unless the object is the one that was looked at."""
+        if act.resource_version != (str(self.version) if self.exists else ""):
+            raise Conflict
+        before = (self.replicas, self.partition, self.strategy, self.template)
+        self.replicas, self.partition, self.strategy = act.replicas, act.partition, act.strategy
+        self.template, self.exists = act.template, True
+        if before != (self.replicas, self.partition, self.strategy, self.template):
+            self.generation += 1
+            self.version += 1
+
+    def delete(self, ordinal: int, uid: str, now: float) -> SimulatedPod | None:
+        """Delete exactly this pod; returns it if it was there."""
+        pod = self.pods.get(ordinal)
+        if pod is None or pod.uid != uid or pod.gone_at is not None:
+            return None
+        if pod.process is not None and pod.process.alive:
+            self.broker.stopped_in_order(pod.process, now)
+        pod.end_process()
+        pod.gone_at = now + TERMINATION_S
+        pod.ready, pod.ready_changed_at = False, now
+        return pod
+
+    def tick_pods(self, now: float) -> None:
+        for ordinal, pod in list(self.pods.items()):
+            if pod.gone_at is not None and now >= pod.gone_at:
+                del self.pods[ordinal]
+            else:
+                pod.tick(now, self.broker)
+
+    def sync(self, now: float) -> None:
+        """One pass of the StatefulSet controller."""
+        if not self.exists:
+            return
+        before = (self.observed_generation, self.current_revision, self.update_revision)
+        self.observed_generation = self.generation
+        self.update_revision = self._revision()
+        self.current_revision = self.current_revision or self.update_revision
+        for ordinal in range(self.replicas):
+            if ordinal not in self.pods:
+                self.pods[ordinal] = self._make(ordinal, now)
+        for ordinal in [o for o in self.pods if o >= self.replicas]:
+            self.delete(ordinal, self.pods[ordinal].uid, now)
+        if self.strategy is UpdateStrategy.ROLLING_UPDATE:
+            self._update_one(now)
+            self._complete()
+        if before != (self.observed_generation, self.current_revision, self.update_revision):
+            self.version += 1
+
+    def _revision(self) -> str:
+        for name, template in self.revisions.items():
+            if template == self.template:
+                return name
+        name = f"{NAME}-rev{len(self.revisions) + 1}"
+        self.revisions[name] = self.template
+        return name
+
+    def _make(self, ordinal: int, now: float) -> SimulatedPod:
+        held = self.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal < self.partition
+        revision = self.current_revision if held else self.update_revision
+        version = version_of(self.revisions[revision])
+        uid = str(next(self._uids))
+        return SimulatedPod(ordinal, uid, revision, version, self.static, now, start_due=now + version.pull_s)
+
+    def _update_one(self, now: float) -> None:
+        if self.counts_unavailable and any(not self.pods[o].ready for o in range(self.replicas)):
+            return
+        for ordinal in range(self.replicas - 1, self.partition - 1, -1):
+            pod = self.pods[ordinal]
+            if pod.revision != self.update_revision and pod.gone_at is None:
+                self.before_update(pod)
+                self.delete(ordinal, pod.uid, now)
+                return
+            if not pod.ready or pod.gone_at is not None:
+                return
+
+    def _complete(self) -> None:
+        pods = self.pods.values()
+        if len(self.pods) == self.replicas and all(p.ready and p.revision == self.update_revision for p in pods):
+            self.current_revision = self.update_revision

@@ -1,0 +1,47 @@
+"""Versions of the consumer, by how they behave. A pod's image names its version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Times in seconds."""
+
+    pull_s: float = 1.0
+    """From the pod's making to its container's start."""
+    ready_s: float = 1.0
+    """From the container's start to Ready."""
+    join_s: float = 2.0
+    """From the container's start to joining the group."""
+    pulls: bool = True
+    gets_ready: bool = True
+    joins: bool = True
+    consumes: bool = True
+    crashes_after_s: float | None = None
+
+    @property
+    def works(self) -> bool:
+        return self.pulls and self.gets_ready and self.joins and self.consumes and self.crashes_after_s is None
+
+
+VERSIONS: Final[Mapping[str, Version]] = {
+    "v1": Version(),
+    "v2": Version(join_s=3.0),
+    "v3": Version(ready_s=3.0),
+    "no-image": Version(pulls=False),
+    "never-ready": Version(gets_ready=False, joins=False),
+    "never-joins": Version(joins=False),
+    "crashes": Version(crashes_after_s=1.0, gets_ready=False, joins=False),
+    "joins-then-crashes": Version(crashes_after_s=5.0),
+    "never-consumes": Version(consumes=False),
+}
+
+
+def version_of(template: Mapping[str, Any]) -> Version:
+    """By the image of the first container, `consumer:<version>`."""
+    image: str = template["spec"]["containers"][0]["image"]
+    return VERSIONS[image.partition(":")[2]]
