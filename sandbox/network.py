@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import ipaddress
 import json
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 from sandbox.commands import run
-from sandbox.errors import MissingPrerequisite, NotUp, SandboxError
+from sandbox.errors import NotUp, SandboxError
 from sandbox.layout import BRIDGE, GATEWAY, HOST, NETWORK, NODE_NETNS, SERVICES
 
 NETNS_PREFIX = "slackwater-"
@@ -44,20 +45,18 @@ def create() -> None:
     """
     refuse_taken_addresses()
     _make_netns(NODE_NETNS)
-    for key, value in NODE_SYSCTLS.items():
-        # br_netfilter's switch exists only where that module is loaded; without it there is nothing to switch off.
-        write = f"! test -e /proc/sys/{key} || echo {value} > /proc/sys/{key}"
-        run(["nsenter", f"--net={NETNS_FOLDER / NODE_NETNS}", "sh", "-c", write])
+    # br_netfilter's switch exists only where that module is loaded; without it there is nothing to switch off.
+    write_node_settings(NODE_SYSCTLS)
     # Left to itself a bridge takes its lowest port's hardware address, and changes it when a pod comes: everyone's
     # neighbour tables would then be wrong for half a minute.
-    _ip("link", "add", BRIDGE, "address", BRIDGE_HARDWARE_ADDRESS, "type", "bridge", netns=NODE_NETNS)
-    _ip("address", "add", f"{GATEWAY}/{NETWORK.prefixlen}", "dev", BRIDGE, netns=NODE_NETNS)
-    _ip("link", "set", BRIDGE, "up", netns=NODE_NETNS)
-    _ip("link", "add", HOST_LINK, "type", "veth", "peer", "name", "to-host", "netns", NODE_NETNS)
-    _ip("link", "set", "to-host", "master", BRIDGE, "up", netns=NODE_NETNS)
-    _ip("address", "add", f"{HOST}/{NETWORK.prefixlen}", "dev", HOST_LINK)
-    _ip("link", "set", HOST_LINK, "up")
-    _ip("route", "add", str(SERVICES), "via", str(GATEWAY))
+    ip("link", "add", BRIDGE, "address", BRIDGE_HARDWARE_ADDRESS, "type", "bridge", netns=NODE_NETNS)
+    ip("address", "add", f"{GATEWAY}/{NETWORK.prefixlen}", "dev", BRIDGE, netns=NODE_NETNS)
+    ip("link", "set", BRIDGE, "up", netns=NODE_NETNS)
+    ip("link", "add", HOST_LINK, "type", "veth", "peer", "name", "to-host", "netns", NODE_NETNS)
+    ip("link", "set", "to-host", "master", BRIDGE, "up", netns=NODE_NETNS)
+    ip("address", "add", f"{HOST}/{NETWORK.prefixlen}", "dev", HOST_LINK)
+    ip("link", "set", HOST_LINK, "up")
+    ip("route", "add", str(SERVICES), "via", str(GATEWAY))
 
 
 def exists() -> bool:
@@ -73,11 +72,11 @@ def add_netns(name: str, address: IPv4Address) -> None:
         raise NotUp("The sandbox's network is not up.", todo="Start it: sandbox up")
     _make_netns(name)
     port = _port(address)
-    _ip("link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name, netns=NODE_NETNS)
-    _ip("link", "set", port, "master", BRIDGE, "up", netns=NODE_NETNS)
-    _ip("address", "add", f"{address}/{NETWORK.prefixlen}", "dev", "eth0", netns=name)
-    _ip("link", "set", "eth0", "up", netns=name)
-    _ip("route", "add", "default", "via", str(GATEWAY), netns=name)
+    ip("link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name, netns=NODE_NETNS)
+    ip("link", "set", port, "master", BRIDGE, "up", netns=NODE_NETNS)
+    ip("address", "add", f"{address}/{NETWORK.prefixlen}", "dev", "eth0", netns=name)
+    ip("link", "set", "eth0", "up", netns=name)
+    ip("route", "add", "default", "via", str(GATEWAY), netns=name)
 
 
 def remove_netns(name: str) -> None:
@@ -86,7 +85,7 @@ def remove_netns(name: str) -> None:
         return
     # The kernel takes a namespace apart when its last process is gone, and not at once: the interface must go now.
     run(["ip", "-n", name, "link", "delete", "eth0"], check=False)
-    _ip("netns", "delete", name)
+    ip("netns", "delete", name)
 
 
 def netns_names() -> tuple[str, ...]:
@@ -104,7 +103,7 @@ def delete_everything() -> None:
             remove_netns(name)
     if NODE_NETNS in netns_names():
         run(["ip", "-n", NODE_NETNS, "link", "delete", BRIDGE], check=False)
-        _ip("netns", "delete", NODE_NETNS)
+        ip("netns", "delete", NODE_NETNS)
 
 
 def leftovers() -> list[str]:
@@ -113,29 +112,22 @@ def leftovers() -> list[str]:
     return found + [f"network interface {link}" for link in _links(None) if link in (HOST_LINK, BRIDGE)]
 
 
-def impair(name: str, *, delay_ms: int = 0, loss_percent: float = 0) -> None:
-    """Delay everything that leaves the namespace `name` by `delay_ms`, and lose `loss_percent` of it at random.
-
-    Raises MissingPrerequisite where the kernel has no netem.
-    """
-    settings = (["delay", f"{delay_ms}ms"] if delay_ms else []) + (["loss", f"{loss_percent}%"] if loss_percent else [])
-    done = run(["tc", "-n", name, "qdisc", "replace", "dev", "eth0", "root", "netem", *settings], check=False)
-    if done.returncode != 0:
-        raise MissingPrerequisite(
-            f"This kernel cannot delay or lose packets: {done.stderr.strip()}",
-            todo="It needs the module sch_netem (modprobe sch_netem).",
-        )
+def port_of(name: str) -> str:
+    """The bridge's end of the namespace's connection, an interface in the node's namespace."""
+    links = json.loads(ip("-json", "-4", "address", "show", "dev", "eth0", netns=name))
+    return _port(IPv4Address(links[0]["addr_info"][0]["local"]))
 
 
-def cut(name: str) -> None:
-    """Let no packet in or out of the namespace `name`: to the others it looks as if its machine had vanished."""
-    _ip("link", "set", _port(_address_of(name)), "down", netns=NODE_NETNS)
+def write_node_settings(settings: Mapping[str, str]) -> None:
+    """Write kernel settings of the node's namespace; those that this kernel does not have are left out."""
+    for key, value in settings.items():
+        write = f"! test -e /proc/sys/{key} || echo {value} > /proc/sys/{key}"
+        run(["nsenter", f"--net={NETNS_FOLDER / NODE_NETNS}", "sh", "-c", write])
 
 
-def heal(name: str) -> None:
-    """Undo `impair` and `cut`."""
-    _ip("link", "set", _port(_address_of(name)), "up", netns=NODE_NETNS)
-    run(["tc", "-n", name, "qdisc", "delete", "dev", "eth0", "root"], check=False)
+def ip(*words: str, netns: str | None = None) -> str:
+    """Run `ip`, in a namespace if given, and return its output. Raises CommandFailed."""
+    return run(["ip", *(["-n", netns] if netns else []), *words]).stdout
 
 
 def refuse_taken_addresses() -> None:
@@ -154,13 +146,8 @@ def refuse_taken_addresses() -> None:
 
 
 def _make_netns(name: str) -> None:
-    _ip("netns", "add", name)
-    _ip("link", "set", "lo", "up", netns=name)
-
-
-def _address_of(name: str) -> IPv4Address:
-    links = json.loads(_ip("-json", "-4", "address", "show", "dev", "eth0", netns=name))
-    return IPv4Address(links[0]["addr_info"][0]["local"])
+    ip("netns", "add", name)
+    ip("link", "set", "lo", "up", netns=name)
 
 
 def _port(address: IPv4Address) -> str:
@@ -173,7 +160,3 @@ def _links(netns: str | None) -> set[str]:
     prefix = ["-n", netns] if netns else []
     done = run(["ip", *prefix, "-json", "link", "show"], check=False)
     return {link["ifname"] for link in json.loads(done.stdout or "[]") if "ifname" in link}
-
-
-def _ip(*words: str, netns: str | None = None) -> str:
-    return run(["ip", *(["-n", netns] if netns else []), *words]).stdout

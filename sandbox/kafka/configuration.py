@@ -33,7 +33,7 @@ class Broker:
 
     @property
     def netns(self) -> str:
-        """Its network namespace: what `network.cut` and `network.impair` take."""
+        """Its network namespace: what `faults.cut` and `faults.impair` take."""
         return f"{NETNS_PREFIX}{self.name}"
 
     @property

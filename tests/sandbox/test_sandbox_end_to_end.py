@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import cleanup, cluster, control_plane, network, node, processes, procfs
+from sandbox import cleanup, cluster, control_plane, faults, network, node, processes, procfs
 from sandbox.layout import API_SERVICE, BROKER_PORT, CACHE_VARIABLE, RUN_VARIABLE, Layout, broker_address, read_state
 
 pytestmark = [
@@ -87,6 +87,12 @@ def accepts(address: object, port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def seconds_to_connect(address: object) -> float:
+    started = time.monotonic()
+    socket.create_connection((str(address), BROKER_PORT), timeout=5).close()
+    return time.monotonic() - started
 
 
 @dataclass(frozen=True)
@@ -193,11 +199,22 @@ def test_a_broker_can_be_cut_off_and_comes_back(layout: Layout) -> None:
     address = broker_address(1)
     assert accepts(address, BROKER_PORT)
 
-    network.cut(BROKER)
+    faults.cut(BROKER)
     assert not accepts(address, BROKER_PORT)
 
-    network.heal(BROKER)
+    faults.heal(layout, BROKER)
     processes.wait_until(layout, "the broker is reached again", lambda: accepts(address, BROKER_PORT), 10)
+
+
+def test_a_broker_can_be_slowed_down(layout: Layout) -> None:
+    address = broker_address(1)
+
+    faults.impair(layout, BROKER, delay_ms=100)
+    slow_s = seconds_to_connect(address)
+    faults.heal(layout, BROKER)
+    processes.wait_until(layout, "the broker is as quick as before", lambda: seconds_to_connect(address) < 0.1, 10)
+
+    assert 0.2 <= slow_s < 0.5, "100 ms there, 100 ms back"
 
 
 def test_a_killed_broker_comes_back(layout: Layout) -> None:
