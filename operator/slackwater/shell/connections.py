@@ -14,7 +14,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import SECRET
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.adapters.kafka.observer import NotWatched, Observer
+from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
 from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import SlackwaterError
@@ -117,8 +117,8 @@ class Connections:
         if opened is not None:
             try:
                 await opened.observer.observe_now(str(group_key))
-            except NotWatched:
-                return  # the group was forgotten meanwhile; the next pass sees that
+            except (NotWatched, ObserverStopped):
+                return  # forgotten, or the connection renewed meanwhile: the view is then too old for any act
 
     def set_motion(self, group_key: Key, in_motion: bool) -> None:
         opened = self._open.get(self._used_by.get(group_key, group_key))
