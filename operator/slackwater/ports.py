@@ -1,4 +1,4 @@
-"""What the shell needs from the world outside, as protocols. Adapters implement them, fakes stand in for them in tests."""
+"""What the shell needs from the world outside, as protocols: adapters implement them, tests fake them."""
 
 from __future__ import annotations
 
