@@ -32,3 +32,11 @@ def canary_hold(world: World, workload: Workload) -> tuple[RolloutMemory, Hold |
     until = "until it is promoted" if hold_ms is None else f"for {seconds(hold_ms / 1000)}"
     message = f"canary of {updated} pods held {until}; to go on now, set the annotation {PROMOTE} to a new value"
     return memory, Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0))
+
+
+def canary_ahead(world: World) -> bool:
+    """Whether some canary step of the rollout in hand is still to be held."""
+    steps, canary = world.group.spec.rollout.canary, world.memory.canary
+    if not steps or world.memory.phase is not RolloutPhase.PROGRESSING:
+        return False
+    return canary is None or not canary.passed or canary.index < len(steps) - 1

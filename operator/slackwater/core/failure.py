@@ -64,7 +64,7 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
     """Only of the pod in hand: another one's absence is not the new version's doing."""
     step = world.memory.step
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
-    if step is None or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
+    if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
         return None
     message = f"pod {world.group.name}-{ordinal} was not made within {seconds(timeout_s)}: see the StatefulSet's events"
     return Failure(Reason.REJOIN_TIMEOUT, message, ordinal)

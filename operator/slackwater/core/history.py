@@ -37,6 +37,10 @@ class GroupHistory:
     """The first observation of the unbroken row that leads to the newest one; None while there is none."""
     observed_at: float | None = None
     """The newest observation folded in."""
+    disturbed: tuple[float, float] | None = None
+    """The looks before and after the last time that the group came to a coordinator anew, which gives every member,
+    dead ones too, a whole session more; None: not while we watched."""
+    coordinator: int | None = None
     unchanged_since: float | None = None
     """Since when state, members and assignments have been the same; None before the first observation."""
     fingerprint: tuple[object, ...] = ()
@@ -72,6 +76,8 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
     return GroupHistory(
         watched_since=observation.observed_at if history.watched_since is None else history.watched_since,
         observed_at=observation.observed_at,
+        disturbed=_disturbed(history, observation),
+        coordinator=observation.coordinator,
         unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
         fingerprint=fingerprint,
         members=members,
@@ -87,6 +93,15 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
 def interrupted(history: GroupHistory) -> GroupHistory:
     """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown anew."""
     return replace(history, unchanged_since=None, watched_since=None)
+
+
+def _disturbed(history: GroupHistory, observation: GroupObservation) -> tuple[float, float] | None:
+    if history.observed_at is None:
+        return None
+    out_of_sight = history.watched_since is None
+    if out_of_sight or history.coordinator != observation.coordinator:
+        return (history.observed_at, observation.observed_at)
+    return history.disturbed
 
 
 def _fingerprint(observation: GroupObservation) -> tuple[object, ...]:

@@ -64,6 +64,8 @@ class Step:
     started_at: Moment
     members_before: Mapping[str, str] = field(default_factory=dict)
     """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
+    made: bool = False
+    """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from slackwater.api.annotations import PAUSE
 from slackwater.api.rollout import OnFailure
 from slackwater.core.acts import Act, Note, Purpose, WriteWorkload
+from slackwater.core.canary import canary_ahead
 from slackwater.core.commands import can_go_back, go_back, obey
 from slackwater.core.drift import holds
 from slackwater.core.failure import Failure, find_failure
@@ -47,7 +48,7 @@ def plan(world: World) -> Plan:
     if template is None:
         message = f"revision {memory.last_good_revision}, to go back to, cannot be read: apply a template that works"
         return Plan(memory, hold=Hold(Reason.LAST_GOOD_UNKNOWN, message, 60.0), notes=notes)
-    decided = _decide(replace(world, memory=memory), template)
+    decided = _decide(replace(world, memory=_with_pod_made(world, memory)), template)
     return replace(decided, notes=(*notes, *decided.notes))
 
 
@@ -66,7 +67,9 @@ def _decide(world: World, template: Template) -> Plan:
     if not world.memory.phase.under_way and world.memory.phase is not RolloutPhase.FAILED:
         return _at_rest(world, workload, template)
     if world.memory.phase is RolloutPhase.FAILED:
-        return Plan(world.memory, hold=Hold(Reason.ROLLOUT_FAILED, _what_next(world.memory), 60.0))
+        hold = Hold(Reason.ROLLOUT_FAILED, _what_next(world.memory), 60.0)
+        open_ = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
+        return Plan(world.memory, _shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if open_ else None, hold)
     may_fail = world.memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
     if may_fail and (failure := find_failure(world)):
         return _fail(world, failure)
@@ -81,19 +84,22 @@ def _roll(world: World, workload: Workload, template: Template) -> Plan:
     done = replace(
         move.memory,
         phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
-        last_good_revision=workload.update_revision,
-        last_good_hash=template.hash,
-        session_timeout_ms=world.group.spec.timeouts.classic_session_timeout_ms,
         retried_at=None,
         canary=None,
     )
+    if world.group.spec.replicas > 0:  # a version that no pod has run is not known to be good
+        done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
+    if not back:  # after a rollback the pods have the session timeout of an earlier spec
+        done = replace(done, session_timeout_ms=world.group.spec.timeouts.classic_session_timeout_ms)
     what = "every pod runs the last good version again" if back else "every pod runs the new version"
     return Plan(done, notes=(Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what),))
 
 
 def _at_rest(world: World, workload: Workload, template: Template) -> Plan:
     if workload.settled and world.outdated:
-        return Plan(replace(world.memory, phase=RolloutPhase.PROGRESSING, started_at=world.now))
+        back = world.memory.phase.goes_back
+        phase = RolloutPhase.ROLLING_BACK if back else RolloutPhase.PROGRESSING
+        return Plan(replace(world.memory, phase=phase, started_at=world.now))
     in_order = workload.strategy is UpdateStrategy.ROLLING_UPDATE
     if in_order and workload.partition == workload.replicas:
         return Plan(world.memory)
@@ -134,7 +140,8 @@ def _protocol(world: World, memory: RolloutMemory) -> str:
 def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMemory:
     lag = world.kafka.lag if isinstance(world.kafka, GroupObservation) else None
     workload = world.workload
-    lost = not memory.last_good_revision and workload is not None and workload.settled and not world.outdated
+    in_use = workload is not None and workload.settled and not world.outdated
+    lost = in_use and not memory.last_good_revision and memory.phase in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
     return replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
@@ -150,6 +157,14 @@ def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMe
         canary=None,
         message="",
     )
+
+
+def _with_pod_made(world: World, memory: RolloutMemory) -> RolloutMemory:
+    step = memory.step
+    pod = world.pod(step.ordinal) if step is not None else None
+    if step is None or step.made or pod is None or pod.created_at < int(step.started_at):
+        return memory
+    return replace(memory, step=replace(step, made=True))
 
 
 def _template_to_run(world: World, memory: RolloutMemory, wanted: Template) -> Template | None:
@@ -175,7 +190,9 @@ def _shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
 def _scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
     replicas = world.group.spec.replicas
     parked = workload.partition >= workload.replicas
-    partition = replicas if parked else min(workload.partition, replicas)
+    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
+    held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
+    partition = replicas if held else min(workload.partition, replicas)
     return replace(_shape(world, template, Purpose.SCALE), strategy=workload.strategy, partition=partition)
 
 

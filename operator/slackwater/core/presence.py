@@ -71,7 +71,7 @@ def _static_presence(world: World, kafka: GroupObservation, pod: Pod, started_at
         return Presence.NO
     if before is not None and pod.restarts == 0:
         return Presence.YES
-    expired = kafka.observed_at - started_at >= longest_session_s(world, kafka)
+    expired = _a_dead_member_would_be_gone(world, kafka, started_at)
     sighting = world.history.members.get(instance_id)
     if sighting is not None and sighting.absent_at is not None and sighting.absent_at >= started_at:
         return Presence.YES
@@ -88,6 +88,13 @@ def _member_before_step(world: World, pod: Pod, instance_id: str) -> str | None:
     if step is None or step.ordinal != pod.ordinal or pod.created_at < int(step.started_at):
         return None
     return step.members_before.get(instance_id)
+
+
+def _a_dead_member_would_be_gone(world: World, kafka: GroupObservation, died_at: float) -> bool:
+    """A whole session has passed under one coordinator, either before it changed last or since."""
+    before, after = world.history.disturbed or (kafka.observed_at, died_at)
+    session_s = longest_session_s(world, kafka)
+    return before - died_at >= session_s or kafka.observed_at - max(after, died_at) >= session_s
 
 
 def longest_session_s(world: World, kafka: GroupObservation) -> float:

@@ -78,7 +78,8 @@ def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> 
             return Hold(Reason.RESTART_IN_HAND, f"waiting for pod {name} to be made", 1.0)
         if pod.terminating:
             return Hold(Reason.RESTART_IN_HAND, f"waiting for the old pod {name} to end", 1.0)
-        waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal not in down
+        # With a pod down, the controller may never get to this one (kubernetes feature MaxUnavailableStatefulSet).
+        waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and not down
         if waits_for_controller and pod.revision != workload.update_revision:
             return Hold(Reason.RESTART_IN_HAND, f"waiting for the StatefulSet controller to restart pod {name}", 1.0)
     return None
