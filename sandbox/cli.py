@@ -49,8 +49,7 @@ def up(
 ) -> None:
     """Start everything that is not up yet, and wait until it is ready. Needs root: see docs/sandbox.md."""
     layout = Layout.from_environment()
-    with lifecycle.exclusive(layout):
-        lifecycle.up(layout, lifecycle.Wish(brokers, cluster=not no_cluster, images=not no_images))
+    lifecycle.up(layout, lifecycle.Wish(brokers, cluster=not no_cluster, images=not no_images))
     state = read_state(layout)
     if not no_cluster:
         note(f"Kubernetes: export KUBECONFIG={state['kubeconfig']}")
@@ -60,9 +59,7 @@ def up(
 @app.command()
 def down() -> None:
     """Stop everything, and check that no process, mount, bridge or rule is left."""
-    layout = Layout.from_environment()
-    with lifecycle.exclusive(layout):
-        lifecycle.down(layout)
+    lifecycle.down(Layout.from_environment())
 
 
 @app.command()

@@ -7,7 +7,7 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox import containerd, control_plane, node, packages, pki, processes, toolchain
+from sandbox import containerd, control_plane, images, node, packages, pki, processes, toolchain
 from sandbox.binaries import KUBERNETES_VERSION, Binaries, ensure_binaries
 from sandbox.console import step
 from sandbox.errors import MissingPrerequisite
@@ -32,6 +32,7 @@ class Prepared:
 
     binaries: Binaries
     kubectl: Path
+    pause_image: Path
 
 
 def refuse_impossible() -> None:
@@ -51,10 +52,10 @@ def refuse_impossible() -> None:
 def prepare(layout: Layout) -> Prepared:
     """Install, fetch and build what is missing; everything is cached."""
     packages.ensure_packages(packages.CLUSTER)
-    return Prepared(ensure_binaries(layout), toolchain.kubectl(layout))
+    return Prepared(ensure_binaries(layout), toolchain.kubectl(layout), images.ensure_pause_image(layout))
 
 
-def start(layout: Layout, prepared: Prepared, pause_image: Path) -> None:
+def start(layout: Layout, prepared: Prepared) -> None:
     """Start all parts and wait until the node is Ready. The network must be there. Raises StartFailed."""
     binaries = prepared.binaries
     pki.write_all(layout)
@@ -65,7 +66,7 @@ def start(layout: Layout, prepared: Prepared, pause_image: Path) -> None:
         node.start_node(layout, binaries)
         node.start_runtime(layout, binaries)
         if containerd.PAUSE_IMAGE not in containerd.image_names(layout, binaries):
-            containerd.import_image(layout, binaries, pause_image)
+            containerd.import_image(layout, binaries, prepared.pause_image)
         control_plane.wait_for_apiserver(layout)
     with step("Starting Kubernetes: controllers, scheduler, node"):
         control_plane.start_controller_manager(layout, binaries.kubernetes)

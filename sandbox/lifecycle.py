@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TextIO
 
 from sandbox import cleanup, cluster, images, kafka, kind, network, packages, processes
 from sandbox.console import note, step
@@ -14,19 +16,41 @@ from sandbox.errors import SandboxError
 from sandbox.layout import Layout, read_state, update_state
 from sandbox.provider import Choice, ClusterProvider, choose
 
+PROGRAMS, MACHINE, IMAGES = "programs", "machine", "images"
+WAIT_FOR_OTHERS_S = 1800
+
 
 @contextmanager
-def exclusive(layout: Layout) -> Iterator[None]:
-    """Let no other sandbox command change things at the same time. Raises SandboxError when one does."""
+def exclusive(layout: Layout, what: str, deadline_s: float = WAIT_FOR_OTHERS_S) -> Iterator[None]:
+    """Let no other sandbox command change `what` at the same time: wait for it to end.
+
+    The kernel frees the lock of a command that dies. Raises SandboxError after `deadline_s` seconds.
+    """
     layout.cache.mkdir(parents=True, exist_ok=True)
-    with (layout.cache / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise SandboxError(
-                "Another sandbox command is at work on this machine.", todo="Wait until it has ended, then try again."
-            ) from error
+    with (layout.cache / f"{what}.lock").open("w") as lock:
+        if not _locked(lock):
+            with step(f"Waiting for another sandbox command that changes the {what}"):
+                _wait_for_lock(lock, what, deadline_s)
         yield
+
+
+def _wait_for_lock(lock: TextIO, what: str, deadline_s: float) -> None:
+    deadline = time.monotonic() + deadline_s
+    while not _locked(lock):
+        if time.monotonic() > deadline:
+            raise SandboxError(
+                f"Another sandbox command has been changing the {what} for more than {deadline_s:.0f} s.",
+                todo="Wait until it has ended, or end it, then try again.",
+            )
+        time.sleep(0.2)
+
+
+def _locked(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +68,25 @@ def up(layout: Layout, wish: Wish, environment: Mapping[str, str] = os.environ) 
     What a crashed run left is removed first. Raises SandboxError.
     """
     choice = choose(layout, environment, with_cluster=wish.cluster)
-    if choice.cluster is ClusterProvider.OWN or choice.bootstrap_servers is None:
+    takes_root = choice.cluster is ClusterProvider.OWN or choice.bootstrap_servers is None
+    if takes_root:
         cluster.refuse_impossible()
-        _make_ground(layout, choice)
-    else:
-        cleanup.claim(layout)
-    _start_cluster(layout, choice)
-    _start_brokers(layout, choice, wish.brokers)
+        with exclusive(layout, PROGRAMS):
+            packages.ensure_packages(packages.NETWORK)
+            prepared = cluster.prepare(layout) if choice.cluster is ClusterProvider.OWN else None
+    with exclusive(layout, MACHINE):
+        if takes_root:
+            _make_ground(layout, choice)
+        else:
+            cleanup.claim(layout)
+        if takes_root and prepared is not None and not cluster.is_up(layout):
+            cluster.start(layout, prepared)
+        _note_cluster(layout, choice)
+        _start_brokers(layout, choice, wish.brokers)
+    # Building images takes minutes when something has changed, and changes nothing that another command would use.
     if wish.images:
-        _load_images(layout, choice)
+        with exclusive(layout, IMAGES):
+            _load_images(layout, choice)
 
 
 def down(layout: Layout) -> None:
@@ -65,19 +99,18 @@ def down(layout: Layout) -> None:
         cleanup.forget(layout)
         return
     cluster.refuse_impossible()
-    with step("Stopping the sandbox"):
+    with exclusive(layout, MACHINE), step("Stopping the sandbox"):
         kafka.stop_all(layout)
         cleanup.sweep(layout)
 
 
 def _is_only_given(state: Mapping[str, object]) -> bool:
     """Whether nothing of the sandbox's own was started, so that ending it takes no root."""
-    return state.get("cluster") in (ClusterProvider.GIVEN, ClusterProvider.NONE) and bool(state.get("bootstrap_given"))
+    return state.get("cluster", ClusterProvider.GIVEN) == ClusterProvider.GIVEN and bool(state.get("bootstrap_given"))
 
 
 def _make_ground(layout: Layout, choice: Choice) -> None:
     """Clean up after a crash if there was one, and make the network."""
-    packages.ensure_packages(packages.NETWORK)
     if not _is_intact(layout, choice):
         if cleanup.leftovers(layout) or cleanup.was_here(layout):
             with step("Cleaning up what an earlier run left"):
@@ -97,13 +130,11 @@ def _is_intact(layout: Layout, choice: Choice) -> bool:
     return not started or choice.cluster is not ClusterProvider.OWN or cluster.is_up(layout)
 
 
-def _start_cluster(layout: Layout, choice: Choice) -> None:
-    update_state(layout, cluster=choice.cluster, kubeconfig=str(choice.kubeconfig or layout.kubeconfig))
+def _note_cluster(layout: Layout, choice: Choice) -> None:
     if choice.cluster is ClusterProvider.KIND:
         kind.start(layout)
-    elif choice.cluster is ClusterProvider.OWN and not cluster.is_up(layout):
-        prepared = cluster.prepare(layout)
-        cluster.start(layout, prepared, images.ensure_pause_image(layout))
+    if choice.cluster is not ClusterProvider.NONE:  # one that an earlier command started stays in the record
+        update_state(layout, cluster=choice.cluster, kubeconfig=str(choice.kubeconfig or layout.kubeconfig))
 
 
 def _load_images(layout: Layout, choice: Choice) -> None:
@@ -117,14 +148,16 @@ def _load_images(layout: Layout, choice: Choice) -> None:
 
 
 def _start_brokers(layout: Layout, choice: Choice, brokers: int | None) -> None:
+    """Start those that are missing; another number than before means new, empty ones."""
     if choice.bootstrap_servers is not None:
         update_state(layout, bootstrap_servers=choice.bootstrap_servers, bootstrap_given=True)
         return
-    state = read_state(layout)
-    wanted = brokers or state.get("brokers") or 1
-    running = [name for name in processes.names(layout) if name.startswith("kafka-")]
-    if not isinstance(wanted, int) or len(running) != wanted:
-        count = wanted if isinstance(wanted, int) else 1
-        with step(f"Starting Kafka: {count} broker{'s' if count > 1 else ''}"):
-            kafka.start_all(layout, count)
-        update_state(layout, brokers=count, bootstrap_servers=kafka.bootstrap_servers(layout), bootstrap_given=None)
+    had = read_state(layout).get("brokers")
+    wanted = brokers or (had if isinstance(had, int) else 1)
+    if wanted == had:
+        for number in range(1, wanted + 1):
+            kafka.start_broker(layout, number)
+        return
+    with step(f"Starting Kafka: {wanted} broker{'s' if wanted > 1 else ''}"):
+        kafka.start_all(layout, wanted)
+    update_state(layout, brokers=wanted, bootstrap_servers=kafka.bootstrap_servers(layout), bootstrap_given=None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from sandbox import lifecycle, processes, toolchain
@@ -14,6 +15,7 @@ from sandbox.demo.cluster import Cluster
 from sandbox.demo.kafka import Kafka
 from sandbox.demo.modes import MODES, Mode
 from sandbox.layout import Layout, read_state
+from sandbox.provider import ClusterProvider
 
 CHART = Path(__file__).parents[2] / "charts" / "slackwater"
 RELEASE = "slackwater"
@@ -21,38 +23,41 @@ OPERATOR_NAMESPACE = "slackwater-system"
 _INSTALLED_WITHIN_S = 120
 
 
-@dataclass(slots=True)
 class Stage:
-    """Raises SandboxError wherever something does not come up or does not go away."""
+    """Every method raises SandboxError where something does not come up or does not go away."""
 
-    layout: Layout
-    cluster: Cluster = field(init=False)
-    kafka: Kafka = field(init=False)
-    _is_set_up: bool = False
-    _is_ours: bool = False
-    """The demo has started the sandbox, so it ends it as well."""
-    _operator_is_ours: bool = False
-    _resources_are_ours: bool = False
-    """The CRDs were not there before; Helm installs them but never removes them."""
+    cluster: Cluster
+    kafka: Kafka
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._undo = ExitStack()
+        self._goes_down_whole = False
+        """All that the demo makes goes with the sandbox, which the demo has started, and so ends as well."""
 
     def set_up(self) -> None:
         """Start what is not up, and remove what an earlier demo left that was cut off."""
-        layout = self.layout
-        with lifecycle.exclusive(layout):
-            self._is_ours = not any(processes.is_running(layout, name) for name in processes.names(layout))
-            lifecycle.up(layout, lifecycle.Wish())
+        layout = self._layout
+        is_ours = not any(processes.is_running(layout, name) for name in processes.names(layout))
+        if is_ours:
+            self._undo.callback(self._take_down)
+        lifecycle.up(layout, lifecycle.Wish())
         state = read_state(layout)
+        made = (ClusterProvider.OWN, ClusterProvider.KIND)
+        self._goes_down_whole = is_ours and state.get("cluster") in made and not state.get("bootstrap_given")
         self.cluster = Cluster(toolchain.kubectl(layout), Path(str(state["kubeconfig"])))
         self.kafka = Kafka(str(state["bootstrap_servers"]))
-        self._is_set_up = True
         self._remove_modes()
+        self._later(self._remove_modes)
 
     def install_operator(self) -> None:
         """Install it by Helm under its own service account, unless it is installed already; that one is used as is."""
         if any(release["name"] == RELEASE for release in json.loads(self._helm("list", "--all-namespaces", "-o=json"))):
             return
-        self._resources_are_ours = not self.cluster.knows_consumer_groups()
-        self._operator_is_ours = True
+        if not self.cluster.knows_consumer_groups():  # Helm installs the types, but never removes them
+            self._later(self.cluster.forget_consumer_groups)
+        self._later(self._uninstall_operator)
+        self._later(self._remove_modes)  # while the operator is there: it holds finalizers
         with step("Installing the operator by Helm", "a pod of its own image, under its own service account"):
             wait = ("--wait", f"--timeout={_INSTALLED_WITHIN_S}s")
             namespace = (f"--namespace={OPERATOR_NAMESPACE}", "--create-namespace")
@@ -66,26 +71,28 @@ class Stage:
             self.cluster.dismiss(mode)
 
     def clear(self) -> None:
-        """Take down what the demo has brought up, whatever else fails."""
-        if self._is_ours:
-            with lifecycle.exclusive(self.layout):
-                lifecycle.down(self.layout)
+        """Take down what the demo has brought up, all of it even if a part of it fails."""
+        if self._goes_down_whole:
+            self._undo.close()
             return
-        if not self._is_set_up:
-            return
-        with step("Removing what the demo has made", "the sandbox was up before, and stays up"):
-            self._remove_modes()
-            if self._operator_is_ours:
-                self._helm("uninstall", RELEASE, f"--namespace={OPERATOR_NAMESPACE}", "--wait", "--ignore-not-found")
-                self.cluster.delete_namespace(OPERATOR_NAMESPACE)
-            if self._resources_are_ours:
-                self.cluster.forget_consumer_groups()
+        with step("Removing what the demo has made", "what was up before stays up"):
+            self._undo.close()
+
+    def _later(self, undo: Callable[[], None]) -> None:
+        if not self._goes_down_whole:
+            self._undo.callback(undo)
+
+    def _take_down(self) -> None:
+        lifecycle.down(self._layout)
 
     def _remove_modes(self) -> None:
         self.cluster.delete(self.cluster.namespaces())
         self.kafka.remove(MODES)
 
+    def _uninstall_operator(self) -> None:
+        self._helm("uninstall", RELEASE, f"--namespace={OPERATOR_NAMESPACE}", "--wait", "--ignore-not-found")
+        self.cluster.delete_namespace(OPERATOR_NAMESPACE)
+
     def _helm(self, *words: str, deadline_s: float = 90) -> str:
-        return run(
-            [ensure_helm(self.layout), *words], env={"KUBECONFIG": str(self.cluster.kubeconfig)}, deadline_s=deadline_s
-        ).stdout
+        environment = {"KUBECONFIG": str(self.cluster.kubeconfig)}
+        return run([ensure_helm(self._layout), *words], env=environment, deadline_s=deadline_s).stdout

@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
@@ -195,8 +196,14 @@ def test_the_audit_log_tells_who_wrote_what(layout: Layout) -> None:
     assert {(event["user"]["username"], event["verb"]) for event in mine} >= {("sandbox-admin", "delete")}
 
 
-def test_a_broker_can_be_cut_off_and_comes_back(layout: Layout) -> None:
-    address = broker_address(1)
+@pytest.fixture
+def address(layout: Layout) -> Iterator[IPv4Address]:
+    """The address of broker 1, whose network is whole again after the test."""
+    yield broker_address(1)
+    faults.heal(layout, BROKER)
+
+
+def test_a_broker_can_be_cut_off_and_comes_back(layout: Layout, address: IPv4Address) -> None:
     assert accepts(address, BROKER_PORT)
 
     faults.cut(BROKER)
@@ -206,9 +213,7 @@ def test_a_broker_can_be_cut_off_and_comes_back(layout: Layout) -> None:
     processes.wait_until(layout, "the broker is reached again", lambda: accepts(address, BROKER_PORT), 10)
 
 
-def test_a_broker_can_be_slowed_down(layout: Layout) -> None:
-    address = broker_address(1)
-
+def test_a_broker_can_be_slowed_down(layout: Layout, address: IPv4Address) -> None:
     faults.impair(layout, BROKER, delay_ms=100)
     slow_s = seconds_to_connect(address)
     faults.heal(layout, BROKER)
