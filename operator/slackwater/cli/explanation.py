@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from slackwater.api.durations import format_duration
-from slackwater.cli.gates import GateVerdict, ask_gates, was_asked
+from slackwater.cli.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.core.acts import Act, DeletePod, Purpose, WriteWorkload
-from slackwater.core.memory import RolloutPhase, write_memory
+from slackwater.core.memory import RolloutPhase
 from slackwater.core.plan import Plan
+from slackwater.core.reasons import Reason
 from slackwater.core.rollout import replaceable
 from slackwater.core.text import listing
 from slackwater.core.world import World
-
-Json = dict[str, Any]
 
 
 class Outcome(StrEnum):
@@ -48,6 +46,8 @@ def explain(world: World, plan: Plan) -> Explanation:
     else:
         outcome, words, reason = Outcome.NOTHING, _nothing_to_do(world, plan), ""
     gates = ask_gates(world, plan) if world.workload is not None else ()
+    if reason == Reason.GROUP_STABILIZING and (brief := next((g for g in gates if g.mark is Mark.UNKNOWN), None)):
+        words = brief.message
     return Explanation(outcome, words, reason, gates, was_asked(plan), follow, _afterwards(world, plan, follow))
 
 
@@ -72,43 +72,6 @@ def in_words(world: World, act: Act) -> str:
             return "go back to restarting pods in order"
         case Purpose.PARK:
             return "hold every pod where it is, now that the rollout is over; no pod is restarted"
-
-
-def plan_document(world: World, plan: Plan, explanation: Explanation) -> Json:
-    """The same for programs. Fields are added to it, never renamed."""
-    act = plan.act
-    return {
-        "version": 1,
-        "namespace": world.group.namespace,
-        "name": world.group.name,
-        "at": world.now,
-        "outcome": explanation.outcome.value,
-        "words": explanation.words,
-        "act": None if act is None else _act_document(world, act),
-        "hold": None
-        if plan.hold is None
-        else {"reason": str(plan.hold.reason), "message": plan.hold.message, "recheckSeconds": plan.hold.recheck_s},
-        "gatesAsked": explanation.gates_asked,
-        "gates": [asdict(gate) for gate in explanation.gates],
-        "then": {"pods": list(explanation.follow), "words": explanation.afterwards},
-        "notes": [{"reason": str(n.reason), "message": n.message, "warning": n.warning} for n in plan.notes],
-        "rollout": write_memory(plan.memory),
-    }
-
-
-def _act_document(world: World, act: Act) -> Json:
-    if isinstance(act, DeletePod):
-        return {"kind": "DeletePod", "disruptive": True, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
-    return {
-        "kind": "WriteWorkload",
-        "disruptive": act.disruptive,
-        "purpose": act.purpose.name,
-        "pod": None if act.ordinal is None else f"{world.group.name}-{act.ordinal}",
-        "ordinal": act.ordinal,
-        "replicas": act.replicas,
-        "strategy": act.strategy.value,
-        "partition": act.partition,
-    }
 
 
 def _nothing_to_do(world: World, plan: Plan) -> str:

@@ -31,11 +31,16 @@ WIDE: Final = 110
 
 _SIGNS: Final = {Mark.PASS: "✓", Mark.REFUSE: "✗", Mark.UNKNOWN: "?", Mark.NOT_ASKED: "·"}
 _ASCII_SIGNS: Final = {Mark.PASS: "+", Mark.REFUSE: "x", Mark.UNKNOWN: "?", Mark.NOT_ASKED: "-"}
-_STYLES: Final = {Mark.PASS: "green", Mark.REFUSE: "bold red", Mark.UNKNOWN: "yellow", Mark.NOT_ASKED: "dim"}
+_SIGN_STYLES: Final = {Mark.PASS: "green", Mark.REFUSE: "bold red", Mark.UNKNOWN: "yellow", Mark.NOT_ASKED: "dim"}
 _JOINED: Final = {Presence.YES: "yes", Presence.NO: "no", Presence.UNKNOWN: "?", None: ""}
 _GOOD_WHEN_TRUE: Final = ("Ready", "GroupStable", "StaticMembership")
 _BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused")
 _PHASE_STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
+
+
+def gate_signs(ascii_only: bool) -> Mapping[Mark, tuple[str, str]]:
+    """A sign and its style for what a gate says."""
+    return {mark: ((_ASCII_SIGNS if ascii_only else _SIGNS)[mark], _SIGN_STYLES[mark]) for mark in Mark}
 
 
 def render_view(world: World, plan: Plan, width: int | None = None, trouble: str = "") -> RenderableType:
@@ -188,11 +193,11 @@ def _strangers(world: World) -> Iterator[Text]:
 
 
 def _gate_table(gates: Sequence[GateVerdict], title: str, ascii_only: bool) -> Table:
-    signs = _ASCII_SIGNS if ascii_only else _SIGNS
+    signs = gate_signs(ascii_only)
     table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False, title=title, title_justify="left")
     table.title_style = "dim"
     for gate in gates:
-        table.add_row(Text(signs[gate.mark], _STYLES[gate.mark]), Text(f"{gate.number} {gate.name}"))
+        table.add_row(Text(*signs[gate.mark]), Text(f"{gate.number} {gate.name}"))
     if not gates:
         table.add_row("there are no pods yet")
     return table

@@ -1,0 +1,74 @@
+"""Reaching the cluster that the person means, and the ConsumerGroup there by its name."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from difflib import get_close_matches
+from typing import Final
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
+from slackwater.api.annotations import API_VERSION
+from slackwater.cli.errors import NoSuchGroup, NotInstalled
+from slackwater.cli.kubeconfig import is_from_a_pod, read_kubeconfig
+from slackwater.core.text import listing
+
+_DISCOVERY: Final = Kind(API_VERSION, "APIResourceList", "")
+"""Its path is that of the API group itself, which everybody may read."""
+
+
+@asynccontextmanager
+async def cluster(context: str | None) -> AsyncIterator[KubernetesApi]:
+    """The API server of `context`; of the kubeconfig's current one when None. Raises ClusterRefused."""
+    if not is_from_a_pod(context):
+        read_kubeconfig().context(context)  # has sentences for what can be wrong with it
+    try:
+        api = await KubernetesApi.connect(context)
+    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
+        # The kubernetes package reads the rest of a kubeconfig without checking it.
+        what = str(error).partition("\n")[0] or type(error).__name__
+        raise ClusterRefused(f"the kubeconfig cannot be used ({what}): correct it, or set KUBECONFIG") from error
+    try:
+        yield api
+    except ClusterUnreachable as error:
+        raise ClusterUnreachable(
+            f"{error}: see that the cluster runs, and that --context and KUBECONFIG fit"
+        ) from error
+    except ClusterRefused as error:
+        raise ClusterRefused(f"{error}: ask for a role that allows it, or use another --context") from error
+    finally:
+        await api.close()
+
+
+async def read_group(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
+    """The group with everything around it. Raises NoSuchGroup, NotInstalled and ClusterFailed."""
+    snapshot = await read_snapshot(api, namespace, name)
+    if snapshot is None:
+        await check_installed(api)
+        raise NoSuchGroup(await _who_is_there(api, namespace, name))
+    return snapshot
+
+
+async def check_installed(api: KubernetesApi) -> None:
+    """Raises NotInstalled where the cluster does not know our resource types."""
+    if await api.read(_DISCOVERY, "", "") is None:
+        message = f"the cluster does not know {API_VERSION}, so Slackwater is not installed there: install its chart,"
+        raise NotInstalled(f"{message} or use another --context")
+
+
+async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:
+    there = f"there is no ConsumerGroup {name} in namespace {namespace}"
+    try:
+        found, _ = await api.list_all(CONSUMER_GROUP, None)
+    except ClusterFailed:
+        found, _ = await api.list_all(CONSUMER_GROUP, namespace)
+    here = sorted(item["metadata"]["name"] for item in found if item["metadata"]["namespace"] == namespace)
+    elsewhere = sorted(item["metadata"]["namespace"] for item in found if item["metadata"]["name"] == name)
+    if elsewhere:
+        return f"{there}, but there is one in {listing(elsewhere)}: add -n {elsewhere[0]}"
+    if close := get_close_matches(name, here, n=1):
+        return f"{there}: did you mean {close[0]}?"
+    return f"{there}: " + (f"there are {listing(here)}" if here else "there is none at all, so apply one or choose -n")

@@ -1,0 +1,132 @@
+"""What the commands print for programs (`-o json`). Fields are added to these documents, never renamed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any, Final
+
+from slackwater.cli.explanation import Explanation, explain
+from slackwater.cli.gates import GateVerdict
+from slackwater.cli.pod_rows import PodRow, other_members, pod_rows
+from slackwater.core.acts import Act, DeletePod
+from slackwater.core.memory import timestamp, write_memory
+from slackwater.core.observation import GroupObservation, Member, TopicPartition
+from slackwater.core.plan import Plan
+from slackwater.core.reasons import Hold
+from slackwater.core.world import World
+
+Json = dict[str, Any]
+
+VERSION: Final = 1
+
+
+def plan_document(world: World, plan: Plan, explanation: Explanation) -> Json:
+    """Of `slackwater plan`. `outcome` is act, hold or nothing; the gates come in their order."""
+    return {
+        **_heading(world),
+        "outcome": explanation.outcome.value,
+        "words": explanation.words,
+        "act": None if plan.act is None else _act(world, plan.act),
+        "hold": None if plan.hold is None else _hold(plan.hold),
+        "gatesAsked": explanation.gates_asked,
+        "gates": _gates(explanation.gates),
+        "then": {"pods": list(explanation.follow), "words": explanation.afterwards},
+        "notes": [{"reason": str(n.reason), "message": n.message, "warning": n.warning} for n in plan.notes],
+        "rollout": write_memory(plan.memory),
+    }
+
+
+def status_document(world: World, plan: Plan) -> Json:
+    """Of `slackwater status`: the operator's status, and beside it what was seen from here."""
+    explanation = explain(world, plan)
+    status = world.group.status
+    return {
+        **_heading(world),
+        "groupId": world.group.group_id,
+        "generation": world.group.metadata.generation,
+        "status": dict(status),
+        "group": _group(world),
+        "pods": [_pod(row) for row in pod_rows(world, plan, explanation)],
+        "otherMembers": [_member(member) for member in other_members(world)],
+        "gates": _gates(explanation.gates),
+        "next": {"outcome": explanation.outcome.value, "reason": explanation.reason, "words": explanation.words},
+        "then": {"pods": list(explanation.follow), "words": explanation.afterwards},
+    }
+
+
+def _heading(world: World) -> Json:
+    return {
+        "version": VERSION,
+        "namespace": world.group.namespace,
+        "name": world.group.name,
+        "at": timestamp(world.now),
+    }
+
+
+def _act(world: World, act: Act) -> Json:
+    if isinstance(act, DeletePod):
+        return {"kind": "DeletePod", "disruptive": True, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
+    return {
+        "kind": "WriteWorkload",
+        "disruptive": act.disruptive,
+        "purpose": act.purpose.name,
+        "pod": None if act.ordinal is None else f"{world.group.name}-{act.ordinal}",
+        "ordinal": act.ordinal,
+        "replicas": act.replicas,
+        "strategy": act.strategy.value,
+        "partition": act.partition,
+    }
+
+
+def _hold(hold: Hold) -> Json:
+    return {"reason": str(hold.reason), "message": hold.message, "recheckSeconds": hold.recheck_s}
+
+
+def _gates(gates: Iterable[GateVerdict]) -> list[Json]:
+    return [{**asdict(gate), "mark": gate.mark.value, "reason": str(gate.reason)} for gate in gates]
+
+
+def _group(world: World) -> Json:
+    kafka = world.kafka
+    if not isinstance(kafka, GroupObservation):
+        return {"observed": False, "reason": kafka.reason, "message": kafka.message, "since": timestamp(kafka.since)}
+    return {
+        "observed": True,
+        "observedAt": timestamp(kafka.observed_at),
+        "state": kafka.state.value,
+        "type": kafka.type.value,
+        "assignor": kafka.assignor,
+        "members": len(kafka.members),
+        "partitions": len(kafka.partitions),
+        "calm": kafka.calm,
+        "lag": kafka.lag,
+    }
+
+
+def _pod(row: PodRow) -> Json:
+    return {
+        "name": row.name,
+        "ordinal": row.ordinal,
+        "version": row.version,
+        "ready": row.ready,
+        "joined": None if row.joined is None else row.joined.value,
+        "restarts": row.restarts,
+        "members": [_member(member) for member in row.members],
+        "lag": row.lag,
+        "note": row.note,
+    }
+
+
+def _member(member: Member) -> Json:
+    return {
+        "memberId": member.member_id,
+        "instanceId": member.instance_id,
+        "clientId": member.client_id,
+        "host": member.host.lstrip("/"),
+        "partitions": _partitions(member.assignment),
+    }
+
+
+def _partitions(partitions: Iterable[TopicPartition]) -> list[str]:
+    return [str(partition) for partition in sorted(partitions)]

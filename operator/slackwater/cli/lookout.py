@@ -1,0 +1,94 @@
+"""Looking at one group in Kafka from where the command runs, through its KafkaConnection and the Secrets it names."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import ClusterFailed
+from slackwater.adapters.cluster.paths import SECRET
+from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.security import client_settings, secret_names
+from slackwater.adapters.kafka.watch import Watch
+from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_kafka_connection
+from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.core.history import GroupHistory
+from slackwater.core.observation import KafkaView, Unobserved
+from slackwater.core.reasons import Reason
+
+Json = Mapping[str, Any]
+
+LOOK_INTERVAL_S: Final = 1.0
+"""As often as the operator looks at a group in motion."""
+
+
+class Lookout:
+    """Keeps the newest view of a group and its history. What is wrong with Kafka shows in `view`, never raises."""
+
+    def __init__(self, api: KubernetesApi) -> None:
+        self._api = api
+        self._aim: tuple[object, ...] | None = None
+        self._watch: Watch | None = None
+        self._reader: KafkaGroupReader | None = None
+        self._blind = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", time.time())
+
+    @property
+    def view(self) -> KafkaView:
+        return self._blind if self._watch is None or self._watch.view is None else self._watch.view
+
+    @property
+    def history(self) -> GroupHistory:
+        return GroupHistory() if self._watch is None else self._watch.history
+
+    async def aim(self, group: ConsumerGroup, connection: Json | None) -> None:
+        """Look at this group through this connection from now on. The same again changes nothing."""
+        aim = (group.group_id, group.spec.topics, None if connection is None else connection["spec"])
+        if aim == self._aim:
+            return
+        await self.close()
+        self._aim = aim
+        if connection is None:
+            name = group.spec.connection_ref.name
+            self._blind = self._refused(Reason.CONNECTION_MISSING, f"there is no KafkaConnection {name}: apply one")
+            return
+        try:
+            parsed = parse_kafka_connection(connection)
+            settings = client_settings(parsed.metadata.name, parsed.spec, await self._secrets(parsed, group.namespace))
+        except InvalidSpec as error:
+            self._blind = self._refused(Reason.CONNECTION_INVALID, str(error))
+        except ClusterFailed as error:
+            self._blind = self._refused(Reason.NOT_AUTHORIZED, f"its credentials cannot be read from here: {error}")
+        else:
+            self._reader = KafkaGroupReader(KafkaWire(settings.kafka_python))
+            self._watch = Watch(group.group_id, frozenset(group.spec.topics))
+
+    async def look(self) -> None:
+        """One look, folded into the history; takes as long as Kafka takes, 10 s at most."""
+        watch, reader = self._watch, self._reader
+        if watch is not None and reader is not None:
+            views = await reader.observe({watch.group_id: watch.topics})
+            watch.fold(views[watch.group_id])
+
+    async def close(self) -> None:
+        """End the connections; views and history are forgotten."""
+        reader, self._reader, self._watch = self._reader, None, None
+        if reader is not None:
+            await reader.close()
+
+    async def _secrets(self, connection: KafkaConnection, namespace: str) -> dict[str, Mapping[str, bytes]]:
+        """By name, one by one, as the operator does (F27)."""
+        secrets: dict[str, Mapping[str, bytes]] = {}
+        for name in secret_names(connection.spec):
+            found = await self._api.read(SECRET, namespace, name)
+            if found is not None:
+                secrets[name] = {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
+        return secrets
+
+    @staticmethod
+    def _refused(reason: Reason, message: str) -> Unobserved:
+        return Unobserved(reason, message, time.time())
