@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import kafka
+from sandbox.layout import Layout
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -37,7 +40,4 @@ def kubeconfig(sandbox_up: None) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def bootstrap_servers(sandbox_up: None) -> str:
-    from sandbox import kafka
-    from sandbox.layout import Layout
-
     return os.environ.get("SLACKWATER_BOOTSTRAP_SERVERS") or kafka.bootstrap_servers(Layout.from_environment())

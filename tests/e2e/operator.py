@@ -14,6 +14,7 @@ from tests.e2e.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PORT = 18080
+_COMMAND = Path(sys.executable).with_name("slackwater")
 
 
 @dataclass
@@ -28,11 +29,10 @@ class OperatorProcess:
         """Start it; with CRASH_AFTER_WRITES it is the one that ends after so many writes (see `crashing`)."""
         given = {"KUBECONFIG": str(self.kubeconfig), "SLACKWATER_PORT": str(self.port), "SLACKWATER_LOG_FORMAT": "json"}
         crashing = "CRASH_AFTER_WRITES" in environment
-        command = [sys.executable, "-m", *(["tests.e2e.crashing"] if crashing else ["slackwater", "run"])]
+        command = [sys.executable, "-m", "tests.e2e.crashing"] if crashing else [str(_COMMAND), "run"]
+        settings = {**os.environ, **given, **self.environment, **environment}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                command, cwd=ROOT, env={**os.environ, **given, **self.environment, **environment}, stdout=log, stderr=log
-            )
+            self.process = subprocess.Popen(command, cwd=ROOT, env=settings, stdout=log, stderr=log)
 
     def wait_ready(self) -> None:
         wait_for("the operator to be ready", self._is_ready, 60.0, self.log_tail)

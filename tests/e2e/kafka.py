@@ -1,0 +1,177 @@
+"""The brokers as the tests see them: topics, groups, load; by another client than the operator's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from sandbox.workload import generations
+from tests.e2e.waiting import wait_for
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+_REQUEST_S: Final = 10.0
+_LOOK_AGAIN_S: Final = 0.1
+_QUIET: Final[dict[str, Any]] = {"log_level": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A group as the brokers described it; `asked_at` and `seen_at` are seconds since the epoch."""
+
+    asked_at: float
+    seen_at: float
+    state: str
+    members: dict[str, str]
+    """Instance id → member id; a dynamic member's client id stands for its instance id."""
+    owned: int
+    """Assigned partitions; one with two owners counts twice."""
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        return (self.state, tuple(sorted(self.members.items())), self.owned)
+
+
+class Kafka:
+    """The brokers, by their plain listener."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.bootstrap_servers = bootstrap_servers
+        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, **_QUIET})
+
+    def make_topic(self, name: str, partitions: int) -> None:
+        self._admin.create_topics([NewTopic(name, partitions)])[name].result(_REQUEST_S)
+
+    def remove_topics(self, *names: str) -> None:
+        for removed in self._admin.delete_topics(list(names)).values():
+            removed.result(_REQUEST_S)
+
+    def remove_groups(self, prefix: str) -> None:
+        """Groups whose ids begin so, their members being gone."""
+        listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result().valid
+        ours = [each.group_id for each in listed if each.group_id.startswith(prefix)]
+        for removed in self._admin.delete_consumer_groups(ours).values() if ours else ():
+            removed.result(_REQUEST_S)
+
+    def look(self, group: str) -> Sighting:
+        """A group that nobody knows is Dead and empty."""
+        asked_at = time.time()
+        try:
+            found = self._admin.describe_consumer_groups([group], request_timeout=_REQUEST_S)[group].result()
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                raise
+            return Sighting(asked_at, time.time(), ConsumerGroupState.DEAD.name, {}, 0)
+        members = {member.group_instance_id or member.client_id: member.member_id for member in found.members}
+        owned = sum(len(member.assignment.topic_partitions) for member in found.members if member.assignment)
+        return Sighting(asked_at, time.time(), found.state.name, members, owned)
+
+    def committed(self, group: str) -> dict[int, int]:
+        """Partition → offset, of one topic; empty when nothing was committed."""
+        asked = self._admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
+        found: ConsumerGroupTopicPartitions = asked[group].result(_REQUEST_S)
+        return {each.partition: each.offset for each in found.topic_partitions or ()}
+
+    def lag(self, group: str, topic: str, partitions: int) -> int:
+        """Records behind, a partition without a commit counting as unread."""
+        committed = self.committed(group)
+        ends = self._ends(topic, partitions)
+        return sum(max(0, end - committed.get(partition, 0)) for partition, end in ends.items())
+
+    def rebalances(self, group: str, since: float, until: float) -> int:
+        """How often the group went on to another generation between two moments (seconds since the epoch)."""
+        found = generations.read({"bootstrap_servers": self.bootstrap_servers})
+        return generations.count_rebalances(found, group, int(since * 1000), int(until * 1000))
+
+    @contextmanager
+    def foreign_member(self, group: str, topic: str, client_id: str) -> Iterator[None]:
+        """A consumer that nobody told the operator about; it leaves the group at the end."""
+        consumer = Consumer(
+            {"bootstrap.servers": self.bootstrap_servers, "group.id": group, "client.id": client_id, **_QUIET}
+        )
+        stop = threading.Event()
+
+        def poll() -> None:
+            while not stop.is_set():
+                consumer.poll(0.05)
+
+        consumer.subscribe([topic])
+        polling = threading.Thread(target=poll, daemon=True)
+        polling.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            polling.join()
+            consumer.close()
+
+    @contextmanager
+    def load(self, topic: str, rate: float) -> Iterator[None]:
+        """So many messages a second into each partition, from a process of its own."""
+        command = [sys.executable, "-m", "sandbox.workload.producer", "--topic", topic, "--rate", str(rate)]
+        before = self._end(topic)
+        with subprocess.Popen([*command, "--bootstrap-servers", self.bootstrap_servers], cwd=ROOT) as producer:
+            try:
+                wait_for(f"load on {topic}", lambda: self._end(topic) > before, 30.0)
+                yield
+            finally:
+                producer.terminate()
+
+    def _end(self, topic: str) -> int:
+        return self._ends(topic, 1)[0]
+
+    def _ends(self, topic: str, partitions: int) -> dict[int, int]:
+        reader = Consumer({"bootstrap.servers": self.bootstrap_servers, "group.id": "never-joins", **_QUIET})
+        try:
+            wanted = [TopicPartition(topic, number) for number in range(partitions)]
+            return {each.partition: reader.get_watermark_offsets(each, timeout=_REQUEST_S)[1] for each in wanted}
+        finally:
+            reader.close()
+
+
+class Lookout:
+    """Looks at one group ten times a second while its block runs, and keeps what it saw."""
+
+    def __init__(self, kafka: Kafka, group: str) -> None:
+        self._kafka = kafka
+        self._group = group
+        self._seen: list[Sighting] = []
+        self._stop = threading.Event()
+        self._broken: list[KafkaException] = []
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        wait_for(f"a first look at {self._group}", lambda: bool(self._seen), 10.0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        assert not self._broken, f"the broker did not answer: {self._broken}"
+
+    def sightings(self, since: float = 0.0) -> list[Sighting]:
+        return [each for each in list(self._seen) if each.seen_at >= since]
+
+    def _look(self) -> None:
+        try:
+            while not self._stop.wait(_LOOK_AGAIN_S):
+                self._seen.append(self._kafka.look(self._group))
+        except KafkaException as error:
+            self._broken.append(error)
