@@ -22,8 +22,10 @@ RUN /opt/pip/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel
       --prefix /opt/package /tmp/wheel/*.whl
 
 FROM ${PYTHON}
-# The file system may be read-only: nothing is written at run time, byte code included.
+# The file system may be read-only: nothing is written at run time, byte code included. kopf asks for the user's name,
+# and the number below stands in no list of users.
 ENV PATH=/opt/slackwater/bin:/usr/local/bin:/usr/bin:/bin \
+    USER=slackwater \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1
 USER 65532:65532

@@ -100,7 +100,7 @@ def _leave(stage: Stage, *, keep: bool) -> None:
 def _report(results: Sequence[Result]) -> None:
     FIGURES.parent.mkdir(exist_ok=True)
     FIGURES.write_text(json.dumps(report.as_json(results), indent=2) + "\n")
-    out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     out.print()
     out.print(report.table(results))
     for sentence in report.notes(results):

@@ -14,6 +14,7 @@ from sandbox.demo.modes import Mode
 from sandbox.errors import SandboxError
 
 _DELETED_WITHIN_S = 90
+_ONE_LINE = ("--no-headers", "--output=custom-columns=:reason,:message")
 _RESOURCES = ("customresourcedefinitions", "consumergroups.slackwater.dev", "kafkaconnections.slackwater.dev")
 
 
@@ -71,6 +72,23 @@ class Cluster:
     def forget_consumer_groups(self) -> None:
         """Remove the resource types themselves."""
         self._delete(*_RESOURCES)
+
+    def symptoms(self, namespace: str) -> list[str]:
+        """What may explain why the pods of a namespace do not get Ready: warnings, and the end of their logs."""
+        lines = self._run(
+            "get", "events", "--field-selector=type=Warning", *_ONE_LINE, namespace=namespace
+        ).splitlines()
+        for pod in self._run("get", "pods", "--output=name", namespace=namespace).split():
+            argv = [
+                self.kubectl,
+                f"--kubeconfig={self.kubeconfig}",
+                f"--namespace={namespace}",
+                "logs",
+                "--tail=10",
+                pod,
+            ]
+            lines += run(argv, check=False).stdout.splitlines()
+        return lines
 
     def _delete(self, *words: str, namespace: str | None = None) -> None:
         patience = f"--timeout={_DELETED_WITHIN_S}s"

@@ -67,10 +67,10 @@ class Mode:
         return self.bad_version and not self.runs_on_operator
 
 
-DEPLOYMENT = Mode("deployment", "a plain Deployment", Kind.DEPLOYMENT, False, 55)
-STATEFUL_SET = Mode("statefulset", "a plain StatefulSet, static members", Kind.STATEFUL_SET, False, 75)
-SLACKWATER = Mode("slackwater", "Slackwater", Kind.CONSUMER_GROUP, False, 110)
-BAD_STATEFUL_SET = Mode("bad-version-statefulset", "a bad version, plain StatefulSet", Kind.STATEFUL_SET, True, 95)
-BAD_SLACKWATER = Mode("bad-version-slackwater", "a bad version, Slackwater", Kind.CONSUMER_GROUP, True, 75)
+DEPLOYMENT = Mode("deployment", "plain Deployment", Kind.DEPLOYMENT, False, 40)
+STATEFUL_SET = Mode("statefulset", "plain StatefulSet", Kind.STATEFUL_SET, False, 55)
+SLACKWATER = Mode("slackwater", "Slackwater", Kind.CONSUMER_GROUP, False, 95)
+BAD_STATEFUL_SET = Mode("bad-version-statefulset", "bad version, StatefulSet", Kind.STATEFUL_SET, True, 85)
+BAD_SLACKWATER = Mode("bad-version-slackwater", "bad version, Slackwater", Kind.CONSUMER_GROUP, True, 65)
 
 MODES = (DEPLOYMENT, STATEFUL_SET, SLACKWATER, BAD_STATEFUL_SET, BAD_SLACKWATER)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from rich.box import SIMPLE
 from rich.table import Table
 
 from sandbox.demo import modes
@@ -13,7 +14,7 @@ from sandbox.demo.figures import Figures, Result
 
 COLUMNS = {
     "rebalances": "Rebalances",
-    "idle_partition_seconds": "Idle partition-seconds",
+    "idle_partition_seconds": "Idle, partition-s",
     "worst_gap_seconds": "Worst gap, s",
     "duplicates": "Duplicates",
     "seconds": "Duration, s",
@@ -52,11 +53,13 @@ def as_json(results: Iterable[Result]) -> dict[str, Any]:
 
 def table(results: Iterable[Result]) -> Table:
     """One row a mode."""
-    drawn = Table(title="The same new version rolled out, and what it cost", title_justify="left")
+    drawn = Table(
+        title="A new version rolled out under steady load, and what it cost", title_justify="left", box=SIMPLE
+    )
     drawn.add_column("How", no_wrap=True)
     for title in COLUMNS.values():
-        drawn.add_column(title, justify="right")
-    drawn.add_column("As it should")
+        drawn.add_column(title, justify="right", overflow="fold")
+    drawn.add_column("OK")
     for result in results:
         values = asdict(result.figures) if result.figures else {}
         drawn.add_row(
@@ -89,7 +92,7 @@ def _cheaper(found: Mapping[modes.Mode, Figures], column: str) -> list[str]:
     if theirs >= own:
         return []
     why = _WHY.get((best, column))
-    sentence = f"{COLUMNS[column]}: {best.title} was cheaper here, {theirs:g} against Slackwater's {own:g}"
+    sentence = f"{COLUMNS[column]}: the {best.title} was cheaper here, {theirs:g} against Slackwater's {own:g}"
     return [f"{sentence}: {why}." if why else f"{sentence}."]
 
 

@@ -14,6 +14,8 @@ from sandbox.console import step
 from sandbox.demo.cluster import Cluster
 from sandbox.demo.kafka import Kafka
 from sandbox.demo.modes import MODES, Mode
+from sandbox.errors import CommandFailed, StartFailed
+from sandbox.images import OPERATOR
 from sandbox.layout import Layout, read_state
 from sandbox.provider import ClusterProvider
 
@@ -59,9 +61,15 @@ class Stage:
         self._later(self._uninstall_operator)
         self._later(self._remove_modes)  # while the operator is there: it holds finalizers
         with step("Installing the operator by Helm", "a pod of its own image, under its own service account"):
+            repository, _, tag = OPERATOR.partition(":")
+            image = (f"--set=image.repository={repository}", f"--set=image.tag={tag}")
             wait = ("--wait", f"--timeout={_INSTALLED_WITHIN_S}s")
-            namespace = (f"--namespace={OPERATOR_NAMESPACE}", "--create-namespace")
-            self._helm("install", RELEASE, str(CHART), *namespace, *wait, deadline_s=_INSTALLED_WITHIN_S + 10)
+            where = (f"--namespace={OPERATOR_NAMESPACE}", "--create-namespace")
+            try:
+                self._helm("install", RELEASE, str(CHART), *where, *image, *wait, deadline_s=_INSTALLED_WITHIN_S + 10)
+            except CommandFailed as error:
+                log = (*error.log, *self.cluster.symptoms(OPERATOR_NAMESPACE))
+                raise StartFailed("The operator could not be installed.", log=log) from error
 
     def retire(self, mode: Mode) -> None:
         """A mode that was played makes room for the next one; its end is awaited in `clear`."""

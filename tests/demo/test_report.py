@@ -37,13 +37,13 @@ def test_a_mode_that_was_not_played_has_no_figures_and_is_not_ok() -> None:
 
 def test_each_column_in_which_another_way_is_cheaper_has_one_sentence() -> None:
     notes = report.notes([row(modes.DEPLOYMENT, 11, 29.5, 1.7, 0, 16.0), SLACKWATER])
-    assert [note.partition(":")[0] for note in notes] == ["Idle partition-seconds", "Worst gap, s", "Duration, s"]
+    assert [note.partition(":")[0] for note in notes] == ["Idle, partition-s", "Worst gap, s", "Duration, s"]
     assert "29.5 against Slackwater's 98" in notes[0]
 
 
 def test_the_cheapest_other_way_is_named() -> None:
     results = [row(modes.DEPLOYMENT, 9, 50.0, 5, 3, 90.0), row(modes.STATEFUL_SET, 0, 40.0, 5, 0, 95.0), SLACKWATER]
-    assert ["a plain StatefulSet" in note for note in report.notes(results)] == [True]
+    assert ["the plain StatefulSet" in note for note in report.notes(results)] == [True]
 
 
 def test_where_nothing_is_cheaper_nothing_is_said() -> None:
