@@ -111,6 +111,12 @@ class Connections:
         not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", now)
         return known or (not_yet, GroupHistory())
 
+    def awaits_first_look(self, group_key: Key) -> bool:
+        """Whether the first observation of the group is under way; `on_change` is called when it is there."""
+        key = self._used_by.get(group_key)
+        opened = self._open.get(key) if key is not None and key not in self._broken else None
+        return opened is not None and opened.observer.latest(str(group_key)) is None
+
     async def look_now(self, group_key: Key) -> None:
         """Wait for an observation that begins after this call."""
         opened = self._open.get(self._used_by.get(group_key, group_key))

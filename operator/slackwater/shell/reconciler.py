@@ -92,6 +92,8 @@ class Reconciler:
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
         await self._companions.put_right(key, group)
         world, status = await self._world_from_store(key, group)
+        if self._connections.awaits_first_look(key):
+            return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
         if decided.act is not None or decided.memory.phase is not world.memory.phase:
             fresh = await self._world_anew(key)
