@@ -191,11 +191,12 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
     """Not asked of a pod that has a version which was given up: that it does not work is why it will be replaced."""
     step, workload = world.memory.step, world.workload
-    pod = world.pod(step.ordinal) if step is not None else None
-    if pod is None or pod.ordinal in down or (workload is not None and pod.revision != workload.update_revision):
-        return None
-    stall = find_stall(world, pod)
-    return stall.hold if stall is not None else None
+    for pod in reversed(world.wanted_pods):
+        restarted = step is None or step.ordinal == pod.ordinal  # None: not known which one, so it may be any
+        given_up = workload is not None and pod.revision != workload.update_revision
+        if restarted and not given_up and pod.ordinal not in down and (stall := find_stall(world, pod)):
+            return stall.hold
+    return None
 
 
 def _why_waiting(pod: Pod) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
 from slackwater.api.rollout import OnFailure
 from slackwater.core.acts import Act, Note, Purpose, WriteWorkload
 from slackwater.core.canary import canary_ahead
@@ -140,14 +140,15 @@ def _protocol(world: World, memory: RolloutMemory) -> str:
 def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMemory:
     lag = world.kafka.lag if isinstance(world.kafka, GroupObservation) else None
     workload = world.workload
-    in_use = workload is not None and workload.settled and not world.outdated
-    lost = in_use and not memory.last_good_revision and memory.phase in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
+    pods = world.wanted_pods
+    in_use = workload is not None and workload.settled and not world.outdated and all(pod.ready for pod in pods)
+    lost = in_use and bool(pods) and not memory.last_good_revision and memory.phase in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
     return replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
         target_hash=wanted.hash,
         failed_hash="",
-        last_good_revision=workload.current_revision if lost and workload else memory.last_good_revision,
+        last_good_revision=workload.update_revision if lost and workload else memory.last_good_revision,
         last_good_hash=workload.template_hash if lost and workload else memory.last_good_hash,
         started_at=world.now,
         retried_at=None,
@@ -172,7 +173,8 @@ def _template_to_run(world: World, memory: RolloutMemory, wanted: Template) -> T
         return wanted
     if world.last_good_template is None:
         return None
-    return Template(memory.last_good_hash, world.last_good_template)
+    annotations = world.last_good_template.get("metadata", {}).get("annotations", {})
+    return Template(annotations.get(TEMPLATE_HASH, ""), world.last_good_template)
 
 
 def _shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:

@@ -1,15 +1,14 @@
 """Is a pod's consumer really in the group? Yes, no, or not known.
 
-A static member that died stands in the group's description until its session ends (F10), so being listed proves
-nothing. What proves life: a member id that changed since the pod's container started (F41), a committed offset that
-moved since then, or a session timeout that would have ended a dead member by now.
+A member that died stands in the group's description until its session ends (static ones always, F10; dynamic ones when
+they crashed), so being listed proves nothing. What proves life: a member id that changed since the pod's container
+started (F41), a committed offset that moved since then, or a session timeout that would have ended a dead member by now.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from slackwater.api.consumer_group import Membership
 from slackwater.core.observation import GroupObservation, GroupType, Member
 from slackwater.core.world import Pod, World, ordinal_of
 
@@ -30,15 +29,11 @@ def presence(world: World, pod: Pod) -> Presence:
     if not isinstance(world.kafka, GroupObservation) or pod.started_at is None:
         return Presence.UNKNOWN if pod.started_at is not None else Presence.NO
     members = world.members_of(pod)
-    if len(members) < world.group.spec.members_per_pod:
-        return Presence.NO
-    if world.group.spec.membership is Membership.DYNAMIC:
-        return Presence.YES  # a dynamic member's id and address are those of the living process
-    found = {_static_presence(world, world.kafka, pod, pod.started_at, member) for member in members}
-    for verdict in (Presence.NO, Presence.UNKNOWN):
-        if verdict in found:
-            return verdict
-    return Presence.YES
+    found = [_member_presence(world, world.kafka, pod, pod.started_at, member) for member in members]
+    wanted = world.group.spec.members_per_pod
+    if found.count(Presence.YES) >= wanted:
+        return Presence.YES
+    return Presence.NO if len(found) - found.count(Presence.NO) < wanted else Presence.UNKNOWN
 
 
 def serves(world: World, pod: Pod) -> bool:
@@ -64,7 +59,7 @@ def absent_since(world: World, pod: Pod) -> float:
     return max(moments)
 
 
-def _static_presence(world: World, kafka: GroupObservation, pod: Pod, started_at: float, member: Member) -> Presence:
+def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at: float, member: Member) -> Presence:
     instance_id = member.instance_id or member.member_id
     before = _member_before_step(world, pod, instance_id)
     if before is not None and before == member.member_id:

@@ -41,11 +41,12 @@ def next_move(world: World, workload: Workload, template: Template) -> Move:
         return Move(world.memory, hold=hold)
     if not candidates:
         return Move(world.memory)
-    if down:
-        return _replace_down_pod(world, workload, template, next(pod for pod in candidates if pod.ordinal in down))
+    chosen = next((pod for pod in candidates if pod.ordinal in down), candidates[0])
     memory, hold = canary_hold(world, workload)
-    if hold:
+    if hold and chosen.revision != workload.update_revision:
         return Move(memory, hold=hold)
+    if down:
+        return _replace_down_pod(world, workload, template, chosen)
     act = _write(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
     return Move(_with_step(world, memory, candidates[0]), act=act)
 

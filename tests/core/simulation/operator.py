@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from random import Random
 
 from slackwater.core.acts import Act, DeletePod
 from slackwater.core.history import GroupHistory, advance, interrupted
@@ -24,6 +25,31 @@ class Crash(Enum):
 
 
 @dataclass
+class Crashes:
+    """When the operator is killed: at every act, once at each."""
+
+    where: Crash | None = None
+    _been: set[int] = field(default_factory=set)
+
+    def at(self, act_number: int) -> Crash | None:
+        if act_number in self._been:
+            return None
+        self._been.add(act_number)
+        return self.where
+
+
+@dataclass
+class ChanceCrashes(Crashes):
+    """At any act, as often as probability has it."""
+
+    random: Random = field(default_factory=Random)
+    probability: float = 0.0
+
+    def at(self, act_number: int) -> Crash | None:
+        return self.random.choice(tuple(Crash)) if self.random.random() < self.probability else None
+
+
+@dataclass
 class SimulatedOperator:
     outside: Outside
     invariants: Invariants
@@ -33,8 +59,10 @@ class SimulatedOperator:
     last: Plan | None = None
     last_world: World | None = None
     acts: int = 0
+    hold: str = ""
+    """The last refusal, as the log tells it."""
 
-    def run_pass(self, crash: Crash | None = None) -> None:
+    def run_pass(self, crashes: Crashes) -> None:
         """Observe, decide, remember, act, report."""
         world = self._look()
         decided = plan(world)
@@ -47,6 +75,7 @@ class SimulatedOperator:
         if decided.act is None:
             return
         self.invariants.before_act(world, decided)
+        crash = crashes.at(self.acts)
         if crash is Crash.BEFORE_ACT:
             self._die("after writing down what it was about to do")
             return
@@ -56,7 +85,10 @@ class SimulatedOperator:
 
     def _look(self) -> World:
         kafka = self.outside.observe()
-        self.history = advance(self.history, kafka) if isinstance(kafka, GroupObservation) else interrupted(self.history)
+        if isinstance(kafka, GroupObservation):
+            self.history = advance(self.history, kafka)
+        else:
+            self.history = interrupted(self.history)
         return self.outside.world(kafka, self.history)
 
     def _act(self, act: Act) -> None:
@@ -81,10 +113,10 @@ class SimulatedOperator:
             self.say(f"event {note.reason}: {note.message}")
         if decided.act is not None:
             self.say(_in_words(decided.act))
-        before = {c["type"]: c for c in self.outside.status.get("conditions", ())}.get("RolloutGated")
-        if decided.hold is not None:
-            if before is None or (before["reason"], before["message"]) != (decided.hold.reason, decided.hold.message):
-                self.say(f"hold {decided.hold.reason}: {decided.hold.message}")
+        hold = "" if decided.hold is None else f"hold {decided.hold.reason}: {decided.hold.message}"
+        if hold not in ("", self.hold):
+            self.say(hold)
+        self.hold = hold
         if decided.memory.phase is not world.memory.phase:
             self.say(f"phase {decided.memory.phase}")
 

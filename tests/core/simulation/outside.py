@@ -201,4 +201,4 @@ class Outside:
 
 
 def _template(version: str) -> dict[str, Any]:
-    return {"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "c", "image": f"consumer:{version}"}]}}
+    return {"spec": {"containers": [{"name": "consumer", "image": f"consumer:{version}"}]}}

@@ -9,7 +9,7 @@ from random import Random
 from slackwater.core.acts import Act
 from slackwater.core.memory import RolloutPhase, read_memory
 from tests.core.simulation.invariants import Invariants
-from tests.core.simulation.operator import Crash, SimulatedOperator
+from tests.core.simulation.operator import Crashes, SimulatedOperator
 from tests.core.simulation.outside import START, Outside
 
 Doing = Callable[[Outside], None]
@@ -22,8 +22,7 @@ class Run:
     random: Random | None = None
     """None: every part of the world steps in the same order."""
     tick_s: float = 1.0
-    crash: Callable[[int], Crash | None] = lambda act_number: None
-    """Whether to kill the operator at its n-th act."""
+    crashes: Crashes = field(default_factory=Crashes)
     invariants: Invariants = field(init=False)
     operator: SimulatedOperator = field(init=False)
 
@@ -50,7 +49,7 @@ class Run:
         self.outside.tick(self.tick_s, random)
         self.invariants.watch()
         if random is None or random.random() < 0.85:
-            self.operator.run_pass(self.crash(self.operator.acts))
+            self.operator.run_pass(self.crashes)
 
     def for_seconds(self, seconds: float) -> None:
         until = self.now + seconds
