@@ -7,6 +7,7 @@ memory first: it holds what a crash right after the act would otherwise lose.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
 from slackwater.api.rollout import OnFailure
@@ -21,6 +22,8 @@ from slackwater.core.observation import GroupObservation
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.rollout import next_move
 from slackwater.core.world import UpdateStrategy, Workload, World
+
+_AT_REST_WELL: Final = (RolloutPhase.NONE, RolloutPhase.COMPLETE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +142,14 @@ def _protocol(world: World, memory: RolloutMemory) -> str:
 
 def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMemory:
     lag = world.kafka.lag if isinstance(world.kafka, GroupObservation) else None
-    workload = world.workload
-    pods = world.wanted_pods
-    in_use = workload is not None and workload.settled and not world.outdated and all(pod.ready for pod in pods)
-    lost = in_use and bool(pods) and not memory.last_good_revision and memory.phase in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
+    workload = _workload_in_use(world) if not memory.last_good_revision and memory.phase in _AT_REST_WELL else None
     return replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
         target_hash=wanted.hash,
         failed_hash="",
-        last_good_revision=workload.update_revision if lost and workload else memory.last_good_revision,
-        last_good_hash=workload.template_hash if lost and workload else memory.last_good_hash,
+        last_good_revision=workload.update_revision if workload is not None else memory.last_good_revision,
+        last_good_hash=workload.template_hash if workload is not None else memory.last_good_hash,
         started_at=world.now,
         retried_at=None,
         lag_before=lag,
@@ -158,6 +158,13 @@ def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMe
         canary=None,
         message="",
     )
+
+
+def _workload_in_use(world: World) -> Workload | None:
+    """What every pod runs, and is Ready with: the last good version, where the memory of it was lost."""
+    pods = world.wanted_pods
+    in_use = bool(pods) and all(pod.ready for pod in pods) and not world.outdated
+    return world.workload if in_use and world.workload is not None and world.workload.settled else None
 
 
 def _with_pod_made(world: World, memory: RolloutMemory) -> RolloutMemory:

@@ -2,7 +2,7 @@
 
 A member that died stands in the group's description until its session ends (static ones always, F10; dynamic ones when
 they crashed), so being listed proves nothing. What proves life: a member id that changed since the pod's container
-started (F41), a committed offset that moved since then, or a session timeout that would have ended a dead member by now.
+started (F41), a committed offset that moved since then, or a session timeout that would have ended a dead one by now.
 """
 
 from __future__ import annotations
