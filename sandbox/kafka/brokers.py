@@ -22,7 +22,7 @@ from sandbox.kafka.readiness import serving
 from sandbox.layout import Layout
 from sandbox.toolchain import java
 
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 90.0
 _LOGGING = Path(__file__).with_name("log4j2.yaml")
 _SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 

@@ -9,13 +9,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 # A partition counts as idle from here on; the load is steady, ten messages a second and more (FACTS, F32-F37).
 IDLE_ABOVE_MS = 500
 _REQUEST_S = 10.0
 _READ_S = 60.0
 _OFFSET_END = -1
+_LEADERS_S = 15.0
+_WITHOUT_LEADER = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +89,10 @@ def read(connection: Mapping[str, str], topic: str, start_ms: int) -> list[Deliv
     Raises KafkaException when the brokers do not answer or the topic is unknown, TimeoutError after a minute.
     """
     consumer = Consumer({**connection, "group.id": "never-joins", "enable.auto.commit": "false"})
+    deadline = time.monotonic() + _READ_S
     try:
-        ends = _assign_since(consumer, topic, start_ms)
+        ends = _assign_when_led(consumer, topic, start_ms)
         rows: list[Delivery] = []
-        deadline = time.monotonic() + _READ_S
         while ends:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the topic {topic} was not read to its end within {_READ_S:.0f} s")
@@ -102,6 +108,18 @@ def read(connection: Mapping[str, str], topic: str, start_ms: int) -> list[Deliv
         return rows
     finally:
         consumer.close()
+
+
+def _assign_when_led(consumer: Consumer, topic: str, start_ms: int) -> dict[int, int]:
+    """`_assign_since` as soon as all partitions have leaders: not at once after a topic is made or a broker is lost."""
+    deadline = time.monotonic() + _LEADERS_S
+    while True:
+        try:
+            return _assign_since(consumer, topic, start_ms)
+        except KafkaException as error:
+            if error.args[0].code() not in _WITHOUT_LEADER or time.monotonic() > deadline:
+                raise
+            consumer.poll(0.1)
 
 
 def _assign_since(consumer: Consumer, topic: str, start_ms: int) -> dict[int, int]:

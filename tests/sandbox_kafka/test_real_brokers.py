@@ -10,12 +10,13 @@ from threading import Timer
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 from kafka import KafkaAdminClient
 
 from sandbox import kafka, toolchain
 from sandbox.kafka.libraries import class_path, ensure_libraries
 from sandbox.layout import Layout
+from sandbox.workload.topics import create_topic, delete_topic
 from tests.sandbox_kafka.listeners import LISTENERS, confluent, kafka_python
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
@@ -39,10 +40,9 @@ def host(bootstrap_servers: str) -> str:
 @pytest.fixture
 def topic(bootstrap_servers: str) -> Iterator[str]:
     name = f"orders-{uuid.uuid4().hex[:8]}"
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers} | QUIET)
-    admin.create_topics([NewTopic(name, 3)])[name].result(timeout=30)
+    create_topic(bootstrap_servers, name, partitions=3)
     yield name
-    admin.delete_topics([name])[name].result(timeout=30)
+    delete_topic(bootstrap_servers, name)
 
 
 def _produce(bootstrap_servers: str, topic: str, count: int) -> None:

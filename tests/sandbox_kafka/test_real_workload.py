@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from sandbox.workload import deliveries, generations
 from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED
+from sandbox.workload.topics import create_topic, delete_topic
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
@@ -56,11 +56,15 @@ class Fleet:
         history = generations.read({"bootstrap_servers": self.bootstrap_servers})
         return generations.count_rebalances(history, self.name, start_ms, end_ms)
 
-    def wait_until_all_served(self, start_ms: int) -> None:
-        """Until every partition's last delivery is younger than `start_ms`."""
+    def wait_until_served_by(self, *ordinals: int) -> None:
+        """Until these consumers have all been given messages since this call, from all partitions together."""
         deadline = time.monotonic() + 60
-        while len({row.partition for row in self.delivered_since(start_ms)}) < PARTITIONS:
-            assert time.monotonic() < deadline, "not all partitions are served"
+        start_ms = _now_ms()
+        served, servants = set[int](), set[str]()
+        while len(served) < PARTITIONS or servants != {f"{self.name}-{ordinal}" for ordinal in ordinals}:
+            assert time.monotonic() < deadline, f"{servants} serve {served}"
+            rows = self.delivered_since(start_ms)
+            served, servants = {row.partition for row in rows}, {row.instance for row in rows}
 
     def _run(self, module: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", module, *arguments]
@@ -74,11 +78,9 @@ class Fleet:
 def fleet(bootstrap_servers: str) -> Iterator[Fleet]:
     with ExitStack() as stack:
         fleet = Fleet(bootstrap_servers, stack)
-        admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
-        topics = [NewTopic(fleet.name, PARTITIONS), NewTopic(fleet.deliveries_topic, 1)]
-        for created in admin.create_topics(topics).values():
-            created.result(timeout=30)
-        stack.callback(admin.delete_topics, [topic.topic for topic in topics])
+        for topic, partitions in ((fleet.name, PARTITIONS), (fleet.deliveries_topic, 1)):
+            create_topic(bootstrap_servers, topic, partitions)
+            stack.callback(delete_topic, bootstrap_servers, topic)
         yield fleet
 
 
@@ -94,12 +96,12 @@ KIP_848 = {"KAFKA_GROUP_PROTOCOL": "consumer"}
 def test_a_static_member_that_returns_costs_idle_time_and_no_rebalance(fleet: Fleet, settings: dict[str, str]) -> None:
     fleet.produce()
     first, second = (fleet.consume(ordinal, **settings) for ordinal in (0, 1))
-    fleet.wait_until_all_served(_now_ms())
+    fleet.wait_until_served_by(0, 1)
     start_ms = _now_ms()
     second.send_signal(signal.SIGTERM)
     assert second.wait(30) == 0
-    second = fleet.consume(1, START_DELAY_SECONDS="2", **settings)
-    fleet.wait_until_all_served(_now_ms())
+    fleet.consume(1, START_DELAY_SECONDS="2", **settings)
+    fleet.wait_until_served_by(0, 1)
     end_ms = _now_ms()
     measured = deliveries.measure(fleet.delivered_since(start_ms), PARTITIONS, start_ms, end_ms)
     assert fleet.rebalances(start_ms, end_ms) == 0
@@ -112,17 +114,17 @@ def test_a_static_member_that_returns_costs_idle_time_and_no_rebalance(fleet: Fl
 def test_a_classic_member_is_fenced_by_its_successor_and_ends(fleet: Fleet) -> None:
     fleet.produce()
     old = fleet.consume(0, **CLASSIC)
-    fleet.wait_until_all_served(_now_ms())
+    fleet.wait_until_served_by(0)
     new = fleet.consume(0, **CLASSIC)
     assert old.wait(60) == EXIT_FATAL
     assert new.poll() is None
-    fleet.wait_until_all_served(_now_ms())
+    fleet.wait_until_served_by(0)
 
 
 def test_a_kip_848_member_cannot_take_over_from_a_living_one(fleet: Fleet) -> None:
     fleet.produce()
     old = fleet.consume(0, **KIP_848)
-    fleet.wait_until_all_served(_now_ms())
+    fleet.wait_until_served_by(0)
     assert fleet.consume(0, **KIP_848).wait(60) == EXIT_FATAL
     assert old.poll() is None
 
