@@ -10,7 +10,6 @@ from slackwater.cli.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.core.acts import Act, DeletePod, Purpose, WriteWorkload
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.plan import Plan
-from slackwater.core.reasons import Reason
 from slackwater.core.rollout import replaceable
 from slackwater.core.text import listing
 from slackwater.core.world import World
@@ -46,8 +45,8 @@ def explain(world: World, plan: Plan) -> Explanation:
     else:
         outcome, words, reason = Outcome.NOTHING, _nothing_to_do(world, plan), ""
     gates = ask_gates(world, plan) if world.workload is not None else ()
-    if reason == Reason.GROUP_STABILIZING and (brief := next((g for g in gates if g.mark is Mark.UNKNOWN), None)):
-        words = brief.message
+    unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
+    words = words if unsure is None else unsure.message
     return Explanation(outcome, words, reason, gates, was_asked(plan), follow, _afterwards(world, plan, follow))
 
 

@@ -89,7 +89,7 @@ def _text(path: str) -> str:
     except UnicodeDecodeError as error:
         raise FileUnusable(f"{_shown(path)} is not text: give a YAML or JSON file in UTF-8") from error
     except OSError as error:
-        raise FileUnusable(f"{path} cannot be read: {error.strerror or error}") from error
+        raise FileUnusable(f"{path} cannot be read ({error.strerror or error}): give a file that can") from error
 
 
 def _not_one_group(path: str, documents: list[Json], groups: list[Json]) -> str:

@@ -11,6 +11,7 @@ from slackwater.core.gates import GATES
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, Unobserved
 from slackwater.core.plan import Plan
+from slackwater.core.presence import Presence, presence
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.rollout import known_down
 from slackwater.core.text import seconds
@@ -75,7 +76,7 @@ def ask_gates(world: World, plan: Plan) -> tuple[GateVerdict, ...]:
         if hold is None:
             verdicts.append(GateVerdict(number, _NAMES[number - 1], Mark.PASS))
         elif _is_only_short_of_time(world, hold):
-            verdicts.append(_watched_too_briefly(world, world.kafka, number))
+            verdicts.append(_watched_too_briefly(world, world.kafka, number, hold))
         else:
             return (*verdicts, *_refused_at(number, hold)[number - 1 :])
     return tuple(verdicts)
@@ -115,12 +116,18 @@ def _refused_at(number: int, hold: Hold) -> tuple[GateVerdict, ...]:
 
 
 def _is_only_short_of_time(world: World, hold: Hold) -> bool:
-    """Calm for as long as it was watched, which was not long enough: that is no news about the group."""
+    """The group looks as it should for as long as it was watched, which was not long enough to be sure."""
     history = world.history
-    return hold.reason == Reason.GROUP_STABILIZING and history.unchanged_since == history.watched_since
+    if hold.reason == Reason.GROUP_STABILIZING:
+        return history.unchanged_since == history.watched_since
+    if hold.reason == Reason.MEMBER_NOT_REJOINED:
+        return all(presence(world, pod) is not Presence.NO for pod in world.wanted_pods)
+    return False
 
 
-def _watched_too_briefly(world: World, kafka: GroupObservation, number: int) -> GateVerdict:
-    needed_s = world.group.spec.rollout.stable_for_ms / 1000
-    message = f"calm, but watched for only {seconds(world.history.calm_for(kafka))} of {seconds(needed_s)} (stableFor)"
-    return GateVerdict(number, _NAMES[number - 1], Mark.UNKNOWN, Reason.GROUP_STABILIZING, message)
+def _watched_too_briefly(world: World, kafka: GroupObservation, number: int, hold: Hold) -> GateVerdict:
+    message = f"{hold.message}; from here it cannot be told yet"
+    if hold.reason == Reason.GROUP_STABILIZING:
+        calm, needed = seconds(world.history.calm_for(kafka)), seconds(world.group.spec.rollout.stable_for_ms / 1000)
+        message = f"calm, but watched for only {calm} of {needed} (stableFor)"
+    return GateVerdict(number, _NAMES[number - 1], Mark.UNKNOWN, str(hold.reason), message)

@@ -1,10 +1,17 @@
-"""The command `slackwater`, which is `kubectl slackwater` as well: parses, calls, prints."""
+"""The command `slackwater`, which is `kubectl slackwater` as well: parses, calls, prints.
+
+The clients of Kubernetes and Kafka take a second to import. Only the commands that need them pay for that: a mistyped
+command line, `--help` and `plan --world` answer at once.
+"""
+
+# ruff: noqa: PLC0415 - see above
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
 import sys
 from enum import StrEnum
 from importlib.metadata import version
@@ -19,10 +26,8 @@ from slackwater.cli import failures
 from slackwater.cli.documents import plan_document, status_document
 from slackwater.cli.errors import FileUnusable
 from slackwater.cli.files import read_manifests, read_world_file
+from slackwater.cli.judgement import Judgement, judge_recorded, judgement_table
 from slackwater.cli.kubeconfig import namespace_of
-from slackwater.cli.observe_command import record
-from slackwater.cli.plan_command import Judgement, judge_live, judge_recorded, judgement_table
-from slackwater.cli.status_command import Show, in_place, line_by_line, look_on, look_once, one_below_the_other
 from slackwater.cli.view import render_view
 from slackwater.core.observation import Unobserved
 from slackwater.core.recording import write_world
@@ -39,6 +44,13 @@ class Recording(StrEnum):
     JSON = "json"
 
 
+def _name(text: str) -> str:
+    """Kubernetes' own rule for names; anything else would make another path of the request's."""
+    if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", text):
+        raise typer.BadParameter(f"{text!r} is no name: write lower-case letters, digits and -")
+    return text
+
+
 def _seconds(text: str) -> float:
     try:
         return parse_duration_ms(text) / 1000
@@ -46,11 +58,16 @@ def _seconds(text: str) -> float:
         raise typer.BadParameter(str(error)) from error
 
 
-Name = Annotated[str, typer.Argument(help="The ConsumerGroup's name.", show_default=False)]
+Name = Annotated[str, typer.Argument(help="The ConsumerGroup's name.", metavar="NAME", parser=_name)]
 Namespace = Annotated[
-    str | None, typer.Option("--namespace", "-n", help="Its namespace; the context's when not given.")
+    str | None,
+    typer.Option(
+        "--namespace", "-n", metavar="NAMESPACE", parser=_name, help="Its namespace; the context's when not given."
+    ),
 ]
-Context = Annotated[str | None, typer.Option(help="A context of the kubeconfig; the current one when not given.")]
+Context = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A context of the kubeconfig; the current one when not given.")
+]
 As = Annotated[Output, typer.Option("--output", "-o", help="table for people, json for programs.")]
 For = Annotated[
     float | None,
@@ -94,7 +111,7 @@ def slackwater(
 @app.command()
 def run() -> None:
     """Run the operator, in a pod or from here. It takes its settings from the environment."""
-    from slackwater.shell.operator import run as run_operator  # noqa: PLC0415 - no other command should pay for kopf
+    from slackwater.shell.operator import run as run_operator
 
     run_operator()
 
@@ -124,6 +141,8 @@ def plan(
     if world is not None:
         judgement = judge_recorded(read_world_file(world), manifests, world)
     else:
+        from slackwater.cli.plan_command import judge_live
+
         named = manifests.group["metadata"].get("namespace")
         if named and namespace and named != namespace:
             raise FileUnusable(f"the manifest names namespace {named}, and -n says {namespace}: leave one of them out")
@@ -144,6 +163,8 @@ def observe(
 
     No credentials are in it, but whatever the pod template says is.
     """
+    from slackwater.cli.observe_command import record
+
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
         typer.echo(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}.", err=True)
@@ -161,6 +182,8 @@ def status(
     output: As = Output.TABLE,
 ) -> None:
     """Show a group's pods, members, partitions, gates, conditions and the step in hand. Changes nothing."""
+    from slackwater.cli.status_command import look_once
+
     place = namespace or namespace_of(context)
     if watch:
         try:
@@ -176,6 +199,8 @@ def status(
 
 
 def _watch(context: str | None, namespace: str, name: str, output: Output) -> None:
+    from slackwater.cli.status_command import Show, in_place, line_by_line, look_on, one_below_the_other
+
     def look(show: Show) -> None:
         asyncio.run(look_on(context, namespace, name, show))
         typer.echo(f"ConsumerGroup {name} was deleted.", err=True)

@@ -36,7 +36,8 @@ def write_world(world: World, recorded_by: str = "") -> Json:
     """The document, of JSON's types only."""
     plain = replace(world, history=replace(world.history, fingerprint=()))
     written: Json = _CODEC.dump_python(plain, mode="json", by_alias=True, exclude_unset=True)
-    _sort_partitions(written["kafka"])
+    for part in ("kafka", "history"):
+        written[part] = _in_order(written[part])
     return {"version": VERSION, "recordedBy": recorded_by, "world": written}
 
 
@@ -58,12 +59,18 @@ def read_world(document: object) -> World:
         raise RecordingUnreadable(f"{where} cannot be read ({first['msg']}): record the world anew") from error
 
 
-def _sort_partitions(kafka: Json) -> None:
+def _in_order(value: Any) -> Any:
     """Sets have no order of their own, and two recordings of the same world should be equal."""
-    places = [
-        (kafka, "partitions"),
-        *((m, name) for m in kafka.get("members", ()) for name in ("assignment", "target")),
-    ]
-    for holder, name in places:
-        if holder.get(name):
-            holder[name] = sorted(holder[name], key=TopicPartition.parse)
+    if isinstance(value, dict):
+        return {key: _in_order(item) for key, item in sorted(value.items(), key=_place)}
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return sorted(value, key=lambda item: _place((item, None)))
+    return [_in_order(item) for item in value] if isinstance(value, list) else value
+
+
+def _place(item: tuple[str, object]) -> tuple[str, int]:
+    """Partitions by number, so that orders-2 comes before orders-10; everything else by name."""
+    try:
+        return TopicPartition.parse(item[0])
+    except ValueError:
+        return item[0], 0
