@@ -49,7 +49,7 @@ async def live_sights(
     (`contextlib.aclosing`) when leaving it early. Raises ClusterRefused.
     """
     lookout, last = Lookout(api), None
-    looking = asyncio.create_task(_keep_looking(lookout), name="lookout")
+    looking: asyncio.Task[None] | None = None
     try:
         while True:
             try:
@@ -57,18 +57,20 @@ async def live_sights(
                 if snapshot is None:
                     return
                 await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection)
+                looking = looking or asyncio.create_task(_keep_looking(lookout), name="lookout")
                 last = sight_of(snapshot, lookout)
             except ClusterUnreachable as error:
                 if last is None:
                     raise
                 last = replace(last, trouble=f"not of now: {error}")
             yield last
-            if looking.done():
+            if looking is not None and looking.done():
                 looking.result()
             await asyncio.sleep(interval_s)
     finally:
-        looking.cancel()
-        await asyncio.wait({looking})
+        if looking is not None:
+            looking.cancel()
+            await asyncio.wait({looking})
         await lookout.close()
 
 

@@ -52,11 +52,13 @@ def other_members(world: World) -> tuple[Member, ...]:
     return tuple(member for member in world.kafka.members if member.member_id not in ours)
 
 
-def compact(partitions: Iterable[TopicPartition]) -> str:
-    """`orders 0-3,7 refunds 1`."""
+def compact(partitions: Iterable[TopicPartition], only_topic: str = "") -> str:
+    """`orders 0-3,7 refunds 1`; just the numbers where the topic is the only one that the group reads."""
     by_topic: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
         by_topic.setdefault(topic, []).append(number)
+    if list(by_topic) == [only_topic]:
+        return _ranges(by_topic[only_topic])
     return " ".join(f"{topic} {_ranges(numbers)}" for topic, numbers in by_topic.items())
 
 

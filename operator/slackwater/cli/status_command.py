@@ -79,8 +79,8 @@ def _picture(sight: Sight) -> RenderableType:
 
 
 def _gist(sight: Sight) -> object:
-    """All but the time, and how long ago something was."""
+    """All but what changes with every look: the time, how long ago something was, and the lag."""
     document = status_document(sight.world, sight.plan)
-    group = {key: value for key, value in document["group"].items() if key != "observedAt"}
+    group = {key: value for key, value in document["group"].items() if key not in ("observedAt", "lag")}
     pods = [{key: value for key, value in pod.items() if key not in ("note", "lag")} for pod in document["pods"]]
     return {**document, "at": None, "group": group, "pods": pods, "trouble": sight.trouble}

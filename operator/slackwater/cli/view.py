@@ -71,7 +71,7 @@ class _View:
             yield Text(self.trouble, style="bold yellow")
         yield self._head()
         yield Text()
-        yield _pod_table(pod_rows(self.world, self.plan, self.explanation))
+        yield _pod_table(pod_rows(self.world, self.plan, self.explanation), _only_topic(self.world))
         yield from _strangers(self.world)
         yield Text()
         gates, whose = self._gates()
@@ -153,7 +153,12 @@ def _group(world: World) -> Text:
     return Text(f"{seen}, as the operator saw {age} ago; from here: {kafka.message}", "yellow")
 
 
-def _pod_table(rows: Sequence[PodRow]) -> Table:
+def _only_topic(world: World) -> str:
+    topics = world.group.spec.topics
+    return topics[0] if len(topics) == 1 else ""
+
+
+def _pod_table(rows: Sequence[PodRow], only_topic: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Pod", no_wrap=True)
     table.add_column("Version", no_wrap=True)
@@ -171,7 +176,7 @@ def _pod_table(rows: Sequence[PodRow]) -> Table:
             Text("yes" if row.ready else "no", "green" if row.ready else "bold red"),
             Text(_JOINED[row.joined], "green" if row.joined is Presence.YES else "yellow"),
             str(row.restarts or ""),
-            _clipped(f"{len(row.partitions)}: {compact(row.partitions)}" if row.partitions else ""),
+            _clipped(f"{len(row.partitions)}: {compact(row.partitions, only_topic)}" if row.partitions else ""),
             "" if row.lag is None else f"{row.lag:,}",
             _clipped(row.note, "yellow"),
         )

@@ -1,0 +1,85 @@
+"""What the gates say of a world, as people are told it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slackwater.cli.explanation import Outcome, explain
+from slackwater.cli.gates import Mark, ask_gates, gates_by_reason, is_gate_reason
+from slackwater.core.gates import GATES, first_refusal
+from slackwater.core.observation import GroupState, Unobserved
+from slackwater.core.plan import plan
+from slackwater.core.reasons import Reason
+from slackwater.core.world import World
+from tests.cli import builders
+
+P, R, U, N = Mark.PASS, Mark.REFUSE, Mark.UNKNOWN, Mark.NOT_ASKED
+
+REBALANCING = replace(builders.observation(), state=GroupState.PREPARING_REBALANCE)
+WORLDS: dict[str, tuple[World, tuple[Mark, ...]]] = {
+    "all hold": (builders.world(), (P,) * 7),
+    "all hold, and a pod is restarted": (builders.rolling(), (P,) * 7),
+    "kafka away": (builders.world(kafka=Unobserved("KafkaUnreachable", "no answer", 1.0)), (R, N, N, N, N, N, N)),
+    "an old look": (builders.world(now=builders.NOW + 60), (R, N, N, N, N, N, N)),
+    "paused": (builders.world(builders.group({"slackwater.dev/pause": ""})), (P, R, N, N, N, N, N)),
+    "a pod is away": (builders.world(pods=(builders.pod(0), builders.pod(2))), (P, P, R, N, N, N, N)),
+    "rebalancing": (builders.world(kafka=REBALANCING), (P, P, P, R, N, N, N)),
+    "watched too briefly": (builders.world(watched_s=3), (P, P, P, U, P, P, P)),
+    "lag": (
+        builders.world(builders.group(rollout={"maxLag": {"absolute": 5}})),
+        (P, P, P, P, P, P, R),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_gates_say_what_they_say_and_those_behind_a_refusal_are_not_asked(name: str) -> None:
+    world, expected = WORLDS[name]
+    assert tuple(gate.mark for gate in ask_gates(world, plan(world))) == expected
+
+
+@pytest.mark.parametrize("name", [name for name, (_, marks) in WORLDS.items() if U not in marks])
+def test_the_refusal_shown_is_the_one_that_the_operator_acts_upon(name: str) -> None:
+    world, _ = WORLDS[name]
+    refused = next((gate for gate in ask_gates(world, plan(world)) if gate.mark is R), None)
+    hold = first_refusal(world, frozenset())
+    assert (refused and (refused.reason, refused.message)) == (hold and (str(hold.reason), hold.message))
+
+
+def test_a_group_that_was_disturbed_is_refused_however_briefly_it_was_watched() -> None:
+    """Only of what may have been calm all the time is it said that it cannot be told."""
+    world = builders.rolling(watched_s=60)
+    just_changed = replace(world.history, unchanged_since=builders.NOW - 2)
+    verdicts = ask_gates(replace(world, history=just_changed), plan(world))
+    assert verdicts[3].mark is R
+
+
+def test_every_reason_of_a_gate_has_its_place() -> None:
+    """The catalogue lists the gates' reasons first; a new one has to be put at its gate here as well."""
+    reasons = list(Reason)
+    of_gates = reasons[: reasons.index(Reason.CONNECTION_MISSING)]
+    assert [reason for reason in of_gates if not is_gate_reason(reason)] == []
+
+
+def test_an_operators_word_is_put_at_its_gate() -> None:
+    told = gates_by_reason("LagAboveGate", "too far behind")
+    assert told is not None
+    assert [gate.mark for gate in told] == [P] * 6 + [R]
+    assert told[-1].message == "too far behind"
+    assert gates_by_reason("CanaryHold", "") is None
+    assert len(told) == len(GATES)
+
+
+def test_what_follows_a_restart_is_the_rest() -> None:
+    world = builders.rolling()
+    told = explain(world, plan(world))
+    assert (told.outcome, told.words) == (Outcome.ACT, "restart pod payments-1, so that it takes up the new version")
+    assert (told.follow, told.gates_asked) == (("payments-0",), True)
+    assert told.afterwards == "1 more pod is restarted after its gates: payments-0"
+
+
+def test_a_short_look_is_no_reason_to_say_that_the_group_is_restless() -> None:
+    world = builders.rolling(watched_s=3)
+    assert explain(world, plan(world)).words == "calm, but watched for only 3 s of 10 s (stableFor)"
