@@ -59,7 +59,9 @@ def test_a_recorded_world_is_planned_as_the_world_was(name: str) -> None:
 def test_two_recordings_of_a_world_are_the_same_text() -> None:
     """Sets come out in order."""
     world = builders.world()
-    twin = replace(world, kafka=replace(world.kafka, partitions=frozenset(sorted(world.kafka.partitions, reverse=True))))
+    twin = replace(
+        world, kafka=replace(world.kafka, partitions=frozenset(sorted(world.kafka.partitions, reverse=True)))
+    )
     assert json.dumps(write_world(world)) == json.dumps(write_world(twin))
     assert write_world(world)["world"]["kafka"]["partitions"][:2] == ["orders-0", "orders-1"]
 

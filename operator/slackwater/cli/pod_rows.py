@@ -11,7 +11,7 @@ from slackwater.core.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.plan import Plan
 from slackwater.core.presence import Presence, presence
 from slackwater.core.text import seconds
-from slackwater.core.world import Pod, World
+from slackwater.core.world import Pod, World, ordinal_of
 
 MISSING: Final = "missing"
 
@@ -49,6 +49,7 @@ def other_members(world: World) -> tuple[Member, ...]:
     if not isinstance(world.kafka, GroupObservation):
         return ()
     ours = {member.member_id for pod in world.pods for member in world.members_of(pod)}
+    ours |= {m.member_id for ordinal in range(world.group.spec.replicas) for m in _left_by(world, ordinal)}
     return tuple(member for member in world.kafka.members if member.member_id not in ours)
 
 
@@ -64,10 +65,10 @@ def compact(partitions: Iterable[TopicPartition], only_topic: str = "") -> str:
 
 def _row(world: World, plan: Plan, explanation: Explanation, ordinal: int) -> PodRow:
     pod, name = world.pod(ordinal), f"{world.group.name}-{ordinal}"
-    if pod is None:
-        return PodRow(name, ordinal, "", False, None, 0, (), (), None, MISSING)
-    members = world.members_of(pod)
+    members = _left_by(world, ordinal) if pod is None else world.members_of(pod)
     owned = tuple(sorted(partition for member in members for partition in member.assignment))
+    if pod is None:
+        return PodRow(name, ordinal, "", False, None, 0, members, owned, _lag(world, owned), MISSING)
     return PodRow(
         name=name,
         ordinal=ordinal,
@@ -80,6 +81,13 @@ def _row(world: World, plan: Plan, explanation: Explanation, ordinal: int) -> Po
         lag=_lag(world, owned),
         note=_note(world, plan, explanation, pod),
     )
+
+
+def _left_by(world: World, ordinal: int) -> tuple[Member, ...]:
+    """Static members of a pod that is not there: they keep their partitions until their sessions end (F10)."""
+    if not isinstance(world.kafka, GroupObservation) or world.pod(ordinal) is not None:
+        return ()
+    return tuple(m for m in world.kafka.members if ordinal_of(m.instance_id, world.group.name) == ordinal)
 
 
 def _version(world: World, pod: Pod) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
@@ -52,6 +52,12 @@ def render_view(world: World, plan: Plan, width: int | None = None, trouble: str
     return _View(world, plan, explain(world, plan), width, trouble)
 
 
+class _Outcome(NamedTuple):
+    label: str
+    reason: str
+    words: str
+
+
 @dataclass(frozen=True)
 class _View:
     world: World
@@ -79,7 +85,7 @@ class _View:
         below.add_row(_gate_table(gates, whose, ascii_only), _condition_table(self._conditions(), wide))
         yield below
         if not wide:
-            yield from _condition_messages(self._conditions(), said={self.explanation.words})
+            yield from _condition_messages(self._conditions(), said={self._outcome().words})
 
     def _title(self) -> Text:
         group = self.world.group
@@ -103,20 +109,34 @@ class _View:
         if world.group.status and status_of != world.group.metadata.generation:
             yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
         yield "Rollout", Text(_rollout(world, memory))
-        label = "Hold" if self.explanation.outcome is Outcome.HOLD else "Next"
-        reason = f"{self.explanation.reason}: " if self.explanation.reason else ""
-        yield label, Text.assemble((reason, "bold yellow"), self.explanation.words)
+        outcome = self._outcome()
+        reason = f"{outcome.reason}: " if outcome.reason else ""
+        yield outcome.label, Text.assemble((reason, "bold yellow"), outcome.words)
         if self.explanation.afterwards:
             yield "Then", Text(self.explanation.afterwards)
         yield "Group", _group(world)
 
+    def _outcome(self) -> _Outcome:
+        """What comes next, or why nothing does; where the operator sees more than we, it has the word."""
+        if told := self._told_by_the_operator():
+            if told.get("status") == "True":
+                return _Outcome("Hold", str(told.get("reason")), str(told.get("message")))
+            return _Outcome("Next", "", str(told.get("message")))
+        label = "Hold" if self.explanation.outcome is Outcome.HOLD else "Next"
+        return _Outcome(label, self.explanation.reason, self.explanation.words)
+
+    def _told_by_the_operator(self) -> Mapping[str, Any]:
+        """Its condition about the gates, where it can see more than we; empty where we see for ourselves."""
+        if not isinstance(self.world.kafka, Unobserved):
+            return {}
+        return next((c for c in self._conditions() if c["type"] == "RolloutGated"), {})
+
     def _gates(self) -> tuple[Sequence[GateVerdict], str]:
         """Our own judgement; where Kafka cannot be asked from here, the operator's word."""
-        gated: Mapping[str, Any] = next((c for c in self._conditions() if c["type"] == "RolloutGated"), {})
-        if isinstance(self.world.kafka, Unobserved) and gated:
-            told = gates_by_reason(gated.get("reason", ""), gated.get("message", ""))
+        if gated := self._told_by_the_operator():
+            told = gates_by_reason(str(gated.get("reason")), str(gated.get("message")))
             if told is not None:
-                return told, "Gates, as the operator says"
+                return told, "Gates, by the operator"
         return self.explanation.gates, "Gates"
 
     def _conditions(self) -> Sequence[Mapping[str, Any]]:

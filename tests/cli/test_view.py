@@ -1,0 +1,105 @@
+"""The view of a group, held by pictures. After a change that is meant: SLACKWATER_REDRAW=1 pytest tests/cli."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from slackwater.cli.view import MOST_PODS, render_view
+from slackwater.core.observation import Member, TopicPartition, Unobserved
+from slackwater.core.plan import plan
+from slackwater.core.world import World
+from tests.cli import builders
+
+PICTURES = Path(__file__).parent / "views"
+
+
+def _crashing() -> World:
+    world = builders.rolling()
+    stranger = Member("console-1", None, "console", "/10.9.9.9", frozenset({TopicPartition("orders", 0)}))
+    kafka = replace(world.kafka, members=(*world.kafka.members, stranger))
+    why = "back-off 10s restarting failed container=consumer"
+    down = replace(world.pods[2], ready=False, waiting="CrashLoopBackOff", waiting_message=why, restarts=2)
+    return builders.with_status(replace(world, kafka=kafka, pods=(*world.pods[:2], down)))
+
+
+def _kafka_away() -> World:
+    """The operator sees Kafka, and holds; this machine does not see it."""
+    told = builders.with_status(replace(builders.rolling(), history=builders.history(builders.observation(), 3)))
+    return replace(told, kafka=Unobserved("KafkaUnreachable", "Kafka did not answer within 5 s", builders.NOW - 2))
+
+
+def _many_pods() -> World:
+    world = builders.world(builders.group(replicas=40))
+    return builders.with_status(replace(world, pods=tuple(p for p in world.pods if p.ordinal != 17)))
+
+
+WORLDS = {
+    "at-rest": builders.with_status(builders.world()),
+    "rolling": builders.with_status(builders.rolling()),
+    "crashing": _crashing(),
+    "kafka-away": _kafka_away(),
+    "no-operator": builders.world(workload=None, pods=()),
+    "many-pods": _many_pods(),
+}
+
+
+def _picture(world: World, width: int, **console: object) -> str:
+    made = Console(width=width, color_system=None, legacy_windows=False, **console)  # type: ignore[arg-type]
+    with made.capture() as capture:
+        made.print(render_view(world, plan(world)))
+    lines = [line.rstrip() for line in capture.get().splitlines()]
+    return re.sub(r"\b[0-9a-f]{16}\b", "0123456789abcdef", "\n".join(lines)) + "\n"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_picture_is_the_one_that_was_approved(name: str, width: int) -> None:
+    approved = PICTURES / f"{name}-{width}.txt"
+    picture = _picture(WORLDS[name], width)
+    if os.environ.get("SLACKWATER_REDRAW"):
+        approved.write_text(picture)
+    assert picture == approved.read_text()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("name", WORLDS)
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    assert max(len(line) for line in _picture(WORLDS[name], width).splitlines()) <= width
+
+
+def test_colour_adds_nothing_that_is_not_said() -> None:
+    """The same characters with colour as without."""
+    world = WORLDS["crashing"]
+    coloured = Console(width=80, force_terminal=True, color_system="truecolor")
+    with coloured.capture() as capture:
+        coloured.print(render_view(world, plan(world)))
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", capture.get())
+    assert [line.rstrip() for line in bare.splitlines()] == _raw_lines(world)
+
+
+def _raw_lines(world: World) -> list[str]:
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(render_view(world, plan(world)))
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def test_of_many_pods_only_those_are_shown_that_something_is_to_be_said_of() -> None:
+    picture = _picture(WORLDS["many-pods"], 120)
+    assert "payments-17" in picture
+    assert "and 39 more" in picture
+    assert picture.count("payments-") < MOST_PODS
+
+
+def test_what_is_not_of_now_says_so() -> None:
+    world = WORLDS["at-rest"]
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(render_view(world, plan(world), trouble="not of now: the API server is away"))
+    assert "not of now: the API server is away" in capture.get()
