@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sandbox import network, processes
@@ -23,6 +24,7 @@ from sandbox.layout import Layout
 from sandbox.toolchain import java
 
 READY_WITHIN_S = 90.0
+_STOP_WITHIN_S = 5.0
 _LOGGING = Path(__file__).with_name("log4j2.yaml")
 _SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
@@ -54,8 +56,13 @@ def start_all(layout: Layout, brokers: int = 1) -> None:
 
 def stop_all(layout: Layout) -> None:
     """Stop every broker that runs and remove its network namespace; what they stored stays until the next start."""
-    for broker in _existing(layout):
-        processes.stop(layout, broker.name)
+    members = _existing(layout)
+    if not members:
+        return
+    # All at a time, and not for long: the last ones have no quorum left to hand over to, and a broker survives SIGKILL.
+    with ThreadPoolExecutor(len(members)) as pool:
+        list(pool.map(lambda broker: processes.stop(layout, broker.name, deadline_s=_STOP_WITHIN_S), members))
+    for broker in members:
         network.remove_netns(broker.netns)
 
 

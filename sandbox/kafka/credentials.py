@@ -8,7 +8,9 @@ from pathlib import Path
 
 from sandbox import commands
 from sandbox.kafka.configuration import USER, Broker, Secrets
+from sandbox.packages import Package, ensure_packages
 
+_OPENSSL = (Package("openssl", "openssl", "makes the brokers' certificates"),)
 _DAYS = "30"
 
 
@@ -51,6 +53,7 @@ def make_credentials(directory: Path, brokers: tuple[Broker, ...]) -> Credential
 
     Raises MissingPrerequisite without openssl, CommandFailed when it refuses.
     """
+    ensure_packages(_OPENSSL)
     directory.mkdir(mode=0o700, parents=True)
     made = Credentials(directory)
     _write_private(made.password_file, secrets.token_hex(16))

@@ -8,33 +8,30 @@ from pathlib import Path
 
 from sandbox import commands
 from sandbox.console import step
-from sandbox.errors import MissingPrerequisite
 from sandbox.layout import Layout
+from sandbox.packages import Package, ensure_packages
 
 _POM = Path(__file__).with_name("pom.xml")
+_MAVEN = (Package("maven", "mvn", "fetches Kafka's jars"),)
 _DOWNLOAD_S = 540.0
 
 
 def ensure_libraries(layout: Layout) -> Path:
     """The directory that holds Kafka's jars, filled on first use.
 
-    Raises MissingPrerequisite without Maven, CommandFailed when Maven cannot fetch them.
+    Installs Maven where apt is there, and raises MissingPrerequisite where it is not; CommandFailed when Maven cannot
+    fetch the jars.
     """
     key = hashlib.sha256(_POM.read_bytes()).hexdigest()[:16]
     libraries = layout.cache / f"kafka-{key}"
     if libraries.exists():
         return libraries
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise MissingPrerequisite(
-            "Kafka's jars come from Maven, and there is no mvn on the PATH.",
-            todo="Install Maven (on Debian: apt-get install maven) and try again.",
-        )
+    ensure_packages(_MAVEN)
     partial = layout.cache / f"kafka-{key}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={partial}"]
     with step("Fetch Kafka's jars with Maven", "once: 54 MB, kept in the cache"):
-        commands.run([maven, "-q", "-B", "-f", _POM, *copy], deadline_s=_DOWNLOAD_S)
+        commands.run(["mvn", "-q", "-B", "-f", _POM, *copy], deadline_s=_DOWNLOAD_S)
     partial.rename(libraries)
     return libraries
 
