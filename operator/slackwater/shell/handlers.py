@@ -6,6 +6,9 @@ Only `on.event` handlers: with these kopf writes nothing to the objects, keeps n
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import kopf
@@ -27,11 +30,21 @@ def registered(store: Store, queue: WorkQueue[Key]) -> kopf.OperatorRegistry:
 
     @kopf.on.login(registry=registry)
     def login(**arguments: Any) -> kopf.ConnectionInfo | None:
-        return kopf.login_with_service_account(**arguments) or kopf.login_with_kubeconfig(**arguments)
+        return _service_account(os.environ, **arguments) or kopf.login_with_kubeconfig(**arguments)
 
     for kind in WATCHED:
         _register(registry, kind, store, queue)
     return registry
+
+
+def _service_account(environment: Mapping[str, str], **arguments: Any) -> kopf.ConnectionInfo | None:
+    """As kopf does it, but by the address that every pod is told: kopf takes the name, and without a cluster DNS, or
+    while that is down, the operator would see nothing."""
+    found = kopf.login_with_service_account(**arguments)
+    host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT", "443")
+    if found is None or not host:
+        return found
+    return replace(found, server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}")
 
 
 def _register(registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: WorkQueue[Key]) -> None:
