@@ -14,45 +14,24 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from sandbox import cluster, network, node, processes, procfs
+from sandbox import cluster, machine, network, processes, procfs
 from sandbox.errors import LeftBehind
-from sandbox.layout import Layout, read_state, update_state
+from sandbox.layout import Layout
 
 CGROUPS = Path("/sys/fs/cgroup")
-SYSCTLS = Path("/proc/sys")
 POD_CGROUP = "k8s.io"  # containerd's own choice where the kubelet makes no groups for pods (`cgroupsPerQOS: false`)
 GONE_DEADLINE_S = 10
-
-# The kubelet sets these for the whole machine.
-CHANGED_SYSCTLS = (
-    "vm/overcommit_memory",
-    "vm/panic_on_oom",
-    "kernel/panic",
-    "kernel/panic_on_oops",
-    "kernel/keys/root_maxkeys",
-    "kernel/keys/root_maxbytes",
-)
 
 
 def claim(layout: Layout) -> None:
     """Make the run folder and note what the machine looks like, before anything is changed. Raises SandboxError."""
     layout.make()
-    if "sysctls" not in read_state(layout):
-        present = [name for name in CHANGED_SYSCTLS if (SYSCTLS / name).exists()]
-        folders = [str(folder) for folder in node.HARD_CODED.values() if not folder.exists()]
-        update_state(
-            layout, sysctls={name: (SYSCTLS / name).read_text().strip() for name in present}, made_folders=folders
-        )
-
-
-def was_here(layout: Layout) -> bool:
-    """Whether the run folder is there and the sandbox's."""
-    return layout.marker.exists()
+    machine.note(layout)
 
 
 def forget(layout: Layout) -> None:
     """Remove the run folder, if it is the sandbox's."""
-    if was_here(layout):
+    if layout.is_ours:
         shutil.rmtree(layout.run)
 
 
@@ -60,8 +39,8 @@ def sweep(layout: Layout) -> None:
     """Remove everything but the cache. Raises LeftBehind with a list when something stays."""
     _end_processes(layout)
     network.delete_everything()
-    _remove_cgroups()
-    _restore_machine(layout)
+    _remove_cgroups(layout)
+    machine.put_back(layout)
     remaining = leftovers(layout)
     if remaining:
         raise LeftBehind(
@@ -77,7 +56,7 @@ def leftovers(layout: Layout) -> list[str]:
     found += [f"process {pid} in a namespace of the sandbox" for pid in _pids_in_our_namespaces()]
     found += network.leftovers()
     found += [f"mount {mount}" for mount in _mounts(layout)]
-    found += [f"control group {path}" for path in _cgroups()]
+    found += [f"control group {path}" for path in _cgroups(layout)]
     return found
 
 
@@ -105,45 +84,30 @@ def _mounts(layout: Layout) -> list[str]:
     return [str(target) for target in targets if any(target.is_relative_to(folder) for folder in ours)]
 
 
-def _cgroups() -> list[Path]:
-    """The pods' empty control groups, the innermost first; with cgroup v1 there is one tree for each controller.
+def _cgroups(layout: Layout) -> list[Path]:
+    """The control groups of the sandbox's containers, as runc's own records name them, the innermost first.
 
-    Groups with processes in them belong to another container runtime: when this is asked, the sandbox's pods are dead.
+    Other groups beside them may belong to another container runtime on this machine. With cgroup v1 there is one tree
+    for each controller.
     """
-    roots = [root for root in (CGROUPS / POD_CGROUP, *CGROUPS.glob(f"*/{POD_CGROUP}")) if root.is_dir()]
-    trees = [tree for root in roots for tree in (*(child for child in root.iterdir() if child.is_dir()), root)]
-    empty = [tree for tree in trees if not any(_has_processes(group) for group in _below(tree))]
-    return sorted({group for tree in empty for group in _below(tree)}, key=lambda path: -len(path.parts))
+    records = layout.run / "runc" / POD_CGROUP
+    ours = [record.name for record in records.iterdir()] if records.is_dir() else []
+    tops = [root / container for root in _pod_groups() for container in ours]
+    groups = {Path(folder) for top in tops for folder, _, _ in os.walk(top)}
+    return sorted(groups, key=lambda path: -len(path.parts))
 
 
-def _below(tree: Path) -> list[Path]:
-    return [Path(folder) for folder, _, _ in os.walk(tree)]
+def _pod_groups() -> list[Path]:
+    return [root for root in (CGROUPS / POD_CGROUP, *CGROUPS.glob(f"*/{POD_CGROUP}")) if root.is_dir()]
 
 
-def _has_processes(group: Path) -> bool:
-    try:
-        return bool((group / "cgroup.procs").read_text())
-    except OSError:  # it has just gone
-        return False
-
-
-def _remove_cgroups() -> None:
+def _remove_cgroups(layout: Layout) -> None:
     deadline = time.monotonic() + GONE_DEADLINE_S
-    while (paths := _cgroups()) and time.monotonic() < deadline:
+    while (paths := _cgroups(layout)) and time.monotonic() < deadline:
         for path in paths:
             with suppress(OSError):  # busy until the kernel has taken its last process apart
                 path.rmdir()
         time.sleep(processes.POLL_S)
-
-
-def _restore_machine(layout: Layout) -> None:
-    """Set the kernel's settings back, and remove the folders that `up` had to make outside of its own."""
-    state = read_state(layout)
-    settings, folders = state.get("sysctls"), state.get("made_folders")
-    if isinstance(settings, dict):
-        for name, value in settings.items():
-            (SYSCTLS / name).write_text(f"{value}\n")
-    if isinstance(folders, list):
-        for folder in folders:
-            with suppress(OSError):  # someone else has put something into it
-                Path(folder).rmdir()
+    for root in _pod_groups():
+        with suppress(OSError):  # another runtime's groups are in it
+            root.rmdir()

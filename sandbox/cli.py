@@ -70,16 +70,17 @@ def status() -> None:
     if not state:
         note("The sandbox is down. Start it: sandbox up")
         return
-    table = Table("Part", "State", "Pid", "Log")
+    table = Table("Part", "State", "Pid")
     for name in processes.names(layout):
         process = processes.find(layout, name)
         shown = "[green]running[/green]" if process else "[red]died[/red]"
-        table.add_row(name, shown, str(process.pid) if process else "", str(processes.log_file(layout, name)))
+        table.add_row(name, shown, str(process.pid) if process else "")
     console.print(table)
     if state.get("cluster") == ClusterProvider.OWN:
         note(f"API server: {'ready' if control_plane.is_ready(layout) else 'not ready'}")
     note(f"Kubernetes: {state.get('cluster')}, kubeconfig {state.get('kubeconfig')}")
     note(f"Kafka:      {state.get('bootstrap_servers', 'not started')}")
+    note(f"Logs:       {layout.logs}, or: sandbox logs NAME")
 
 
 @app.command()

@@ -18,6 +18,7 @@ from sandbox.errors import SandboxError
 
 CACHE_VARIABLE = "SLACKWATER_SANDBOX_CACHE"
 RUN_VARIABLE = "SLACKWATER_SANDBOX_RUN"
+USUAL_RUN = Path("/run/slackwater-sandbox")
 
 BRIDGE = "slackwater0"
 NODE_NETNS = "slackwater-node"
@@ -47,7 +48,7 @@ class Layout:
         home = Path(environment.get("HOME", "/root"))
         return cls(
             cache=Path(environment.get(CACHE_VARIABLE) or home / ".cache" / "slackwater-sandbox").absolute(),
-            run=Path(environment.get(RUN_VARIABLE) or "/run/slackwater-sandbox").absolute(),
+            run=Path(environment.get(RUN_VARIABLE) or USUAL_RUN).absolute(),
         )
 
     @property
@@ -101,15 +102,20 @@ class Layout:
 
     @property
     def marker(self) -> Path:
-        """Says that the run folder is the sandbox's, to be removed with all that is in it."""
+        """Says that a run folder is the sandbox's, to be removed with all that is in it."""
         return self.run / ".slackwater-sandbox"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether the run folder is there and the sandbox's: by its marker, or by its name where that is the usual."""
+        return self.marker.exists() or (self.run == USUAL_RUN and self.run.is_dir())
 
     def make(self) -> None:
         """Create the folders that every part of the sandbox expects.
 
         Raises SandboxError when the run folder holds something else, because `down` removes all that is in it.
         """
-        if self.run.is_dir() and any(self.run.iterdir()) and not self.marker.exists():
+        if self.run.is_dir() and any(self.run.iterdir()) and not self.is_ours:
             raise SandboxError(
                 f"The folder {self.run} is not empty, and was not made by the sandbox.",
                 todo=f"Choose a new one: {RUN_VARIABLE}=/path/to/folder",

@@ -112,7 +112,7 @@ def _is_only_given(state: Mapping[str, object]) -> bool:
 def _make_ground(layout: Layout, choice: Choice) -> None:
     """Clean up after a crash if there was one, and make the network."""
     if not _is_intact(layout, choice):
-        if cleanup.leftovers(layout) or cleanup.was_here(layout):
+        if cleanup.leftovers(layout) or layout.is_ours:
             with step("Cleaning up what an earlier run left"):
                 cleanup.sweep(layout)
         cleanup.claim(layout)
@@ -122,8 +122,8 @@ def _make_ground(layout: Layout, choice: Choice) -> None:
 
 def _is_intact(layout: Layout, choice: Choice) -> bool:
     """Whether all that earlier commands started still runs, so that it can be kept."""
-    if not (network.exists() and cleanup.was_here(layout)):
-        return False
+    if not (network.exists() and read_state(layout)):
+        return False  # nothing is up, or what is up has lost its record
     if any(not processes.is_running(layout, name) for name in processes.names(layout)):
         return False  # something died that no command had stopped
     started = any(processes.is_running(layout, name) for name in cluster.PROCESSES)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import cleanup, cluster, control_plane, faults, network, node, processes, procfs
+from sandbox import cleanup, cluster, control_plane, faults, machine, network, node, processes, procfs
 from sandbox.layout import API_SERVICE, BROKER_PORT, CACHE_VARIABLE, RUN_VARIABLE, Layout, broker_address, read_state
 
 pytestmark = [
@@ -115,7 +115,7 @@ def look_at_machine() -> Machine:
         return subprocess.run(argv, capture_output=True, text=True, check=False).stdout
 
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-    sysctls = [cleanup.SYSCTLS / name for name in cleanup.CHANGED_SYSCTLS]
+    sysctls = [machine.SYSCTLS / name for name in machine.CHANGED_SYSCTLS]
     netns = network.NETNS_FOLDER
     return Machine(
         links=frozenset(link["ifname"] for link in json.loads(output("ip", "-json", "link"))),
@@ -279,6 +279,20 @@ def test_up_after_one_part_died_starts_afresh(layout: Layout) -> None:
     sandbox("up", "--no-images")
 
     assert cluster.is_up(layout)
+    start_pods()
+
+
+def test_up_after_the_run_folder_was_lost_starts_afresh(layout: Layout) -> None:
+    start_pods()
+    first = processes.find(layout, node.NODE)
+    assert first is not None
+    pods = procfs.descendants(first.pid)
+    shutil.rmtree(layout.run, ignore_errors=True)
+
+    sandbox("up", "--no-images")
+
+    assert cluster.is_up(layout)
+    assert [pid for pid in pods if procfs.started_ticks(pid) is not None] == []
     start_pods()
 
 
