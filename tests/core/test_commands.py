@@ -1,0 +1,80 @@
+"""Commands by annotation: each value is obeyed once, and says what it did."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.api.annotations import ABORT, PROMOTE, RESTART, RETRY
+from slackwater.core.commands import obey
+from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase
+from slackwater.core.reasons import Reason
+from tests.core.factories import NOW, OLD, group, world
+
+PROGRESSING, FAILED, COMPLETE = RolloutPhase.PROGRESSING, RolloutPhase.FAILED, RolloutPhase.COMPLETE
+ROLLING_BACK, ROLLED_BACK = RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK
+
+
+def memory(
+    phase: RolloutPhase, *, failed: bool = False, known_good: bool = True, canary: Canary | None = None
+) -> RolloutMemory:
+    return RolloutMemory(
+        phase=phase,
+        target_hash="v2",
+        last_good_revision=OLD if known_good else "",
+        last_good_hash="v1" if known_good else "",
+        failed_hash="v2" if failed else "",
+        canary=canary,
+    )
+
+
+HELD = Canary(0, NOW)
+TABLE = [
+    (ABORT, memory(PROGRESSING), ROLLING_BACK, Reason.ABORTED),
+    (ABORT, memory(FAILED, failed=True), ROLLING_BACK, Reason.ABORTED),
+    (ABORT, memory(PROGRESSING, known_good=False), FAILED, Reason.NO_EARLIER_VERSION),
+    (ABORT, memory(COMPLETE), COMPLETE, Reason.ABORTED),
+    (ABORT, memory(ROLLING_BACK, failed=True), ROLLING_BACK, Reason.ABORTED),
+    (RETRY, memory(FAILED, failed=True), PROGRESSING, Reason.RETRYING),
+    (RETRY, memory(ROLLED_BACK, failed=True), PROGRESSING, Reason.RETRYING),
+    (RETRY, memory(ROLLING_BACK, failed=True), PROGRESSING, Reason.RETRYING),
+    (RETRY, memory(PROGRESSING), PROGRESSING, Reason.RETRYING),
+    (RETRY, memory(COMPLETE), COMPLETE, Reason.RETRYING),
+    (PROMOTE, memory(PROGRESSING, canary=HELD), PROGRESSING, Reason.PROMOTED),
+    (PROMOTE, memory(PROGRESSING), PROGRESSING, Reason.PROMOTED),
+]
+IDS = [f"{command.split('/')[1]} while {before.phase}" for command, before, _, _ in TABLE]
+
+
+@pytest.mark.parametrize(("command", "before", "phase", "reason"), TABLE, ids=IDS)
+def test_command(command: str, before: RolloutMemory, phase: RolloutPhase, reason: Reason) -> None:
+    after, notes = obey(world(memory=before, group=group(annotations={command: "1"})))
+    assert after.phase is phase
+    assert [note.reason for note in notes] == [reason]
+    assert after.commands == {command: "1"}
+
+
+@pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART])
+def test_a_token_is_obeyed_once(command: str) -> None:
+    given = world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={command: "1"}))
+    once, _ = obey(given)
+    assert obey(world(memory=once, group=given.group)) == (once, ())
+    again, _ = obey(world(memory=once, group=group(annotations={command: "2"})))
+    assert again.commands == {command: "2"}
+
+
+def test_promote_passes_the_canary_that_is_held() -> None:
+    after, _ = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={PROMOTE: "1"})))
+    assert after.canary == Canary(0, NOW, passed=True)
+
+
+def test_abort_gives_the_version_up_and_retry_takes_it_up_again() -> None:
+    aborted, _ = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={ABORT: "1"})))
+    assert (aborted.failed_hash, aborted.canary, aborted.message) == ("v2", None, "aborted by annotation")
+    retried, _ = obey(world(memory=aborted, group=group(annotations={ABORT: "1", RETRY: "1"})))
+    assert (retried.failed_hash, retried.retried_at, retried.message) == ("", NOW, "")
+
+
+def test_restart_is_only_noted_since_it_is_a_part_of_the_template() -> None:
+    before = memory(COMPLETE)
+    after, notes = obey(world(memory=before, group=group(annotations={RESTART: "1"})))
+    assert (after.phase, notes) == (COMPLETE, ())

@@ -1,0 +1,140 @@
+"""What is made for a group: the same for the same group, in each library's words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import GROUP_LABEL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.core.manifests import disruption_budget, headless_service, render_template, stateful_set
+from slackwater.core.world import UpdateStrategy
+from tests.api.manifests import template
+from tests.core.factories import BOOTSTRAP, NAME, UID, group
+
+
+def variables(protocol: str = "", **spec: Any) -> dict[str, str | None]:
+    body = render_template(group(**spec), BOOTSTRAP, protocol).body
+    container = body["spec"]["containers"][0]
+    return {entry["name"]: entry.get("value") for entry in container["env"]}
+
+
+def test_the_same_group_gives_the_same_template() -> None:
+    assert render_template(group(), BOOTSTRAP, "") == render_template(group(), BOOTSTRAP, "")
+
+
+def test_what_concerns_no_pod_gives_the_same_template() -> None:
+    plain = render_template(group(), BOOTSTRAP, "")
+    for other in (group(replicas=9), group(rollout={"stableFor": "1s"}), group(generation=7, annotations={"x": "y"})):
+        assert render_template(other, BOOTSTRAP, "") == plain
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"timeouts": {"session": "60s"}},
+        {"timeouts": {"maxPollInterval": "10m"}},
+        {"groupId": "another"},
+        {"membership": "Dynamic"},
+        {"template": template(env=("X",))},
+        {"annotations": {RESTART: "1"}},
+    ],
+    ids=str,
+)
+def test_what_concerns_pods_gives_another_template(changed: dict[str, Any]) -> None:
+    assert render_template(group(**changed), BOOTSTRAP, "").hash != render_template(group(), BOOTSTRAP, "").hash
+
+
+def test_another_broker_or_protocol_gives_another_template() -> None:
+    variants = [(servers, protocol) for servers in ("a:1", "b:1") for protocol in ("", "Eager", "Consumer")]
+    assert len({render_template(group(), servers, protocol).hash for servers, protocol in variants}) == 6
+
+
+def test_the_digest_stands_in_the_template_and_the_users_own_parts_stay() -> None:
+    rendered = render_template(group(annotations={RESTART: "now"}), BOOTSTRAP, "")
+    metadata = rendered.body["metadata"]
+    assert metadata["annotations"] == {TEMPLATE_HASH: rendered.hash, RESTARTED_AT: "now"}
+    assert metadata["labels"] == {"app": "payments", GROUP_LABEL: NAME}
+    sidecar = rendered.body["spec"]["containers"][1]
+    assert sidecar["env"] == [{"name": "KAFKA_GROUP_ID", "value": "of its own"}]
+
+
+def test_classic_settings() -> None:
+    assert variables() == {
+        "KAFKA_BOOTSTRAP_SERVERS": BOOTSTRAP,
+        "KAFKA_GROUP_ID": NAME,
+        "KAFKA_MAX_POLL_INTERVAL_MS": "300000",
+        "KAFKA_SESSION_TIMEOUT_MS": "45000",
+        "KAFKA_HEARTBEAT_INTERVAL_MS": "3000",
+        "KAFKA_GROUP_INSTANCE_ID": None,
+    }
+
+
+def test_settings_of_the_new_protocol_hold_no_classic_one() -> None:
+    """F7: a client that gets both does not start."""
+    assert variables("Consumer") == {
+        "KAFKA_BOOTSTRAP_SERVERS": BOOTSTRAP,
+        "KAFKA_GROUP_ID": NAME,
+        "KAFKA_MAX_POLL_INTERVAL_MS": "300000",
+        "KAFKA_GROUP_PROTOCOL": "consumer",
+        "KAFKA_GROUP_INSTANCE_ID": None,
+    }
+
+
+ASSIGNOR = "KAFKA_PARTITION_ASSIGNMENT_STRATEGY"
+
+
+@pytest.mark.parametrize(
+    ("library", "protocol", "words"),
+    [
+        ("Java", "Eager", "org.apache.kafka.clients.consumer.RangeAssignor"),
+        ("Java", "Cooperative", "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"),
+        ("Librdkafka", "Eager", "range"),
+        ("Librdkafka", "Cooperative", "cooperative-sticky"),
+        ("FranzGo", "Cooperative", "cooperative-sticky"),
+        ("KafkaStreams", "Cooperative", None),
+        ("Other", "Eager", None),
+        ("Java", "", None),
+    ],
+)
+def test_each_library_gets_its_own_words(library: str, protocol: str, words: str | None) -> None:
+    assert variables(protocol, client={"library": library}).get(ASSIGNOR) == words
+
+
+def test_only_java_knows_max_poll_records() -> None:
+    limited: dict[str, Any] = {"timeouts": {"maxPollRecords": 50}}
+    assert variables(client={"library": "Java"}, **limited)["KAFKA_MAX_POLL_RECORDS"] == "50"
+    assert "KAFKA_MAX_POLL_RECORDS" not in variables(client={"library": "Librdkafka"}, **limited)
+
+
+def test_the_prefix_is_the_users() -> None:
+    spring = variables(client={"library": "Java", "envPrefix": "SPRING_KAFKA_CONSUMER_PROPERTIES_"})
+    assert all(name.startswith("SPRING_KAFKA_CONSUMER_PROPERTIES_") for name in spring)
+
+
+def test_dynamic_members_get_no_instance_id() -> None:
+    assert "KAFKA_GROUP_INSTANCE_ID" not in variables(membership="Dynamic")
+
+
+def test_the_instance_id_is_the_pods_name() -> None:
+    body = render_template(group(), BOOTSTRAP, "").body
+    last = body["spec"]["containers"][0]["env"][-1]
+    assert last["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
+
+
+def test_stateful_set() -> None:
+    body = render_template(group(), BOOTSTRAP, "").body
+    made = stateful_set(group(), body, 3, UpdateStrategy.ROLLING_UPDATE, 2)
+    assert made["spec"]["updateStrategy"] == {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
+    assert (made["spec"]["replicas"], made["spec"]["podManagementPolicy"]) == (3, "Parallel")
+    assert made["spec"]["selector"]["matchLabels"].items() <= body["metadata"]["labels"].items()
+    on_delete = stateful_set(group(), body, 3, UpdateStrategy.ON_DELETE, 0)
+    assert on_delete["spec"]["updateStrategy"] == {"type": "OnDelete"}
+
+
+def test_everything_made_belongs_to_the_group() -> None:
+    body = render_template(group(), BOOTSTRAP, "").body
+    made = stateful_set(group(), body, 3, UpdateStrategy.ROLLING_UPDATE, 3), headless_service(group())
+    for manifest in (*made, disruption_budget(group())):
+        owner = manifest["metadata"]["ownerReferences"][0]
+        assert (owner["uid"], owner["controller"], manifest["metadata"]["name"]) == (UID, True, NAME)
