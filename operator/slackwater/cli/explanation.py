@@ -78,6 +78,8 @@ def _nothing_to_do(world: World, plan: Plan) -> str:
         return "; ".join(note.message for note in plan.notes)
     if plan.memory.phase.under_way:
         return "a rollout is about to begin"
+    if sum(pod.ready for pod in world.wanted_pods) < world.group.spec.replicas:
+        return "nothing to roll out: every pod that there is has this version"
     return f"nothing to do: {_pods(world.group.spec.replicas)} as wanted, all of them of this version"
 
 

@@ -1,0 +1,207 @@
+"""Whoever mistypes anything gets one sentence on standard error that says what to do, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slackwater.core.recording import write_world
+from tests.api.manifests import consumer_group, kafka_connection
+from tests.cli import builders
+from tests.cli.command import COMMAND, ran, typed
+
+Capsys = pytest.CaptureFixture[str]
+
+COMMAND_LINES = {
+    "a command that there is not": (["statsu", "payments"], "No such command 'statsu': did you mean 'status'?"),
+    "an option that there is not": (["status", "x", "--wat"], "No such option: --wat"),
+    "no name": (["status"], "Missing argument 'NAME': see slackwater status --help."),
+    "two names": (["status", "a", "b"], "Got unexpected extra argument"),
+    "no file": (["plan"], "Missing option '--filename' / '-f': see slackwater plan --help."),
+    "another output": (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json'"),
+    "a table to record": (["observe", "x", "-o", "table"], "Invalid value for '--output' / '-o': 'table' is not"),
+    "a number for a duration": (
+        ["observe", "x", "--for", "30"],
+        "write a duration in whole h, m, s and ms, such as 45s",
+    ),
+    "an empty name": (["observe", ""], "'' is no name: write lower-case letters, digits and -"),
+    "a name with a path in it": (["status", "../x"], "'../x' is no name"),
+    "a namespace in capitals": (["status", "x", "-n", "Shop"], "'Shop' is no name"),
+    "a file that is not there": (["plan", "-f", "nowhere.yaml"], "there is no file nowhere.yaml: correct the path"),
+    "a folder": (["plan", "-f", "/"], "/ cannot be read (Is a directory): give a file that can"),
+    "a world that is not there": (["plan", "-f", "{group}", "--world", "none.json"], "there is no file none.json"),
+    "a manifest for a world": (["plan", "-f", "{group}", "--world", "{group}"], "is not JSON at line 1"),
+    "another group's world": (
+        ["plan", "-f", "{other}", "--world", "{world}"],
+        "records ConsumerGroup shop/payments, not shop/refunds: record that one, or give its manifest.",
+    ),
+    "a namespace that the manifest does not have": (
+        ["plan", "-f", "{group}", "-n", "bank"],
+        "the manifest names namespace shop, and -n says bank: leave one of them out.",
+    ),
+    "another group id": (
+        ["plan", "-f", "{renamed}", "--world", "{world}"],
+        "ConsumerGroup payments is not valid: spec.groupId: a group's id cannot be changed",
+    ),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    def manifest(name: str, **spec: Any) -> str:
+        obj = consumer_group(name, **spec)
+        obj["metadata"]["namespace"] = "shop"
+        return yaml.safe_dump(obj)
+
+    written = {
+        "group": manifest("payments"),
+        "other": manifest("refunds"),
+        "renamed": manifest("payments", groupId="another"),
+        "world": json.dumps(write_world(builders.world())),
+    }
+    for name, text in written.items():
+        (tmp_path / name).write_text(text)
+    return {name: str(tmp_path / name) for name in written}
+
+
+@pytest.mark.parametrize("mistake", COMMAND_LINES)
+def test_a_mistyped_command_line(mistake: str, files: dict[str, str], capsys: Capsys) -> None:
+    arguments, expected = COMMAND_LINES[mistake]
+    assert expected in typed(capsys, *(argument.format(**files) for argument in arguments)).sentence
+
+
+def _broken(old: str, new: str) -> str:
+    return yaml.safe_dump(consumer_group(replicas=6)).replace(old, new)
+
+
+MANIFESTS = {
+    "broken YAML": (
+        "kind: ConsumerGroup\n  spec: [",
+        "is not YAML at line 2, column 7: mapping values are not allowed",
+    ),
+    "a tab": ("kind:\tConsumerGroup\n\tspec: 1", "is not YAML at line 1, column 6: found character"),
+    "nothing": ("", "is empty: give the manifest of a ConsumerGroup."),
+    "only comments": ("# nothing\n---\n", "is empty: give the manifest of a ConsumerGroup."),
+    "no object": ("just words", "holds no Kubernetes object, but 'just words': give a manifest."),
+    "another kind": (yaml.safe_dump(kafka_connection()), "holds no ConsumerGroup, but KafkaConnection: give the"),
+    "a mistyped kind": (
+        _broken("ConsumerGroup", "ConsumerGrup"),
+        "did you mean kind: ConsumerGroup instead of ConsumerG",
+    ),
+    "two groups": (
+        yaml.safe_dump_all([consumer_group("a"), consumer_group("b")]),
+        "holds 2 ConsumerGroups (a, b): give one at a time.",
+    ),
+    "an unknown field": (_broken("replicas:", "replica:"), "spec.replica is no known field: did you mean replicas?"),
+    "another version": (_broken("v1alpha1", "v1"), "apiVersion cannot be 'slackwater.dev/v1': write"),
+    "a text for a number": (
+        _broken("replicas: 6", "replicas: six"),
+        "spec.replicas cannot be 'six': write a whole number.",
+    ),
+    "no name": (_broken("name: payments", "label: payments"), "metadata.name is missing: add it."),
+    "no metadata": (_broken("metadata:\n  name: payments", "metadata: 1"), "metadata cannot be 1: write a mapping"),
+}
+
+
+@pytest.mark.parametrize("mistake", MANIFESTS)
+def test_a_mistyped_manifest(mistake: str, tmp_path: Path, capsys: Capsys) -> None:
+    text, expected = MANIFESTS[mistake]
+    file = tmp_path / "payments.yaml"
+    file.write_text(text)
+    sentence = typed(capsys, "plan", "-f", str(file)).sentence
+    assert expected in sentence
+    assert "payments.yaml" in sentence
+
+
+def test_several_mistakes_are_told_together(tmp_path: Path, capsys: Capsys) -> None:
+    """In one sentence still, so that one need not come back for each."""
+    file = tmp_path / "payments.yaml"
+    file.write_text(yaml.safe_dump(consumer_group(replica=6, topic=["orders"])))
+    sentence = typed(capsys, "plan", "-f", str(file)).sentence
+    assert "spec.replica is no known field" in sentence
+    assert "; spec.topic is no known field" in sentence
+
+
+KUBECONFIGS = {
+    "none": (None, "no Kubernetes cluster is configured, for there is no file"),
+    "broken": ("contexts: [", "is not YAML at line 1"),
+    "something else": ("a: 1", "is no kubeconfig, for it lists no contexts: set KUBECONFIG to your cluster's."),
+    "no current context": (
+        "contexts: [{name: home, context: {cluster: c, user: u}}]",
+        "has no current-context: choose one with --context (there are home).",
+    ),
+    "a current context that there is not": (
+        "{current-context: hmoe, contexts: [{name: home, context: {cluster: c, user: u}}]}",
+        "there is no context hmoe in",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", KUBECONFIGS)
+def test_a_kubeconfig_that_cannot_be_used(
+    mistake: str, tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, expected = KUBECONFIGS[mistake]
+    file = tmp_path / "kubeconfig"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    assert expected in typed(capsys, "status", "payments").sentence
+
+
+KUBECONFIG = """
+current-context: home
+contexts: [{name: home, context: {cluster: c, user: u, namespace: shop}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {}}]
+"""
+
+
+@pytest.mark.parametrize(
+    "command", [["status", "payments"], ["status", "payments", "--watch"], ["observe", "payments"]]
+)
+def test_a_cluster_that_does_not_answer(command: list[str], tmp_path: Path) -> None:
+    """As a process: nothing that a library logs, and no exception at its end, may come besides."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG)
+    sentence = ran(*command, environment={"KUBECONFIG": str(file)}).sentence
+    assert "the Kubernetes API did not answer GET /apis/slackwater.dev/v1alpha1/namespaces/shop/" in sentence
+    assert sentence.endswith("see that the cluster runs, and that --context and KUBECONFIG fit.")
+
+
+def test_a_context_that_there_is_not(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG)
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    assert "there is no context hom in" in (sentence := typed(capsys, "status", "x", "--context", "hom").sentence)
+    assert sentence.endswith("did you mean home?")
+
+
+def test_a_user_without_a_certificate_file(tmp_path: Path) -> None:
+    """What the Kubernetes package stumbles over has a sentence as well."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG.replace("user: {}", "user: {client-certificate: no.crt, client-key: no.key}"))
+    assert "no.crt" in ran("status", "payments", environment={"KUBECONFIG": str(file)}).sentence
+
+
+def test_debugging_shows_the_traceback_before_the_sentence(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLACKWATER_DEBUG", "1")
+    done = typed(capsys, "plan", "-f", "nowhere.yaml")
+    assert "Traceback" in done.err
+    assert done.err.splitlines()[-1].startswith("Error: there is no file nowhere.yaml")
+
+
+def test_a_reader_who_has_enough_is_told_nothing() -> None:
+    """As with `| head -1`, when the pipe is closed before we write."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as closed:
+        done = subprocess.run([str(COMMAND), "--help"], stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
