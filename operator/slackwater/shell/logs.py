@@ -29,7 +29,7 @@ def configure(settings: Settings) -> None:
     last: list[structlog.typing.Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if as_json
-        # Plain tracebacks: the decorated ones show local variables, credentials among them, and take minutes for kopf's.
+        # Plain tracebacks: decorated ones show local variables, credentials among them, and take minutes for kopf's.
         else [
             structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
         ]
