@@ -164,9 +164,7 @@ users: [{name: u, user: {}}]
 """
 
 
-@pytest.mark.parametrize(
-    "command", [["status", "payments"], ["status", "payments", "--watch"], ["observe", "payments"]]
-)
+@pytest.mark.parametrize("command", [["status", "payments", "--watch"], ["observe", "payments"]])
 def test_a_cluster_that_does_not_answer(command: list[str], tmp_path: Path) -> None:
     """As a process: nothing that a library logs, and no exception at its end, may come besides."""
     file = tmp_path / "kubeconfig"

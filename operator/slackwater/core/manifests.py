@@ -35,6 +35,8 @@ def render_template(group: ConsumerGroup, bootstrap_servers: str, protocol: str)
     metadata["labels"] = {**metadata.get("labels", {}), **selector(group)}
     if token := group.metadata.annotations.get(RESTART):
         metadata["annotations"] = {**metadata.get("annotations", {}), RESTARTED_AT: token}
+    # A Service called kafka would put KAFKA_PORT and more into every pod: variables that look like client settings.
+    body["spec"].setdefault("enableServiceLinks", False)
     container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
     container["env"] = [*container.get("env", ()), *settings(group, bootstrap_servers, protocol)]
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
