@@ -21,10 +21,10 @@ from rich.markup import escape
 from sandbox.console import console, note
 from sandbox.demo import figures, modes, report
 from sandbox.demo.figures import Result
+from sandbox.demo.manifests import NAMESPACE
 from sandbox.demo.modes import MODES, Mode
 from sandbox.demo.rollout import Player
 from sandbox.demo.stage import Stage
-from sandbox.demo.view import View
 from sandbox.errors import SandboxError
 from sandbox.layout import Layout
 
@@ -61,7 +61,7 @@ def _play_all(stage: Stage, chosen: Sequence[Mode], *, keep: bool) -> list[Resul
     stage.set_up()
     if any(mode.runs_on_operator for mode in chosen):
         stage.install_operator()
-    player = Player(stage.cluster, stage.kafka, lambda: View(console))
+    player = Player(stage.cluster, stage.kafka, stage.view)
     results = []
     for number, mode in enumerate(chosen, start=1):
         console.print(f"[bold]{number} of {len(chosen)}: {mode.title}[/bold]")
@@ -90,10 +90,10 @@ def _leave(stage: Stage, *, keep: bool) -> None:
     if not keep:
         stage.clear()
         return
-    namespace = modes.SLACKWATER.namespace
+    name = modes.SLACKWATER.workload
     note(f"All is left up. export KUBECONFIG={stage.cluster.kubeconfig}, then for example:")
-    note(f"  kubectl --namespace {namespace} get consumergroups,pods")
-    note(f"  kubectl --namespace {namespace} edit consumergroup orders   (change VERSION and watch)")
+    note(f"  .venv/bin/slackwater status {name} --namespace {NAMESPACE} --watch")
+    note(f"  kubectl --namespace {NAMESPACE} edit consumergroup {name}   (change VERSION, and watch)")
     note("End it: make sandbox-down")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.commands import run
-from sandbox.demo.manifests import LABEL, NAME
+from sandbox.demo.manifests import APP, NAMESPACE, OPERATOR_NAMESPACE, load_name
 from sandbox.demo.modes import Mode
 from sandbox.errors import SandboxError
 
@@ -30,73 +30,57 @@ class Cluster:
         self._run("apply", "--filename=-", text=json.dumps(listed))
 
     def look(self, mode: Mode) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """The object that runs the mode's consumers, and all pods of its namespace, at one moment."""
-        found = self._run("get", f"{mode.kind},pods", "--output=json", namespace=mode.namespace)
-        items = json.loads(found)["items"]
+        """The object that runs the mode's consumers, and their pods, at one moment."""
+        labelled = f"--selector={APP}={mode.workload}"
+        items = json.loads(self._run("get", f"{mode.kind},pods", labelled, "--output=json"))["items"]
         pods = [item for item in items if item["kind"] == "Pod"]
-        workload = next((item for item in items if item["kind"] != "Pod" and item["metadata"]["name"] == NAME), None)
+        workload = next((item for item in items if item["kind"] != "Pod"), None)
         if workload is None:
-            raise SandboxError(f"The {mode.kind} {NAME} in {mode.namespace} is gone: somebody else has deleted it.")
+            raise SandboxError(f"The {mode.kind} {mode.workload} is gone: somebody else has deleted it.")
         return workload, pods
 
-    def namespaces(self) -> tuple[str, ...]:
-        """Those that a demo made, this one or one that was cut off."""
-        found = self._run("get", "namespaces", f"--selector={LABEL}", "--output=name")
-        return tuple(line.removeprefix("namespace/") for line in found.split())
-
     def dismiss(self, mode: Mode) -> None:
-        """Begin to remove a mode's namespace."""
-        self._run("delete", "namespace", mode.namespace, "--wait=false")
+        """Begin to remove a mode's consumers and their load."""
+        self._run("delete", f"{mode.kind}/{mode.workload}", f"deployment/{load_name(mode)}", "--wait=false")
 
-    def dismiss_consumers(self, mode: Mode) -> None:
-        """Begin to remove a ConsumerGroup and its load. Its KafkaConnection stays: the operator still needs it."""
-        self._run("delete", f"{mode.kind}/{NAME}", "deployment/load", "--wait=false", namespace=mode.namespace)
+    def delete_groups(self) -> None:
+        """Remove all ConsumerGroups of the demo, and wait until they are gone: before their KafkaConnection and their
+        operator, which takes their members out of the brokers' books."""
+        if self.knows_groups():
+            self._delete("consumergroups", "--all")
 
-    def delete(self, namespaces: Iterable[str]) -> None:
-        """Remove namespaces with all that is in them, and wait until they are gone."""
-        names = list(namespaces)
-        if not names:
-            return
-        if self.knows_consumer_groups():
-            for name in names:  # before its KafkaConnection, without which the operator could not remove its members
-                self._delete("consumergroups", "--all", namespace=name)
-        self._delete("namespaces", *names)
+    def delete_namespaces(self) -> None:
+        """Remove all else, and wait until it is gone."""
+        self._delete("namespaces", NAMESPACE, OPERATOR_NAMESPACE)
 
-    def delete_namespace(self, name: str) -> None:
-        self._delete("namespace", name)
-
-    def knows_consumer_groups(self) -> bool:
-        """Whether Slackwater's resources are installed."""
+    def knows_groups(self) -> bool:
+        """Whether Slackwater's resource types are installed."""
         return bool(self._run("get", *_RESOURCES, "--ignore-not-found", "--output=name").strip())
 
-    def forget_consumer_groups(self) -> None:
-        """Remove the resource types themselves."""
-        self._delete(*_RESOURCES)
+    def forget_groups(self) -> None:
+        """Remove the resource types, unless somebody has come to use them."""
+        if not self._run("get", "consumergroups,kafkaconnections", "--all-namespaces", "--output=name").strip():
+            self._delete(*_RESOURCES)
 
-    def symptoms(self, namespace: str) -> list[str]:
-        """What may explain why the pods of a namespace do not get Ready: warnings, and the end of their logs."""
-        lines = self._run(
-            "get", "events", "--field-selector=type=Warning", *_ONE_LINE, namespace=namespace
-        ).splitlines()
-        for pod in self._run("get", "pods", "--output=name", namespace=namespace).split():
-            argv = [
-                self.kubectl,
-                f"--kubeconfig={self.kubeconfig}",
-                f"--namespace={namespace}",
-                "logs",
-                "--tail=10",
-                pod,
-            ]
+    def operators(self) -> list[dict[str, Any]]:
+        """Every installed operator's Deployment, whoever has installed it."""
+        found = self._run("get", "deployments", "--all-namespaces", f"--selector={APP}=slackwater", "--output=json")
+        items: list[dict[str, Any]] = json.loads(found)["items"]
+        return items
+
+    def symptoms(self) -> list[str]:
+        """What may explain why the operator does not get Ready: its pods' warnings, and the end of their logs."""
+        where = f"--namespace={OPERATOR_NAMESPACE}"
+        lines = self._run("get", "events", where, "--field-selector=type=Warning", *_ONE_LINE).splitlines()
+        for pod in self._run("get", "pods", where, "--output=name").split():
+            argv = [str(self.kubectl), f"--kubeconfig={self.kubeconfig}", where, "logs", "--tail=10", pod]
             lines += run(argv, check=False).stdout.splitlines()
         return lines
 
-    def _delete(self, *words: str, namespace: str | None = None) -> None:
+    def _delete(self, *words: str) -> None:
         patience = f"--timeout={_DELETED_WITHIN_S}s"
-        self._run(
-            "delete", *words, "--ignore-not-found", patience, namespace=namespace, deadline_s=_DELETED_WITHIN_S + 10
-        )
+        self._run("delete", *words, "--ignore-not-found", patience, deadline_s=_DELETED_WITHIN_S + 10)
 
-    def _run(self, *words: str, namespace: str | None = None, text: str | None = None, deadline_s: float = 30) -> str:
-        argv = [str(self.kubectl), f"--kubeconfig={self.kubeconfig}"]
-        argv += [f"--namespace={namespace}"] if namespace else []
+    def _run(self, *words: str, text: str | None = None, deadline_s: float = 30) -> str:
+        argv = [str(self.kubectl), f"--kubeconfig={self.kubeconfig}", f"--namespace={NAMESPACE}"]
         return run([*argv, *words], text=text, deadline_s=deadline_s).stdout

@@ -49,7 +49,7 @@ def measure(played: Played, bootstrap_servers: str) -> Figures:
     told = deliveries.measure(rows, PARTITIONS, start_ms, end_ms)
     history = generations.read({"bootstrap_servers": bootstrap_servers})
     return Figures(
-        rebalances=generations.count_rebalances(history, mode.group, start_ms, end_ms),
+        rebalances=generations.count_rebalances(history, mode.workload, start_ms, end_ms),
         idle_partition_seconds=round(told.idle_partition_seconds, 1),
         worst_gap_seconds=round(told.worst_gap_seconds, 1),
         duplicates=told.duplicates,

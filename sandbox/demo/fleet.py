@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.demo.manifests import NAME
 from sandbox.demo.modes import Kind
 
 Json = Mapping[str, Any]
@@ -37,9 +36,8 @@ class Progress:
 
 
 def consumer_pods(items: Iterable[Json]) -> tuple[Pod, ...]:
-    """The consumers among the pods of a namespace, in the order of their names."""
-    pods = (_pod(item) for item in items if item["metadata"]["name"].startswith(f"{NAME}-"))
-    return tuple(sorted(pods, key=lambda pod: pod.name))
+    """In the order of their names."""
+    return tuple(sorted((_pod(item) for item in items), key=lambda pod: pod.name))
 
 
 def progress(kind: Kind, workload: Json) -> Progress:

@@ -10,14 +10,15 @@ from typing import Any
 
 from sandbox.demo import modes
 from sandbox.demo.modes import Kind, Mode
+from sandbox.images import CONSUMER
 
 Json = dict[str, Any]
 
-NAME = "orders"
-IMAGE = "slackwater/consumer:dev"
-LABEL = "slackwater.dev/demo"
+NAMESPACE = "slackwater-demo"
+OPERATOR_NAMESPACE = "slackwater-demo-operator"
 CONNECTION = "sandbox"
-_APP = "app.kubernetes.io/name"
+APP = "app.kubernetes.io/name"
+"""The label of a mode's consumers and of what runs them; the value is the mode's `workload`."""
 _RESTRICTED = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -25,43 +26,53 @@ _RESTRICTED = {
 }
 
 
-def namespace(mode: Mode) -> Json:
-    labels = {LABEL: mode.name, "pod-security.kubernetes.io/enforce": "restricted"}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": mode.namespace, "labels": labels}}
+def namespaces() -> list[Json]:
+    """One for the consumers of all modes and one for the operator. Both admit only restricted pods."""
+    return [_namespace(NAMESPACE), _namespace(OPERATOR_NAMESPACE)]
+
+
+def connection(bootstrap_servers: str) -> Json:
+    """The KafkaConnection of the groups that the operator runs."""
+    spec = {"bootstrapServers": bootstrap_servers}
+    return _object("slackwater.dev/v1alpha1", "KafkaConnection", CONNECTION, spec)
 
 
 def load(mode: Mode, bootstrap_servers: str) -> Json:
-    """The producer: it runs beside the consumers, so that it goes with their namespace."""
-    command = ["python3", "-m", "sandbox.workload.producer", "--topic", mode.topic]
+    """The producer: a pod as well, so that it ends with the demo, however that ends."""
+    command = ["python3", "-m", "sandbox.workload.producer", "--topic", mode.workload]
     container = {
         "name": "producer",
-        "image": IMAGE,
+        "image": CONSUMER,
         "command": [*command, "--rate", str(modes.MESSAGES_PER_PARTITION_S)],
         "env": _variables({"KAFKA_BOOTSTRAP_SERVERS": bootstrap_servers}),
         "securityContext": _RESTRICTED,
     }
-    return _object("apps/v1", "Deployment", "load", mode, _workload("load", 1, _pod(container)))
+    name = load_name(mode)
+    return _object("apps/v1", "Deployment", name, _workload(name, 1, container))
 
 
-def consumers(mode: Mode, version: str, bootstrap_servers: str) -> list[Json]:
-    """All that runs the consumers of `version`; the second version is the bad one where the mode is about one."""
+def load_name(mode: Mode) -> str:
+    return f"load-{mode.name}"
+
+
+def consumers(mode: Mode, version: str, bootstrap_servers: str) -> Json:
+    """What runs the consumers of `version`; the second version is the bad one where the mode is about one."""
     if mode.kind is Kind.CONSUMER_GROUP:
-        return [_connection(mode, bootstrap_servers), _consumer_group(mode, version)]
+        return _consumer_group(mode, version)
     container = _consumer(mode, version)
     container["env"] += _group_settings(mode, bootstrap_servers)
-    spec = _workload(NAME, modes.REPLICAS, _pod(container))
+    spec = _workload(mode.workload, modes.REPLICAS, container)
     if mode.kind is Kind.DEPLOYMENT:
-        return [_object("apps/v1", "Deployment", NAME, mode, spec)]
+        return _object("apps/v1", "Deployment", mode.workload, spec)
     # Parallel bears on the first start only: a StatefulSet's rolling update goes one pod at a time all the same.
-    spec |= {"serviceName": NAME, "podManagementPolicy": "Parallel"}
-    return [_object("apps/v1", "StatefulSet", NAME, mode, spec)]
+    spec |= {"serviceName": mode.workload, "podManagementPolicy": "Parallel"}
+    return _object("apps/v1", "StatefulSet", mode.workload, spec)
 
 
 def _consumer_group(mode: Mode, version: str) -> Json:
     spec = {
-        "groupId": mode.group,
         "connectionRef": {"name": CONNECTION},
-        "topics": [mode.topic],
+        "topics": [mode.workload],
         "replicas": modes.REPLICAS,
         "client": {"library": "Librdkafka"},
         "protocol": {"target": "Eager"},
@@ -75,20 +86,15 @@ def _consumer_group(mode: Mode, version: str) -> Json:
             "rejoinTimeout": f"{modes.REJOIN_TIMEOUT_S}s",
             "onFailure": "Rollback",
         },
-        "template": _pod(_consumer(mode, version)),
+        "template": _pod(mode.workload, _consumer(mode, version)),
     }
-    return _object("slackwater.dev/v1alpha1", "ConsumerGroup", NAME, mode, spec)
-
-
-def _connection(mode: Mode, bootstrap_servers: str) -> Json:
-    spec = {"bootstrapServers": bootstrap_servers}
-    return _object("slackwater.dev/v1alpha1", "KafkaConnection", CONNECTION, mode, spec)
+    return _object("slackwater.dev/v1alpha1", "ConsumerGroup", mode.workload, spec)
 
 
 def _consumer(mode: Mode, version: str) -> Json:
     values = {
         "VERSION": version,
-        "TOPICS": mode.topic,
+        "TOPICS": mode.workload,
         "DELIVERIES_TOPIC": mode.deliveries_topic,
         "START_DELAY_SECONDS": str(modes.START_DELAY_S),
     }
@@ -96,7 +102,7 @@ def _consumer(mode: Mode, version: str) -> Json:
         values["NEVER_JOIN"] = "1"
     return {
         "name": "consumer",
-        "image": IMAGE,
+        "image": CONSUMER,
         "env": [*_variables(values), _pod_name("POD_NAME")],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 1},
         "securityContext": _RESTRICTED,
@@ -107,7 +113,7 @@ def _group_settings(mode: Mode, bootstrap_servers: str) -> list[Json]:
     """By hand what the operator writes into a ConsumerGroup's pods."""
     values = {
         "KAFKA_BOOTSTRAP_SERVERS": bootstrap_servers,
-        "KAFKA_GROUP_ID": mode.group,
+        "KAFKA_GROUP_ID": mode.workload,
         "KAFKA_PARTITION_ASSIGNMENT_STRATEGY": "range",
         "KAFKA_SESSION_TIMEOUT_MS": str(modes.SESSION_S * 1000),
         "KAFKA_HEARTBEAT_INTERVAL_MS": str(modes.HEARTBEAT_S * 1000),
@@ -116,8 +122,15 @@ def _group_settings(mode: Mode, bootstrap_servers: str) -> list[Json]:
     return [*_variables(values), *([_pod_name("KAFKA_GROUP_INSTANCE_ID")] if mode.is_static else ())]
 
 
-def _pod(container: Json) -> Json:
+def _namespace(name: str) -> Json:
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def _pod(name: str, container: Json) -> Json:
+    """A pod template."""
     return {
+        "metadata": {"labels": {APP: name}},
         "spec": {
             "terminationGracePeriodSeconds": 15,
             "automountServiceAccountToken": False,
@@ -127,18 +140,16 @@ def _pod(container: Json) -> Json:
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
             "containers": [container],
-        }
+        },
     }
 
 
-def _workload(name: str, replicas: int, pod: Json) -> Json:
-    labels = {_APP: name}
-    template = {"metadata": {"labels": labels}, **pod}
-    return {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+def _workload(name: str, replicas: int, container: Json) -> Json:
+    return {"replicas": replicas, "selector": {"matchLabels": {APP: name}}, "template": _pod(name, container)}
 
 
-def _object(api_version: str, kind: str, name: str, mode: Mode, spec: Json) -> Json:
-    metadata = {"name": name, "namespace": mode.namespace}
+def _object(api_version: str, kind: str, name: str, spec: Json) -> Json:
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": {APP: name}}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
 
 

@@ -38,20 +38,13 @@ class Mode:
     """About how long it takes, deploying and measuring included; for the person who waits."""
 
     @property
-    def namespace(self) -> str:
-        return f"slackwater-demo-{self.name}"
-
-    @property
-    def topic(self) -> str:
+    def workload(self) -> str:
+        """The name of what runs the consumers, of the group, and of the topic: nothing is shared between modes."""
         return f"orders-{self.name}"
 
     @property
     def deliveries_topic(self) -> str:
-        return f"{self.topic}-deliveries"
-
-    @property
-    def group(self) -> str:
-        return self.topic
+        return f"{self.workload}-deliveries"
 
     @property
     def is_static(self) -> bool:

@@ -40,24 +40,23 @@ class Played:
 class Player:
     """Plays modes on a cluster whose node has the images, and, for Slackwater's modes, where the operator runs."""
 
-    def __init__(self, cluster: Cluster, kafka: Kafka, view: Callable[[], View]) -> None:
+    def __init__(self, cluster: Cluster, kafka: Kafka, view: Callable[[Mode], View]) -> None:
         self._cluster = cluster
         self._kafka = kafka
         self._view = view
 
     def play(self, mode: Mode) -> Played:
         """Raises StartFailed when the first version is not served or the rollout does not end within its deadline."""
-        self._cluster.apply([manifests.namespace(mode)])
         self._kafka.make_topics(mode)
         servers = self._kafka.bootstrap_servers
-        self._cluster.apply([manifests.load(mode, servers), *manifests.consumers(mode, modes.FIRST, servers)])
-        with Follower(servers, mode.deliveries_topic) as follower, self._view() as view:
+        self._cluster.apply([manifests.load(mode, servers), manifests.consumers(mode, modes.FIRST, servers)])
+        with Follower(servers, mode.deliveries_topic) as follower, self._view(mode) as view:
             scene = _Scene(mode, self._cluster, self._kafka, follower, view)
             scene.begin("the first version starts")
             scene.wait(scene.is_settled, _DEPLOYED_WITHIN_S, _STEADY_FOR_S)
             before = scene.last.pods
             started_s = scene.begin("the second version is rolled out")
-            self._cluster.apply(manifests.consumers(mode, modes.SECOND, servers))
+            self._cluster.apply([manifests.consumers(mode, modes.SECOND, servers)])
             if mode.ends_unserved:
                 scene.wait(lambda: scene.progress.done, _ROLLED_WITHIN_S, 0)
                 scene.stage = "the rollout is complete; watching what comes of it"

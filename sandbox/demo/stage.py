@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,18 +9,21 @@ from pathlib import Path
 from sandbox import lifecycle, processes, toolchain
 from sandbox.binaries import ensure_helm
 from sandbox.commands import run
-from sandbox.console import step
+from sandbox.console import console, step
+from sandbox.demo import manifests
 from sandbox.demo.cluster import Cluster
 from sandbox.demo.kafka import Kafka
+from sandbox.demo.manifests import NAMESPACE, OPERATOR_NAMESPACE
 from sandbox.demo.modes import MODES, Mode
-from sandbox.errors import CommandFailed, StartFailed
+from sandbox.demo.operator_view import OperatorView
+from sandbox.demo.view import View
+from sandbox.errors import CommandFailed, SandboxError, StartFailed
 from sandbox.images import OPERATOR
 from sandbox.layout import Layout, read_state
 from sandbox.provider import ClusterProvider
 
 CHART = Path(__file__).parents[2] / "charts" / "slackwater"
 RELEASE = "slackwater"
-OPERATOR_NAMESPACE = "slackwater-system"
 _INSTALLED_WITHIN_S = 120
 
 
@@ -49,34 +51,37 @@ class Stage:
         self._goes_down_whole = is_ours and state.get("cluster") in made and not state.get("bootstrap_given")
         self.cluster = Cluster(toolchain.kubectl(layout), Path(str(state["kubeconfig"])))
         self.kafka = Kafka(str(state["bootstrap_servers"]))
-        self._remove_modes()
-        self._later(self._remove_modes)
+        self._clear_away()
+        self._later(self._clear_away)
+        self.cluster.apply(manifests.namespaces())
 
     def install_operator(self) -> None:
-        """Install it by Helm under its own service account, unless it is installed already; that one is used as is."""
-        if any(release["name"] == RELEASE for release in json.loads(self._helm("list", "--all-namespaces", "-o=json"))):
-            return
-        if not self.cluster.knows_consumer_groups():  # Helm installs the types, but never removes them
-            self._later(self.cluster.forget_consumer_groups)
-        self._later(self._uninstall_operator)
-        self._later(self._remove_modes)  # while the operator is there: it holds finalizers
+        """Install the operator by Helm, for the demo's namespace only."""
+        self._refuse_rival()
+        if not self.cluster.knows_groups():  # Helm installs the types, but never removes them
+            self._later(self.cluster.forget_groups)
+            self._later(self._clear_away)  # before them: undoing goes backwards
         with step("Installing the operator by Helm", "a pod of its own image, under its own service account"):
             repository, _, tag = OPERATOR.partition(":")
-            image = (f"--set=image.repository={repository}", f"--set=image.tag={tag}")
-            wait = ("--wait", f"--timeout={_INSTALLED_WITHIN_S}s")
-            where = (f"--namespace={OPERATOR_NAMESPACE}", "--create-namespace")
+            values = {"image.repository": repository, "image.tag": tag, "watchNamespace": NAMESPACE}
+            options = [f"--set={name}={value}" for name, value in values.items()]
+            options += ["--wait", f"--timeout={_INSTALLED_WITHIN_S}s"]
             try:
-                self._helm("install", RELEASE, str(CHART), *where, *image, *wait, deadline_s=_INSTALLED_WITHIN_S + 10)
+                self._helm("install", RELEASE, str(CHART), *options, deadline_s=_INSTALLED_WITHIN_S + 10)
             except CommandFailed as error:
-                log = (*error.log, *self.cluster.symptoms(OPERATOR_NAMESPACE))
+                log = (*error.log, *self.cluster.symptoms())
                 raise StartFailed("The operator could not be installed.", log=log) from error
+        self.cluster.apply([manifests.connection(self.kafka.bootstrap_servers)])
+
+    def view(self, mode: Mode) -> View:
+        """What a person is to see of a mode: the operator's own live view of it, if it has one."""
+        if not mode.runs_on_operator:
+            return View(console)
+        return View(console, OperatorView(self.cluster.kubeconfig, NAMESPACE, mode.workload))
 
     def retire(self, mode: Mode) -> None:
         """A mode that was played makes room for the next one; its end is awaited in `clear`."""
-        if mode.runs_on_operator:
-            self.cluster.dismiss_consumers(mode)
-        else:
-            self.cluster.dismiss(mode)
+        self.cluster.dismiss(mode)
 
     def clear(self) -> None:
         """Take down what the demo has brought up, all of it even if a part of it fails."""
@@ -93,14 +98,25 @@ class Stage:
     def _take_down(self) -> None:
         lifecycle.down(self._layout)
 
-    def _remove_modes(self) -> None:
-        self.cluster.delete(self.cluster.namespaces())
+    def _clear_away(self) -> None:
+        """Whatever of a demo there is, this one's or one's that was cut off."""
+        self.cluster.delete_groups()
+        self._helm("uninstall", RELEASE, "--wait", "--ignore-not-found")
+        self.cluster.delete_namespaces()
         self.kafka.remove(MODES)
 
-    def _uninstall_operator(self) -> None:
-        self._helm("uninstall", RELEASE, f"--namespace={OPERATOR_NAMESPACE}", "--wait", "--ignore-not-found")
-        self.cluster.delete_namespace(OPERATOR_NAMESPACE)
+    def _refuse_rival(self) -> None:
+        """Two operators that look after the same groups would each undo what the other does."""
+        for found in self.cluster.operators():
+            variables = found["spec"]["template"]["spec"]["containers"][0].get("env", ())
+            watched = next((entry.get("value") for entry in variables if entry["name"] == "SLACKWATER_NAMESPACE"), None)
+            if not watched:
+                raise SandboxError(
+                    f"An operator that looks after all namespaces is installed in {found['metadata']['namespace']}.",
+                    todo="The demo brings its own: uninstall that one, or use another cluster.",
+                )
 
     def _helm(self, *words: str, deadline_s: float = 90) -> str:
         environment = {"KUBECONFIG": str(self.cluster.kubeconfig)}
-        return run([ensure_helm(self._layout), *words], env=environment, deadline_s=deadline_s).stdout
+        argv: list[str | Path] = [ensure_helm(self._layout), *words, f"--namespace={OPERATOR_NAMESPACE}"]
+        return run(argv, env=environment, deadline_s=deadline_s).stdout

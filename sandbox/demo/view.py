@@ -15,6 +15,7 @@ from rich.text import Text
 from sandbox.demo import kafka
 from sandbox.demo.fleet import Pod
 from sandbox.demo.modes import FIRST, PARTITIONS, Mode
+from sandbox.demo.operator_view import OperatorView
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,16 @@ class Moment:
 class View:
     """Shows one moment after another; a context manager."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, operator: OperatorView | None = None) -> None:
+        """`operator`: its own view, to be shown in place of the demo's table of pods."""
         self._console = console
+        self._operator = operator if console.is_terminal else None
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._line = ""
 
     def __enter__(self) -> View:
+        if self._operator is not None:
+            self._operator.__enter__()
         if self._live is not None:
             self._live.start()
         return self
@@ -47,10 +52,13 @@ class View:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._live is not None:
             self._live.stop()
+        if self._operator is not None:
+            self._operator.__exit__(kind, error, at)
 
     def show(self, moment: Moment) -> None:
         if self._live is not None:
-            self._live.update(picture(moment), refresh=True)
+            below = self._operator.latest if self._operator is not None else None
+            self._live.update(picture(moment, below), refresh=True)
             return
         line = summary(moment)
         if line != self._line:
@@ -58,18 +66,25 @@ class View:
             self._line = line
 
 
-def picture(moment: Moment) -> RenderableType:
-    """The live table."""
+def picture(moment: Moment, below: RenderableType | None = None) -> RenderableType:
+    """The live picture; `below` stands in place of the table of pods."""
+    served = Text(f"{moment.served} of {PARTITIONS}", "green" if moment.served == PARTITIONS else "bold red")
+    head = Text.assemble((f"{moment.mode.title}: {moment.stage}", "bold"), f"  {moment.elapsed_s:.0f} s")
+    group = Text.assemble(
+        f"group {moment.group.state}, {len(moment.group.members)} members, partitions served: ", served
+    )
+    own = (Text(moment.phase, "dim"), _pod_table(moment))
+    return Group(head, group, *(own if below is None else (Text(), below)))
+
+
+def _pod_table(moment: Moment) -> Table:
     table = Table("Pod", "Version", "State", "In the group", "Restarts", box=None, padding=(0, 3, 0, 0))
-    members = moment.group.members
     for pod in moment.pods:
         version = Text(pod.version, "cyan" if pod.version == FIRST else "magenta")
         state = Text(pod.state, "green" if pod.state == "Ready" else "yellow")
-        table.add_row(pod.name, version, state, _membership(moment.mode, pod, members), str(pod.restarts))
-    served = Text(f"{moment.served} of {PARTITIONS}", "green" if moment.served == PARTITIONS else "red")
-    head = Text.assemble((f"{moment.mode.title}: {moment.stage}", "bold"), f"  {moment.elapsed_s:.0f} s")
-    group = Text.assemble(f"group {moment.group.state}, {len(members)} members, partitions served: ", served)
-    return Group(head, Text(moment.phase, "dim"), group, table)
+        membership = _membership(moment.mode, pod, moment.group.members)
+        table.add_row(pod.name, version, state, membership, str(pod.restarts))
+    return table
 
 
 def summary(moment: Moment) -> str:

@@ -19,7 +19,7 @@ def environment(container: dict[str, Any]) -> dict[str, Any]:
 
 
 def workload(mode: Mode, version: str = modes.FIRST) -> dict[str, Any]:
-    return manifests.consumers(mode, version, SERVERS)[-1]
+    return manifests.consumers(mode, version, SERVERS)
 
 
 def container(mode: Mode, version: str = modes.FIRST) -> dict[str, Any]:
@@ -28,9 +28,8 @@ def container(mode: Mode, version: str = modes.FIRST) -> dict[str, Any]:
 
 
 def test_the_operator_accepts_what_the_demo_applies() -> None:
-    connection, group = manifests.consumers(modes.SLACKWATER, modes.FIRST, SERVERS)
-    assert parse_kafka_connection(connection).spec.bootstrap_servers == SERVERS
-    assert parse_consumer_group(group).group_id == modes.SLACKWATER.group
+    assert parse_kafka_connection(manifests.connection(SERVERS)).spec.bootstrap_servers == SERVERS
+    assert parse_consumer_group(workload(modes.SLACKWATER)).group_id == modes.SLACKWATER.workload
 
 
 def test_plain_modes_have_by_hand_what_the_operator_sets() -> None:
@@ -39,7 +38,7 @@ def test_plain_modes_have_by_hand_what_the_operator_sets() -> None:
     by_hand = environment(container(modes.STATEFUL_SET))
     assert {name: by_hand[name] for name in by_operator if by_operator[name] is not None} == {
         **{name: value for name, value in by_operator.items() if value is not None},
-        "KAFKA_GROUP_ID": modes.STATEFUL_SET.group,
+        "KAFKA_GROUP_ID": modes.STATEFUL_SET.workload,
     }
     assert by_operator.keys() == {name for name in by_hand if name.startswith("KAFKA_")}
 
@@ -56,11 +55,9 @@ def test_the_versions_differ_in_their_number_and_in_joining(mode: Mode) -> None:
     assert changed == {"VERSION": modes.SECOND, **({"NEVER_JOIN": "1"} if mode.bad_version else {})}
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_nothing_is_shared_between_modes(mode: Mode) -> None:
-    others = [other for other in MODES if other is not mode]
-    for name in (mode.namespace, mode.topic, mode.group):
-        assert name not in {taken for other in others for taken in (other.namespace, other.topic, other.group)}
+def test_nothing_is_shared_between_modes() -> None:
+    names = [name for mode in MODES for name in (mode.workload, mode.deliveries_topic)]
+    assert len(set(names)) == len(names)
 
 
 def test_only_the_statefulset_modes_keep_their_pods_names() -> None:
