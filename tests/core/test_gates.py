@@ -186,12 +186,6 @@ OWNED: list[Row] = [
     ("owns nothing", replace(returned(5, 5), kafka=NOTHING), NOBODY, Reason.MEMBER_OWNS_NOTHING),
     ("owns nothing, as range leaves it without", returned(5, 5, **BY_RANGE), NOBODY, None),
     (
-        "it does not work, but its version was given up",
-        replace(returned(0, 5), workload=workload(update_revision="payments-older")),
-        NOBODY,
-        None,
-    ),
-    (
         "it is not known which was restarted",
         replace(returned(0, 5), memory=RolloutMemory()),
         NOBODY,
@@ -200,6 +194,7 @@ OWNED: list[Row] = [
     ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
 ]
 
+NOBODY_WANTED = group(replicas=0, rollout={"maxLag": {"absolute": 100}})
 ABSOLUTE = {"group": group(rollout={"maxLag": {"absolute": 100}})}
 GROWTH = {"group": group(rollout={"maxLag": {"growth": 100}}), "memory": RolloutMemory(lag_before=50)}
 UNKNOWN_END = observation(offsets={tp(0): PartitionOffsets(1, None)})
@@ -211,6 +206,7 @@ LAG: list[Row] = [
     ("not known, no bound", world(kafka=UNKNOWN_END), NOBODY, None),
     ("grown to the bound", world(kafka=observation(lag=150), **GROWTH), NOBODY, None),
     ("grown too much", world(kafka=observation(lag=151), **GROWTH), NOBODY, Reason.LAG_ABOVE_GATE),
+    ("nobody is wanted", world(kafka=observation(lag=101), group=NOBODY_WANTED), NOBODY, None),
     ("above the bound because a pod is down", world(kafka=observation(lag=101), **ABSOLUTE), frozenset({1}), None),
 ]
 

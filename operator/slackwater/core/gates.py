@@ -125,7 +125,7 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
 def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 7: lag within `maxLag`, by log-end offsets (F21). Not while a pod is down: its coming back is the remedy."""
     bound = world.group.spec.rollout.max_lag
-    if bound is None or down:
+    if bound is None or down or world.group.spec.replicas == 0:
         return None
     if kafka.lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
@@ -189,12 +189,10 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
 
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
-    """Not asked of a pod that has a version which was given up: that it does not work is why it will be replaced."""
-    step, workload = world.memory.step, world.workload
+    step = world.memory.step
     for pod in reversed(world.wanted_pods):
         restarted = step is None or step.ordinal == pod.ordinal  # None: not known which one, so it may be any
-        given_up = workload is not None and pod.revision != workload.update_revision
-        if restarted and not given_up and pod.ordinal not in down and (stall := find_stall(world, pod)):
+        if restarted and pod.ordinal not in down and (stall := find_stall(world, pod)):
             return stall.hold
     return None
 

@@ -60,7 +60,7 @@ def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
 def known_down(world: World, workload: Workload) -> frozenset[int]:
     """Ordinals of the pods to be replaced that are known not to consume."""
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or _has_retry(world, pod))
+    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
 
 
 def _has_retry(world: World, pod: Pod) -> bool:

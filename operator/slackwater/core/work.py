@@ -44,10 +44,12 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
 
 
 def is_stalled(world: World, pod: Pod) -> bool:
-    """In the group, and for longer than `rejoinTimeout` not known to work there."""
+    """In the group, and for longer than `rejoinTimeout` not known to work there; a rollback does not wait so long."""
     stall = find_stall(world, pod) if serves(world, pod) else None
+    if stall is None or world.memory.phase.goes_back:
+        return stall is not None
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
-    return stall is not None and world.now - max(absent_since(world, pod), stall.since) > timeout_s
+    return world.now - max(absent_since(world, pod), stall.since) > timeout_s
 
 
 def partitions_in_words(partitions: Iterable[TopicPartition]) -> str:

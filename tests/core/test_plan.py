@@ -1,0 +1,376 @@
+"""Decisions: what `plan` does with a world. Whole rollouts are in simulation/; here are single passes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
+from slackwater.core.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.history import GroupHistory
+from slackwater.core.manifests import render_template
+from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.observation import GroupState, Unobserved
+from slackwater.core.plan import Plan, plan
+from slackwater.core.reasons import Reason
+from slackwater.core.world import Pod, UpdateStrategy, World
+from tests.core.factories import (
+    BOOTSTRAP,
+    NEW,
+    NOW,
+    OLD,
+    folded,
+    fresh_pod,
+    group,
+    member,
+    members,
+    observation,
+    pod,
+    workload,
+    world,
+)
+
+ON_DELETE = UpdateStrategy.ON_DELETE
+PROGRESSING, COMPLETE, FAILED = RolloutPhase.PROGRESSING, RolloutPhase.COMPLETE, RolloutPhase.FAILED
+ROLLING_BACK, ROLLED_BACK = RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK
+GOOD_TEMPLATE = {"metadata": {"annotations": {TEMPLATE_HASH: "good"}}, "spec": {}}
+
+
+def rolling(
+    *,
+    spec: dict[str, Any] | None = None,
+    memory: dict[str, Any] | None = None,
+    sets: dict[str, Any] | None = None,
+    **changes: Any,
+) -> World:
+    """A rollout in which the StatefulSet has the template that the phase asks for."""
+    wanted = group(**(spec or {}))
+    target = render_template(wanted, BOOTSTRAP, "").hash
+    usual = {"phase": PROGRESSING, "target_hash": target, "last_good_revision": OLD, "last_good_hash": "good"}
+    remembered = RolloutMemory(**(usual | (memory or {})))
+    if remembered.phase in (FAILED, ROLLING_BACK, ROLLED_BACK):
+        remembered = replace(remembered, failed_hash=target)
+    template_hash = "good" if remembered.phase.goes_back else target
+    built = workload(**({"template_hash": template_hash} | (sets or {})))
+    usual_world = {"group": wanted, "memory": remembered, "workload": built, "last_good_template": GOOD_TEMPLATE}
+    return world(**(usual_world | changes))
+
+
+@dataclass(frozen=True)
+class Expected:
+    purpose: Purpose | None = None
+    deletes: int | None = None
+    ordinal: int | None = None
+    partition: int | None = None
+    hold: Reason | None = None
+    phase: RolloutPhase = PROGRESSING
+
+
+def pods(*revisions: str, **changes: Any) -> tuple[Pod, ...]:
+    return tuple(pod(ordinal, revision, **changes) for ordinal, revision in enumerate(revisions))
+
+
+def down(ordinal: int, revision: str = OLD) -> Pod:
+    return pod(ordinal, revision, ready=False)
+
+
+LIVE = observation((*members(0, 1), member(2, "b")))
+JOINED = folded(observation(at=NOW - 99), replace(LIVE, observed_at=NOW - 40), LIVE)
+MOVING: dict[str, Any] = {"kafka": LIVE, "history": JOINED}
+STEP_2 = Step(2, NOW - 50, {"payments-2": "payments-2-a"})
+ONE_NEW = (pod(0), pod(1), fresh_pod(2, age_s=48))
+TWO_NEW = (pod(0), pod(1, NEW), pod(2, NEW))
+ALL_NEW = pods(NEW, NEW, NEW)
+FLIPPED = {"current_revision": NEW, "update_revision": OLD}
+"""The StatefulSet took the bad version for good before it was given up."""
+RETRIED: dict[str, Any] = {"retried_at": NOW - 5}
+STUCK_NEW = down(2, NEW)
+PARKED = {"current_revision": NEW, "partition": 3}
+CANARY = {"rollout": {"canary": [{"replicas": 1}]}}
+ALL_DOWN: dict[str, Any] = {"pods": (down(0), down(1), down(2)), "kafka": observation((), state=GroupState.EMPTY)}
+RESTART, OPEN, CLOSE = Purpose.RESTART, Purpose.OPEN_OUT_OF_ORDER, Purpose.CLOSE_OUT_OF_ORDER
+
+TABLE = [
+    ("first pod", rolling(), Expected(RESTART, ordinal=2, partition=2)),
+    (
+        "second pod",
+        rolling(pods=ONE_NEW, memory={"step": STEP_2}, sets={"partition": 2}, **MOVING),
+        Expected(RESTART, ordinal=1, partition=1),
+    ),
+    ("last pod", rolling(pods=TWO_NEW, sets={"partition": 1}), Expected(RESTART, ordinal=0, partition=0)),
+    ("all done", rolling(pods=ALL_NEW, sets={"partition": 0}), Expected(phase=COMPLETE)),
+    ("all done, but not calm", rolling(pods=ALL_NEW, history=GroupHistory()), Expected(hold=Reason.GROUP_STABILIZING)),
+    ("the controller is at it", rolling(sets={"partition": 2}), Expected(hold=Reason.RESTART_IN_HAND)),
+    (
+        "the old pod is ending",
+        rolling(pods=(*pods(OLD, OLD), pod(2, terminating=True)), sets={"partition": 2}),
+        Expected(hold=Reason.RESTART_IN_HAND),
+    ),
+    (
+        "the new pod is not made",
+        rolling(pods=pods(OLD, OLD), sets={"partition": 2}),
+        Expected(hold=Reason.RESTART_IN_HAND),
+    ),
+    (
+        "the new pod starts",
+        rolling(pods=(*pods(OLD, OLD), fresh_pod(2, 3, ready=False)), sets={"partition": 2}),
+        Expected(hold=Reason.POD_NOT_READY),
+    ),
+    ("highest is down", rolling(pods=(pod(0), pod(1), down(2))), Expected(RESTART, ordinal=2, partition=2)),
+    (
+        "highest is down, controller does not act",
+        rolling(pods=(pod(0), pod(1), down(2)), sets={"partition": 2}),
+        Expected(deletes=2, ordinal=2),
+    ),
+    ("a lower one is down", rolling(pods=(pod(0), down(1), pod(2))), Expected(OPEN, ordinal=1)),
+    (
+        "opened for it",
+        rolling(pods=(pod(0), down(1), pod(2)), sets={"strategy": ON_DELETE, "partition": 0}),
+        Expected(deletes=1, ordinal=1),
+    ),
+    ("it recovered meanwhile", rolling(sets={"strategy": ON_DELETE, "partition": 0}), Expected(CLOSE, partition=3)),
+    (
+        "it came back new",
+        rolling(pods=(pod(0), pod(1, NEW), pod(2)), sets={"strategy": ON_DELETE, "partition": 0}),
+        Expected(CLOSE, partition=3),
+    ),
+    (
+        "the controller has not read that yet",
+        rolling(sets={"strategy": ON_DELETE, "generation": 3}),
+        Expected(hold=Reason.STATEFUL_SET_NOT_OBSERVED),
+    ),
+    (
+        "controller waits for a lower one that is down",
+        rolling(pods=(down(0), pod(1), pod(2)), sets={"partition": 2}),
+        Expected(OPEN, ordinal=0),
+    ),
+    ("two are down", rolling(pods=(down(0), down(1), pod(2))), Expected(OPEN, ordinal=1)),
+    ("all are down", rolling(**ALL_DOWN), Expected(RESTART, ordinal=2, partition=2)),
+    (
+        "canary is held",
+        rolling(spec=CANARY, pods=ONE_NEW, memory={"step": STEP_2}, **MOVING),
+        Expected(hold=Reason.CANARY_HOLD),
+    ),
+    (
+        "canary is held, an old pod is down",
+        rolling(spec=CANARY, pods=(down(0), *ONE_NEW[1:]), memory={"step": STEP_2}, **MOVING),
+        Expected(hold=Reason.CANARY_HOLD),
+    ),
+    (
+        "canary is held, the new pod is tried again",
+        rolling(spec=CANARY, pods=(pod(0), pod(1), STUCK_NEW), memory=RETRIED, sets={"partition": 2}),
+        Expected(deletes=2, ordinal=2),
+    ),
+    ("stopped", rolling(memory={"phase": FAILED}), Expected(hold=Reason.ROLLOUT_FAILED, phase=FAILED)),
+    (
+        "stopped while open",
+        rolling(memory={"phase": FAILED}, sets={"strategy": ON_DELETE}),
+        Expected(CLOSE, partition=3, hold=Reason.ROLLOUT_FAILED, phase=FAILED),
+    ),
+    (
+        "tried again",
+        rolling(pods=(pod(0), pod(1), STUCK_NEW), memory=RETRIED, sets={"partition": 2}),
+        Expected(deletes=2, ordinal=2),
+    ),
+    (
+        "going back, the stuck pod",
+        rolling(pods=(pod(0), pod(1), STUCK_NEW), memory={"phase": ROLLING_BACK}, sets={"update_revision": OLD}),
+        Expected(deletes=2, ordinal=2, phase=ROLLING_BACK),
+    ),
+    (
+        "going back, only the lowest is stuck",
+        rolling(pods=(down(0, NEW), pod(1, NEW), pod(2, NEW)), memory={"phase": ROLLING_BACK}, sets=FLIPPED),
+        Expected(OPEN, ordinal=0, phase=ROLLING_BACK),
+    ),
+    (
+        "going back, healthy pods",
+        rolling(pods=TWO_NEW, memory={"phase": ROLLING_BACK}, sets={"update_revision": OLD}),
+        Expected(RESTART, ordinal=2, partition=2, phase=ROLLING_BACK),
+    ),
+    ("gone back", rolling(memory={"phase": ROLLING_BACK}, sets={"update_revision": OLD}), Expected(phase=ROLLED_BACK)),
+    (
+        "gone back, one is outdated again",
+        rolling(pods=TWO_NEW, memory={"phase": ROLLED_BACK}, sets={"update_revision": OLD}),
+        Expected(phase=ROLLING_BACK),
+    ),
+    ("at rest", rolling(pods=ALL_NEW, memory={"phase": COMPLETE}, sets=PARKED), Expected(phase=COMPLETE)),
+    (
+        "at rest, not parked",
+        rolling(pods=ALL_NEW, memory={"phase": COMPLETE}, sets=PARKED | {"partition": 0}),
+        Expected(Purpose.PARK, partition=3, phase=COMPLETE),
+    ),
+    (
+        "at rest, the controller not yet",
+        rolling(pods=ALL_NEW, memory={"phase": COMPLETE}, sets={"partition": 0}),
+        Expected(phase=COMPLETE),
+    ),
+    ("at rest, one is outdated", rolling(pods=TWO_NEW, memory={"phase": COMPLETE}, sets=PARKED), Expected()),
+    (
+        "another template",
+        rolling(memory={"target_hash": "other"}, sets={"template_hash": "other"}),
+        Expected(Purpose.TAKE_TEMPLATE, partition=3),
+    ),
+    (
+        "nothing is there",
+        rolling(workload=None, pods=(), memory={"phase": RolloutPhase.NONE, "target_hash": ""}),
+        Expected(Purpose.CREATE, partition=3),
+    ),
+    ("it is another's", rolling(sets={"owner_uid": "x"}), Expected(hold=Reason.FOREIGN_STATEFUL_SET)),
+    ("no connection", rolling(bootstrap_servers=None), Expected(hold=Reason.CONNECTION_MISSING)),
+    (
+        "where to go back to is lost",
+        rolling(memory={"phase": ROLLING_BACK}, last_good_template=None),
+        Expected(hold=Reason.LAST_GOOD_UNKNOWN, phase=ROLLING_BACK),
+    ),
+    (
+        "Kafka is away",
+        rolling(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "x", NOW)),
+        Expected(hold=Reason.KAFKA_UNREACHABLE),
+    ),
+    ("more pods", rolling(spec={"replicas": 5}), Expected(Purpose.SCALE, partition=5)),
+    (
+        "more pods, on the way",
+        rolling(spec={"replicas": 5}, sets={"partition": 2}),
+        Expected(Purpose.SCALE, partition=2),
+    ),
+    (
+        "more pods, while canaries are ahead",
+        rolling(spec=CANARY | {"replicas": 5}, sets={"partition": 2}),
+        Expected(Purpose.SCALE, partition=5),
+    ),
+    (
+        "more pods, stopped",
+        rolling(spec={"replicas": 5}, memory={"phase": FAILED}, sets={"partition": 2}),
+        Expected(Purpose.SCALE, partition=5, phase=FAILED),
+    ),
+    (
+        "fewer pods, on the way",
+        rolling(spec={"replicas": 1}, sets={"partition": 2}),
+        Expected(Purpose.SCALE, partition=1),
+    ),
+    (
+        "more pods, paused",
+        rolling(spec={"replicas": 5, "annotations": {PAUSE: ""}}),
+        Expected(Purpose.SCALE, partition=5),
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [pytest.param(w, e, id=name) for name, w, e in TABLE])
+def test_plan(given: World, expected: Expected) -> None:
+    decided = plan(given)
+    act, hold = decided.act, decided.hold
+    assert decided.memory.phase is expected.phase
+    assert (hold.reason if hold is not None else None) == expected.hold
+    assert (act.purpose if isinstance(act, WriteWorkload) else None) == expected.purpose
+    assert (act.ordinal if isinstance(act, DeletePod) else None) == expected.deletes
+    if expected.ordinal is not None:
+        assert act is not None
+        assert act.ordinal == expected.ordinal
+    if expected.partition is not None:
+        assert isinstance(act, WriteWorkload)
+        assert act.partition == expected.partition
+
+
+def failing(on_failure: str, **memory: Any) -> Plan:
+    given = rolling(spec={"rollout": {"onFailure": on_failure}}, pods=(pod(0), pod(1), STUCK_NEW), memory=memory)
+    return plan(replace(given, pods=(pod(0), pod(1), replace(STUCK_NEW, waiting="ImagePullBackOff"))))
+
+
+def test_a_failed_version_is_given_up_or_stopped_as_people_chose() -> None:
+    back, stop = failing("Rollback"), failing("Pause")
+    assert (back.memory.phase, stop.memory.phase) == (ROLLING_BACK, FAILED)
+    assert back.act is None
+    assert stop.act is None
+    assert back.memory.failed_hash == back.memory.target_hash
+    assert [note.warning for note in (*back.notes, *stop.notes)] == [True, True]
+
+
+def test_a_first_version_that_fails_is_stopped_even_where_rollback_was_chosen() -> None:
+    assert failing("Rollback", last_good_revision="", last_good_hash="").memory.phase is FAILED
+
+
+def test_a_paused_rollout_fails_not() -> None:
+    stuck = replace(STUCK_NEW, waiting="ImagePullBackOff")
+    given = rolling(spec={"annotations": {PAUSE: ""}}, pods=(pod(0), pod(1), stuck))
+    assert plan(given).memory.phase is PROGRESSING
+
+
+def started(phase: RolloutPhase, **memory: Any) -> RolloutMemory:
+    """Another template is asked for in a world where every pod runs the StatefulSet's newest revision."""
+    usual = {"phase": phase, "target_hash": "other", "last_good_revision": "", "last_good_hash": ""}
+    sets = {"template_hash": "other", "current_revision": OLD}
+    return plan(rolling(pods=ALL_NEW, sets=sets, memory=usual | memory)).memory
+
+
+def test_what_is_in_use_is_the_last_good_version_only_where_the_memory_of_it_was_lost() -> None:
+    assert (started(RolloutPhase.NONE).last_good_revision, started(RolloutPhase.NONE).last_good_hash) == (NEW, "other")
+    assert started(FAILED).last_good_revision == ""
+    assert started(PROGRESSING).last_good_revision == ""
+    assert started(COMPLETE, last_good_revision="x").last_good_revision == "x"
+
+
+def test_a_version_that_no_pod_has_run_is_not_known_to_be_good() -> None:
+    empty = observation((), state=GroupState.EMPTY)
+    given = rolling(spec={"replicas": 0}, pods=(), sets={"replicas": 0, "partition": 0}, kafka=empty)
+    done = plan(given).memory
+    assert (done.phase, done.last_good_revision) == (COMPLETE, OLD)
+
+
+def test_session_timeouts_of_the_last_good_version_are_remembered_after_a_rollback() -> None:
+    """The spec asks for 45 s still, the pods that went back may have 90 s."""
+    back = rolling(memory={"phase": ROLLING_BACK, "session_timeout_ms": 90_000}, sets={"update_revision": OLD})
+    assert plan(back).memory.session_timeout_ms == 90_000
+    forward = rolling(pods=ALL_NEW, memory={"session_timeout_ms": 90_000})
+    assert plan(forward).memory.session_timeout_ms == 45_000
+
+
+def test_the_member_that_a_restart_ends_is_written_down_before_it() -> None:
+    step = plan(rolling()).memory.step
+    assert step == Step(2, NOW, {"payments-2": "payments-2-a"})
+
+
+def test_a_pod_once_made_is_remembered() -> None:
+    decided = plan(rolling(pods=ONE_NEW, memory={"step": STEP_2}, **MOVING))
+    assert decided.memory.step is not None
+    remembered = plan(rolling(spec=CANARY, pods=ONE_NEW, memory={"step": STEP_2}, **MOVING)).memory.step
+    assert remembered == replace(STEP_2, made=True)
+
+
+def stalled(ordinal: int, for_s: float, phase: RolloutPhase, **memory: Any) -> World:
+    """The pod has been in the group for so long without a partition, while others have more than theirs."""
+    more = member(0, assignment=member(0).assignment | member(ordinal).assignment)
+    who = [more, *(member(o, assignment=frozenset()) if o == ordinal else member(o) for o in (1, 2))]
+    looks = [observation(who, at=NOW - ago) for ago in (for_s, 0)]
+    history, remembered = folded(*looks), {"phase": phase, **memory}
+    revision = NEW if phase is PROGRESSING and memory else OLD
+    made = tuple(pod(o, revision if o == ordinal else OLD) for o in range(3))
+    return rolling(pods=made, kafka=looks[-1], history=history, memory=remembered)
+
+
+def test_a_stalled_pod_is_replaced_when_it_is_tried_again() -> None:
+    act = plan(stalled(2, 3600, PROGRESSING, **RETRIED)).act
+    assert isinstance(act, DeletePod)
+    assert act.ordinal == 2
+
+
+def test_an_outdated_pod_that_does_not_work_goes_first_and_is_waited_for_until_that_is_certain() -> None:
+    early, late = plan(stalled(1, 299, PROGRESSING)), plan(stalled(1, 301, PROGRESSING))
+    assert early.hold is not None
+    assert early.hold.reason == Reason.MEMBER_OWNS_NOTHING
+    assert isinstance(late.act, WriteWorkload)
+    assert (late.act.purpose, late.act.ordinal) == (OPEN, 1)
+
+
+def test_lag_before_is_taken_when_kafka_can_be_asked_again() -> None:
+    assert plan(rolling(kafka=observation(lag=7))).memory.lag_before == 7
+    assert plan(rolling(kafka=observation(lag=7), memory={"lag_before": 3})).memory.lag_before == 3
+
+
+def test_a_promoted_canary_goes_on() -> None:
+    memory: dict[str, Any] = {"step": STEP_2, "canary": Canary(0, NOW, passed=True)}
+    decided = plan(rolling(spec=CANARY, pods=ONE_NEW, memory=memory, **MOVING))
+    assert isinstance(decided.act, WriteWorkload)
+    assert decided.act.ordinal == 1
