@@ -339,25 +339,23 @@ def test_a_pod_once_made_is_remembered() -> None:
     assert remembered == replace(STEP_2, made=True)
 
 
-def stalled(ordinal: int, for_s: float, phase: RolloutPhase, **memory: Any) -> World:
+def stalled(ordinal: int, for_s: float, revision: str = OLD, **changes: Any) -> World:
     """The pod has been in the group for so long without a partition, while others have more than theirs."""
     more = member(0, assignment=member(0).assignment | member(ordinal).assignment)
     who = [more, *(member(o, assignment=frozenset()) if o == ordinal else member(o) for o in (1, 2))]
     looks = [observation(who, at=NOW - ago) for ago in (for_s, 0)]
-    history, remembered = folded(*looks), {"phase": phase, **memory}
-    revision = NEW if phase is PROGRESSING and memory else OLD
     made = tuple(pod(o, revision if o == ordinal else OLD) for o in range(3))
-    return rolling(pods=made, kafka=looks[-1], history=history, memory=remembered)
+    return rolling(pods=made, kafka=looks[-1], history=folded(*looks), **changes)
 
 
 def test_a_stalled_pod_is_replaced_when_it_is_tried_again() -> None:
-    act = plan(stalled(2, 3600, PROGRESSING, **RETRIED)).act
+    act = plan(stalled(2, 3600, NEW, memory=RETRIED, sets={"partition": 2})).act
     assert isinstance(act, DeletePod)
     assert act.ordinal == 2
 
 
 def test_an_outdated_pod_that_does_not_work_goes_first_and_is_waited_for_until_that_is_certain() -> None:
-    early, late = plan(stalled(1, 299, PROGRESSING)), plan(stalled(1, 301, PROGRESSING))
+    early, late = plan(stalled(1, 299)), plan(stalled(1, 301))
     assert early.hold is not None
     assert early.hold.reason == Reason.MEMBER_OWNS_NOTHING
     assert isinstance(late.act, WriteWorkload)
