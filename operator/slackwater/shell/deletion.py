@@ -76,7 +76,7 @@ class Deletion:
     async def _leave_kafka(self, group: ConsumerGroup, connection: Json) -> None:
         """Take out the members that are ours, and no other. Raises KafkaFailed."""
         key = Key(group.namespace, group.name)
-        await self._connections.use(key, group, connection, self._now())
+        await self._connections.use(key, _without_topics(group), connection, self._now())
         await self._connections.look_now(key)
         view, _ = self._connections.view(key, self._now())
         admin = self._connections.admin(key)
@@ -106,3 +106,8 @@ def _unusable(view: GroupObservation | Unobserved) -> KafkaFailed:
     if isinstance(view, Unobserved):
         return KafkaFailed(view.message, Reason(view.reason))
     return KafkaFailed("there is no usable connection", Reason.CONNECTION_INVALID)
+
+
+def _without_topics(group: ConsumerGroup) -> ConsumerGroup:
+    """Who is in the group can be told without them, and they may have been deleted before."""
+    return group.model_copy(update={"spec": group.spec.model_copy(update={"topics": ()})})
