@@ -15,7 +15,7 @@ _LOOK_AGAIN_S = 0.1
 def wait_for(
     what: str, look: Callable[[], T | None], deadline_s: float = DEADLINE_S, seen: Callable[[], object] | None = None
 ) -> T:
-    """The first thing that `look` finds (anything but None and False). `seen`: what there was instead, for the failure."""
+    """The first thing that `look` finds (anything but None and False). `seen` tells a failure what there was."""
     end = time.monotonic() + deadline_s
     while True:
         found = look()
