@@ -112,7 +112,7 @@ def _strike(stage: FaultStage) -> None:
     stage.operator.kill()
     try:
         stage.start_operator()
-        cluster.kubectl("delete", "cg", "--all", "--timeout=60s")
+        cluster.kubectl("delete", "cg", "--all", "--timeout=120s")
     finally:
         stage.operator.kill()
         for group in cluster.kubectl("get", "cg", "-o", "name").split():
