@@ -1,8 +1,12 @@
-"""Says on a KafkaConnection whether Kafka can be reached by it, as its groups find out."""
+"""Says on a KafkaConnection whether Kafka can be reached by it, as its groups find out.
+
+Groups are not looked at at the same moment, and one can be out of reach while another is not. So the verdict is of all
+of them together: were it of the group in hand, two groups would contradict each other write by write.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -17,21 +21,27 @@ _OF_THE_CONNECTION: Final = (Reason.KAFKA_UNREACHABLE, Reason.CONNECTION_INVALID
 
 
 async def report(
-    api: KubernetesApi, connection: Mapping[str, Any], kafka: KafkaView, now: float
+    api: KubernetesApi,
+    connection: Mapping[str, Any],
+    seen: KafkaView,
+    all_seen: Callable[[], Iterable[KafkaView]],
+    now: float,
 ) -> Mapping[str, Any] | None:
-    """Write the status if it changed; returns the object as written, if it was. Raises ClusterFailed."""
-    verdict = _verdict(kafka)
+    """Write the status if it changed; returns the object as written, if it was. Raises ClusterFailed.
+
+    `seen`: what the group in hand knows; `all_seen`: what every group of the connection knows, always in one order.
+    """
     before = connection.get("status") or {}
-    if verdict is None:
-        return None
     metadata = connection["metadata"]
     generation = metadata.get("generation", 0)
+    if _is_said(_verdict(seen), before, generation):
+        return None
+    verdict = _joint_verdict(all_seen())
+    if verdict is None or _is_said(verdict, before, generation):
+        return None
     conditions = merge(before.get("conditions") or (), (verdict,), now, generation)
     status = {"observedGeneration": generation, "conditions": conditions}
-    if status == before:
-        return None
-    name, namespace, uid = metadata["name"], metadata["namespace"], metadata["uid"]
-    return await api.apply_status(KAFKA_CONNECTION, namespace, name, uid, status)
+    return await api.apply_status(KAFKA_CONNECTION, metadata["namespace"], metadata["name"], metadata["uid"], status)
 
 
 def _verdict(kafka: KafkaView) -> Verdict | None:
@@ -40,3 +50,21 @@ def _verdict(kafka: KafkaView) -> Verdict | None:
     if kafka.reason in _OF_THE_CONNECTION:
         return Verdict(ConditionType.READY, ConditionStatus.FALSE, kafka.reason, kafka.message)
     return None
+
+
+def _joint_verdict(views: Iterable[KafkaView]) -> Verdict | None:
+    """The first that is bad; good when none is, and some group was seen."""
+    verdicts = [verdict for view in views if (verdict := _verdict(view)) is not None]
+    return next((v for v in verdicts if v.status is ConditionStatus.FALSE), verdicts[0] if verdicts else None)
+
+
+def _is_said(verdict: Verdict | None, before: Mapping[str, Any], generation: int) -> bool:
+    """In an outage every look fails in words of its own (no answer, refused, reset): the first will do."""
+    if verdict is None:
+        return True
+    conditions: Sequence[Mapping[str, Any]] = before.get("conditions") or ()
+    said: Mapping[str, Any] = next((c for c in conditions if c["type"] == verdict.type.value), {})
+    if before.get("observedGeneration") != generation or said.get("status") != verdict.status.value:
+        return False
+    same_words = said.get("message") == verdict.message or verdict.reason == Reason.KAFKA_UNREACHABLE
+    return said.get("reason") == verdict.reason and same_words

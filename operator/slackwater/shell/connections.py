@@ -111,6 +111,10 @@ class Connections:
         not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", now)
         return known or (not_yet, GroupHistory())
 
+    def views(self, connection: Key, now: float) -> list[KafkaView]:
+        """What is known of every group of a connection, in the same order each time."""
+        return [self.view(group, now)[0] for group, used in sorted(self._used_by.items()) if used == connection]
+
     def awaits_first_look(self, group_key: Key) -> bool:
         """Whether the first observation of the group is under way; `on_change` is called when it is there."""
         key = self._used_by.get(group_key)

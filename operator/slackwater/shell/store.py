@@ -52,49 +52,55 @@ class Store:
         pods = self._objects[POD]
         return [pods[key] for key in self._pods_of.get(group, ())]
 
-    def put(self, kind: Kind, obj: Json) -> Key | None:
-        """Take in an object; returns the ConsumerGroup's key if that changed anything for one."""
+    def put(self, kind: Kind, obj: Json) -> tuple[Key, ...]:
+        """Take in an object; returns the ConsumerGroups to which that makes a difference."""
         key = key_of(obj)
         known = self._objects[kind].get(key)
         if known is not None and _version(known) >= _version(obj):
-            return None
+            return ()
         self._objects[kind][key] = obj
         group = owner(kind, obj)
         if kind is POD and group is not None:
             self._pods_of[group].add(key)
-        return group
+        if kind is KAFKA_CONNECTION:  # its status is ours: were that a reason to look, looking would give another
+            return () if known is not None and _spec_of(known) == _spec_of(obj) else self.groups_using(key)
+        return () if group is None else (group,)
 
-    def drop(self, kind: Kind, obj: Json) -> Key | None:
-        """Forget an object that was deleted, unless another one of its name has come since."""
+    def drop(self, kind: Kind, obj: Json) -> tuple[Key, ...]:
+        """Forget an object that was deleted, unless another one of its name has come since; returns as `put` does."""
         key = key_of(obj)
         known = self._objects[kind].get(key)
         if known is None or known["metadata"]["uid"] != obj["metadata"]["uid"]:
-            return None
+            return ()
         del self._objects[kind][key]
+        if kind is KAFKA_CONNECTION:
+            return self.groups_using(key)
         group = owner(kind, obj)
-        if kind is POD and group is not None:
+        if group is None:
+            return ()
+        if kind is POD:
             self._pods_of[group].discard(key)
-        return group
+        return (group,)
 
     def replace(self, kind: Kind, objects: Iterable[Json], listed_version: int) -> set[Key]:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
         what is newer than the list stays."""
         listed = {key_of(obj): obj for obj in objects}
-        changed = {group for obj in listed.values() if (group := self.put(kind, obj)) is not None}
+        changed = {group for obj in listed.values() for group in self.put(kind, obj)}
         vanished = [obj for key, obj in self._objects[kind].items() if key not in listed]
         for obj in vanished:
-            if _version(obj) <= listed_version and (group := self.drop(kind, obj)) is not None:
-                changed.add(group)
+            if _version(obj) <= listed_version:
+                changed.update(self.drop(kind, obj))
         return changed
 
-    def groups_using(self, connection: Key) -> list[Key]:
+    def groups_using(self, connection: Key) -> tuple[Key, ...]:
         """ConsumerGroups that refer to a KafkaConnection."""
-        return [
+        return tuple(
             key
             for key, obj in self._objects[CONSUMER_GROUP].items()
             if key.namespace == connection.namespace
             and (obj.get("spec") or {}).get("connectionRef", {}).get("name") == connection.name
-        ]
+        )
 
 
 def key_of(obj: Json) -> Key:
@@ -109,6 +115,11 @@ def owner(kind: Kind, obj: Json) -> Key | None:
         name = group_of(obj)
         return None if name is None else Key(obj["metadata"]["namespace"], name)
     return None
+
+
+def _spec_of(obj: Json) -> tuple[str, int]:
+    """Which spec it is: only a change of the spec makes a new generation."""
+    return obj["metadata"]["uid"], obj["metadata"].get("generation", 0)
 
 
 def _version(obj: Json) -> int:

@@ -1,0 +1,203 @@
+"""A cluster and Kafka in memory, which write down what was asked of them, in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
+from slackwater.api.annotations import FINALIZER
+from slackwater.core.history import GroupHistory
+from slackwater.core.observation import KafkaView, Unobserved
+from slackwater.core.reasons import Reason
+from slackwater.shell.store import Key
+from tests.api.manifests import consumer_group, kafka_connection
+
+Json = dict[str, Any]
+KEY = Key("default", "payments")
+CONNECTION = Key("default", "main")
+
+
+def group_object(
+    version: int = 1, *, name: str = KEY.name, finalizers: Iterable[str] = (FINALIZER,), **spec: Any
+) -> Json:
+    """A ConsumerGroup as the API server gives it."""
+    obj = consumer_group(name, **({"replicas": 3, "connectionRef": {"name": CONNECTION.name}} | spec))
+    obj["metadata"] |= {
+        "namespace": KEY.namespace,
+        "uid": f"uid-of-{name}",
+        "generation": 1,
+        "resourceVersion": str(version),
+        "finalizers": list(finalizers),
+    }
+    return obj
+
+
+def connection_object(version: int = 1, generation: int = 1) -> Json:
+    obj = kafka_connection(CONNECTION.name)
+    obj["metadata"] |= {
+        "namespace": CONNECTION.namespace,
+        "uid": "uid-of-connection",
+        "generation": generation,
+        "resourceVersion": str(version),
+    }
+    return obj
+
+
+@dataclass
+class FakeApi:
+    """The API server: optimistic locks, uids and resource versions work as the real one's."""
+
+    objects: dict[tuple[str, str, str], Json] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    """`<verb> <kind>`, for each request that changes something."""
+    failures: dict[str, Exception] = field(default_factory=dict)
+    """`<verb> <kind>` → what the next such request fails with."""
+    requests: Counter[tuple[str, str]] = field(default_factory=Counter)
+    events: list[Json] = field(default_factory=list)
+    version: int = 100
+
+    def add(self, kind: Kind, obj: Json) -> Json:
+        metadata = obj["metadata"]
+        self.objects[kind.name, metadata["namespace"], metadata["name"]] = obj
+        return obj
+
+    def changed_by_somebody(self, kind: Kind, key: Key, **metadata: Any) -> Json:
+        obj = self.objects[kind.name, key.namespace, key.name]
+        return self._store(kind, {**obj, "metadata": {**obj["metadata"], **metadata}})
+
+    def writes(self) -> list[str]:
+        return [asked for asked in self.asked if not asked.endswith("Event")]
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        self.requests["GET", kind.plural] += 1
+        return deepcopy(self.objects.get((kind.name, namespace, name)))
+
+    async def list_all(
+        self, kind: Kind, namespace: str | None, label_selector: str = ""
+    ) -> tuple[tuple[Json, ...], int]:
+        self.requests["GET", kind.plural] += 1
+        found = [obj for (name, _, _), obj in self.objects.items() if name == kind.name]
+        return tuple(deepcopy(found)), self.version
+
+    async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
+        kind = next(k for k in _KINDS if k.name == manifest["kind"])
+        self._ask("apply", kind)
+        metadata = manifest["metadata"]
+        there = self.objects.get((kind.name, metadata["namespace"], metadata["name"]))
+        if there is not None and not force and there["metadata"].get("managedBy") == "somebody":
+            raise Conflict("somebody else holds fields of it")
+        if there is not None and resource_version and there["metadata"]["resourceVersion"] != resource_version:
+            raise Conflict("it has changed")
+        known = there["metadata"] if there is not None else {"uid": f"uid-of-{kind.name}", "generation": 0}
+        generation = known["generation"] + (there is None or there["spec"] != manifest["spec"])
+        written = {**(there or {}), **deepcopy(dict(manifest))}
+        return self._store(kind, {**written, "metadata": {**known, **metadata, "generation": generation}})
+
+    async def apply_status(
+        self, kind: Kind, namespace: str, name: str, uid: str, status: Mapping[str, Any], resource_version: str = ""
+    ) -> Json:
+        self._ask("status", kind)
+        there = self.objects.get((kind.name, namespace, name))
+        if there is None or there["metadata"]["uid"] != uid:
+            raise Conflict("there is no such object")
+        if resource_version and there["metadata"]["resourceVersion"] != resource_version:
+            raise Conflict("it has changed")
+        return self._store(kind, {**there, "status": deepcopy(dict(status))})
+
+    async def set_finalizers(self, kind: Kind, obj: Mapping[str, Any], finalizers: list[str]) -> Json | None:
+        self._ask("finalizers", kind)
+        metadata = obj["metadata"]
+        place = (kind.name, metadata["namespace"], metadata["name"])
+        there = self.objects.get(place)
+        if there is None:
+            return None
+        if there["metadata"]["resourceVersion"] != metadata["resourceVersion"]:
+            raise Conflict("it has changed")
+        written = self._store(kind, {**there, "metadata": {**there["metadata"], "finalizers": finalizers}})
+        if metadata.get("deletionTimestamp") and not finalizers:
+            del self.objects[place]
+        return written
+
+    async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
+        self._ask("delete", kind)
+        self.objects.pop((kind.name, namespace, name), None)
+
+    async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:
+        self._ask("create", kind)
+        self.events.append(dict(body))
+        return dict(body)
+
+    def _ask(self, verb: str, kind: Kind) -> None:
+        what = f"{verb} {kind.name}"
+        self.asked.append(what)
+        if failure := self.failures.pop(what, None):
+            raise failure
+
+    def _store(self, kind: Kind, obj: Json) -> Json:
+        self.version += 1
+        stored = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(self.version)}}
+        return deepcopy(self.add(kind, stored))
+
+
+@dataclass
+class FakeAdmin:
+    removed: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+
+    async def remove_members(self, group_id: str, instance_ids: Iterable[str]) -> list[str]:
+        self.removed += instance_ids
+        return self.removed
+
+    async def delete_group(self, group_id: str) -> None:
+        self.deleted.append(group_id)
+
+
+@dataclass
+class FakeConnections:
+    """What `Connections` knows, as a test says."""
+
+    seen: KafkaView = field(default_factory=lambda: Unobserved(Reason.KAFKA_UNREACHABLE, "Kafka is away", 0.0))
+    history: GroupHistory = field(default_factory=GroupHistory)
+    first_look_is_awaited: bool = False
+    looks: int = 0
+    motion: dict[Key, bool] = field(default_factory=dict)
+    forgotten: list[Key] = field(default_factory=list)
+    kafka: FakeAdmin = field(default_factory=FakeAdmin)
+
+    async def use(self, group_key: Key, group: Any, connection: Any, now: float) -> None: ...
+
+    async def forget(self, group_key: Key) -> None:
+        self.forgotten.append(group_key)
+
+    def view(self, group_key: Key, now: float) -> tuple[KafkaView, GroupHistory]:
+        return self.seen, self.history
+
+    def views(self, connection: Key, now: float) -> list[KafkaView]:
+        return [self.seen]
+
+    def awaits_first_look(self, group_key: Key) -> bool:
+        return self.first_look_is_awaited
+
+    async def look_now(self, group_key: Key) -> None:
+        self.looks += 1
+
+    def set_motion(self, group_key: Key, in_motion: bool) -> None:
+        self.motion[group_key] = in_motion
+
+    def admin(self, group_key: Key) -> FakeAdmin:
+        return self.kafka
+
+
+_KINDS = (
+    CONSUMER_GROUP,
+    KAFKA_CONNECTION,
+    STATEFUL_SET,
+    EVENT,
+    Kind("v1", "Service", "services"),
+    Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+)

@@ -1,0 +1,81 @@
+"""The store: the newest version of everything, and whom a change concerns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.api.annotations import GROUP_LABEL
+from slackwater.shell.store import Store
+from tests.shell.fakes import CONNECTION, KEY, connection_object, group_object
+
+
+def labelled(name: str, version: int, uid: str = "") -> dict[str, Any]:
+    labels = {GROUP_LABEL: KEY.name}
+    return {
+        "metadata": {
+            "namespace": KEY.namespace,
+            "name": name,
+            "uid": uid or name,
+            "resourceVersion": str(version),
+            "labels": labels,
+        }
+    }
+
+
+def test_an_older_version_never_replaces_a_newer_one() -> None:
+    store = Store()
+    assert store.put(CONSUMER_GROUP, group_object(9)) == (KEY,)
+    assert store.put(CONSUMER_GROUP, group_object(10)) == (KEY,)
+    assert store.put(CONSUMER_GROUP, group_object(9)) == ()
+    known = store.get(CONSUMER_GROUP, KEY)
+    assert known is not None
+    assert known["metadata"]["resourceVersion"] == "10"
+
+
+def test_pods_and_statefulsets_concern_the_group_of_their_label() -> None:
+    store = Store()
+    assert store.put(STATEFUL_SET, labelled(KEY.name, 1)) == (KEY,)
+    assert store.put(POD, labelled("payments-0", 2)) == (KEY,)
+    assert [pod["metadata"]["name"] for pod in store.pods_of(KEY)] == ["payments-0"]
+    assert store.drop(POD, labelled("payments-0", 3)) == (KEY,)
+    assert store.pods_of(KEY) == []
+
+
+def test_a_pod_that_was_made_anew_is_not_forgotten_with_its_predecessor() -> None:
+    store = Store()
+    store.put(POD, labelled("payments-0", 5, uid="new"))
+    assert store.drop(POD, labelled("payments-0", 4, uid="old")) == ()
+    assert len(store.pods_of(KEY)) == 1
+
+
+def test_a_changed_connection_concerns_the_groups_that_use_it() -> None:
+    store = Store()
+    store.put(CONSUMER_GROUP, group_object())
+    store.put(CONSUMER_GROUP, group_object(name="other", connectionRef={"name": "another"}))
+    assert store.put(KAFKA_CONNECTION, connection_object(1)) == (KEY,)
+    assert store.put(KAFKA_CONNECTION, connection_object(2, generation=2)) == (KEY,)
+    assert store.drop(KAFKA_CONNECTION, connection_object(3)) == (KEY,)
+
+
+def test_what_we_write_to_a_connection_s_status_is_no_reason_to_look_at_its_groups() -> None:
+    store = Store()
+    store.put(CONSUMER_GROUP, group_object())
+    store.put(KAFKA_CONNECTION, connection_object(1))
+    told = connection_object(2) | {"status": {"conditions": []}}
+    assert store.put(KAFKA_CONNECTION, told) == ()
+    assert store.get(KAFKA_CONNECTION, CONNECTION) == told
+
+
+def test_a_list_forgets_what_it_lacks_but_not_what_is_newer_than_it() -> None:
+    store = Store()
+    store.put(POD, labelled("payments-0", 5))
+    store.put(POD, labelled("payments-1", 12))
+    assert store.replace(POD, [], listed_version=10) == {KEY}
+    assert [pod["metadata"]["name"] for pod in store.pods_of(KEY)] == ["payments-1"]
+
+
+def test_a_list_that_brings_nothing_new_concerns_nobody() -> None:
+    store = Store()
+    store.put(POD, labelled("payments-0", 5))
+    assert store.replace(POD, [labelled("payments-0", 5)], listed_version=10) == set()
