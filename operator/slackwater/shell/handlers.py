@@ -13,15 +13,18 @@ from typing import Any, Final
 
 import kopf
 
-from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, Kind
+from slackwater.adapters.cluster.paths import Kind
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.shell.queue import WorkQueue
-from slackwater.shell.store import LABELLED, WATCHED, Key, Store, key_of
+from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 
 WATCH_S: Final = 290
 """How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then.
 
 A whole number: the API server takes no other."""
+API_AGAIN_S: Final = (1.0, 1.0, 2.0, *[3.0] * 40)
+"""Pauses between kopf's tries to reach the API server. Its own grow to 21 s, for which it stays deaf after an outage;
+when they are used up, what is more than a lost connection ends kopf, and with it the process."""
 
 
 def registered(store: Store, queue: WorkQueue[Key]) -> kopf.OperatorRegistry:
@@ -53,12 +56,8 @@ def _register(registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: 
     @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
     async def changed(event: kopf.RawEvent, **_: Any) -> None:
         obj = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
-        key = store.drop(kind, obj) if event["type"] == "DELETED" else store.put(kind, obj)
-        if key is not None:
+        for key in store.drop(kind, obj) if event["type"] == "DELETED" else store.put(kind, obj):
             queue.add(key)
-        if kind is KAFKA_CONNECTION:
-            for user in store.groups_using(key_of(obj)):
-                queue.add(user)
 
 
 def configured() -> kopf.OperatorSettings:
@@ -66,6 +65,7 @@ def configured() -> kopf.OperatorSettings:
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.peering.standalone = True
+    settings.networking.error_backoffs = API_AGAIN_S
     settings.watching.server_timeout = WATCH_S
     settings.watching.client_timeout = WATCH_S + 10
     for kind in LABELLED:

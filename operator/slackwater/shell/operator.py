@@ -8,13 +8,13 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Final
 
 import kopf
 import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterUnreachable
+from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.connections import Connections
@@ -37,6 +37,10 @@ def run() -> None:
     settings = read_settings(os.environ)
     configure(settings)
     asyncio.run(_run(settings))
+
+
+class WatchEnded(SlackwaterError):
+    """A watch on the cluster has ended. Without it we would be deaf, and nobody would notice."""
 
 
 class Operator:
@@ -64,15 +68,6 @@ class Operator:
             ("api",),
             lambda: [((name,), count) for name, count in self.connections.requests().items()],
         )
-
-    def end_on_lost_errors(self) -> None:
-        """An exception that nobody took: one of kopf's watchers died, for example, which would leave us deaf."""
-
-        def lost(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-            loop.default_exception_handler(context)
-            self.broken.set()
-
-        asyncio.get_running_loop().set_exception_handler(lost)
 
     async def work(self) -> None:
         """One worker: one group after the other."""
@@ -105,8 +100,11 @@ class Operator:
         for kind in WATCHED:
             selector = GROUP_LABEL if kind in LABELLED else ""
             objects, version = await self.api.list_all(kind, namespace, selector)
-            for key in self.store.replace(kind, objects, version):
+            changed = self.store.replace(kind, objects, version)
+            for key in changed:
                 self.queue.add(key)
+            if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
+                _log.warning("changes_that_no_watch_told", kind=kind.plural, groups=len(changed))
 
     async def keep_listing(self) -> None:
         """In case a watch lost an event."""
@@ -131,7 +129,6 @@ async def _run(settings: Settings) -> None:
         operator = Operator(api, settings)
         stack.push_async_callback(operator.connections.close)
         await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
-        operator.end_on_lost_errors()
         await _first_list(operator)
         operator.ready.set()
         watching = asyncio.create_task(_watch(operator), name="kopf")
@@ -163,16 +160,20 @@ async def _first_list(operator: Operator) -> None:
     while True:
         try:
             return await operator.relist()
-        except ClusterUnreachable as error:
+        except (ClusterUnreachable, KindMissing) as error:
             _log.warning("waiting_for_the_api_server", error=str(error))
             await asyncio.sleep(_API_AGAIN_S)
 
 
 async def _watch(operator: Operator) -> None:
+    """Until a signal comes. A watch that ends by what kopf does not try again ends kopf. Raises WatchEnded."""
     namespace = operator.settings.namespace
-    await kopf.operator(
-        registry=registered(operator.store, operator.queue),
-        settings=configured(),
-        clusterwide=not namespace,
-        namespaces=[namespace] if namespace else [],
-    )
+    try:
+        await kopf.operator(
+            registry=registered(operator.store, operator.queue),
+            settings=configured(),
+            clusterwide=not namespace,
+            namespaces=[namespace] if namespace else [],
+        )
+    except Exception as error:
+        raise WatchEnded(f"the cluster cannot be watched any more ({error}): the process starts anew") from error

@@ -5,6 +5,7 @@ SlackwaterError
     ├── ClusterUnreachable   no answer, or none that can be used now: try again
     ├── Conflict             the object has changed since it was looked at: look again
     └── ClusterRefused       an answer, and it is no: forbidden, invalid
+        └── KindMissing      the API server does not know this kind of object: its CRD is not installed
 """
 
 from __future__ import annotations
@@ -26,3 +27,7 @@ class Conflict(ClusterFailed):
 
 class ClusterRefused(ClusterFailed):
     """The API server answered with a refusal; asking again changes nothing until somebody acts."""
+
+
+class KindMissing(ClusterRefused):
+    """There is no such kind of object in this cluster."""
