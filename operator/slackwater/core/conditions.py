@@ -152,6 +152,7 @@ def _paused(world: World) -> Verdict:
 
 
 _DEGRADING = (
+    Reason.CLUSTER_REFUSED,
     Reason.FOREIGN_STATEFUL_SET,
     Reason.LAST_GOOD_UNKNOWN,
     Reason.CONNECTION_MISSING,

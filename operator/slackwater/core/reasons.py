@@ -37,6 +37,7 @@ class Reason(StrEnum):
     CONNECTION_MISSING = "ConnectionMissing"
     CONNECTION_INVALID = "ConnectionInvalid"
     INVALID_SPEC = "InvalidSpec"
+    CLUSTER_REFUSED = "ClusterRefused"
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet"
     RESTART_IN_HAND = "RestartInHand"
     CANARY_HOLD = "CanaryHold"

@@ -14,7 +14,7 @@ from typing import Any, Final
 import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import (
     Snapshot,
@@ -28,9 +28,10 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.acts import Note
-from slackwater.core.observation import GroupObservation
+from slackwater.core.observation import GroupObservation, KafkaView
 from slackwater.core.plan import Plan, plan
-from slackwater.core.reasons import Reason
+from slackwater.core.presence import serves
+from slackwater.core.reasons import Hold, Reason
 from slackwater.core.status import compose_status, degraded_status
 from slackwater.core.world import World
 from slackwater.shell.acting import carry_out
@@ -40,10 +41,13 @@ from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import changed_refusal, post
 from slackwater.shell.metrics import Metrics
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import Key, Store, key_of
 
 Json = Mapping[str, Any]
 AT_ONCE: Final = 0.0
+AT_REST_AGAIN_S: Final = 60.0
+"""Time alone changes some things at rest (a session that ends, a lag worth telling), and nobody tells of a Secret. A
+pass that finds nothing new costs no request."""
 
 _log = structlog.get_logger(__name__)
 
@@ -69,6 +73,8 @@ class Reconciler:
         self._written_generation: dict[Key, int] = {}
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._templates: dict[tuple[Key, str], Json] = {}
+        self._refused: dict[Key, str] = {}
+        """What the API server refused to take at the last try, for people to see where they look."""
 
     async def reconcile(self, key: Key) -> float | None:
         """One pass. Returns in how many seconds to look again at the latest; None: when something changes."""
@@ -87,10 +93,13 @@ class Reconciler:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
             self._take_in(written)
             return AT_ONCE
-        return await self._pass(key, group)
+        try:
+            return await self._pass(key, group)
+        except ClusterRefused as error:
+            self._refused[key] = str(error)
+            raise
 
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
-        await self._companions.put_right(key, group)
         world, status = await self._world_from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
@@ -101,13 +110,17 @@ class Reconciler:
                 return AT_ONCE
             world, status = fresh
             decided = plan(world)
+        if key in self._refused:
+            decided = replace(decided, hold=Hold(Reason.CLUSTER_REFUSED, self._refused[key]))
         self._connections.set_motion(key, _in_motion(world, decided))
         await self._remember(world, decided, status)
+        await self._companions.put_right(key, world.group)
         await self._act(key, world, decided)
         self._metrics.show(world, decided)
-        if decided.act is not None or decided.memory != world.memory:
+        no_longer_refused = self._refused.pop(key, None) is not None
+        if no_longer_refused or decided.act is not None or decided.memory != world.memory:
             return AT_ONCE
-        return decided.hold.recheck_s if decided.hold is not None else None
+        return decided.hold.recheck_s if decided.hold is not None else AT_REST_AGAIN_S
 
     async def _world_from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
         obj = self._store.get(CONSUMER_GROUP, key) or {}
@@ -120,9 +133,7 @@ class Reconciler:
         snapshot = Snapshot(obj, connection, workload, self._store.pods_of(key), template, written)
         view, history = self._connections.view(key, self._now())
         if connection is not None:
-            told = await report(self._api, connection, view, self._now())
-            if told is not None:
-                self._store.put(KAFKA_CONNECTION, told)
+            await self._report_connection(connection, view)
         return to_world(snapshot, view, history, self._now(), group), obj.get("status") or {}
 
     async def _world_anew(self, key: Key) -> tuple[World, Json] | None:
@@ -145,11 +156,31 @@ class Reconciler:
         if status == before:
             return
         group = world.group
-        written = await self._api.apply_status(CONSUMER_GROUP, group.namespace, group.name, group.metadata.uid, status)
-        self._take_in(written)
+        await self._write_status(group, status)
         refusal = changed_refusal(before, decided.hold)
         if refusal is not None:
             await self._say(group, refusal)
+
+    async def _write_status(self, group: ConsumerGroup, status: Json) -> None:
+        """On exactly the version that was decided about. Else the answer could bring somebody's change in between, and
+        the watch's event about that, being older than what we know then, would wake nobody."""
+        at = group.metadata
+        try:
+            written = await self._api.apply_status(
+                CONSUMER_GROUP, at.namespace, at.name, at.uid, status, at.resource_version
+            )
+        except Conflict:
+            self._take_in(await self._api.read(CONSUMER_GROUP, at.namespace, at.name))
+            raise
+        self._take_in(written)
+
+    async def _report_connection(self, connection: Json, view: KafkaView) -> None:
+        def views() -> list[KafkaView]:
+            return self._connections.views(key_of(connection), self._now())
+
+        written = await report(self._api, connection, view, views, self._now())
+        if written is not None:
+            self._store.put(KAFKA_CONNECTION, written)
 
     async def _act(self, key: Key, world: World, decided: Plan) -> None:
         if decided.act is not None:
@@ -211,17 +242,18 @@ class Reconciler:
         self._companions.forget(key)
         self._parsed.pop(key, None)
         self._written_generation.pop(key, None)
+        self._refused.pop(key, None)
         self._metrics.forget(key)
         self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
 
 
 def _in_motion(world: World, decided: Plan) -> bool:
-    """Worth a look every second: a rollout, a group that is not calm, pods that are not as they should be."""
+    """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
     if decided.act is not None or decided.memory.phase.under_way:
         return True
     if not isinstance(world.kafka, GroupObservation) or not world.kafka.calm:
         return True
-    return sum(pod.ready for pod in world.wanted_pods) != world.group.spec.replicas
+    return sum(serves(world, pod) for pod in world.wanted_pods) != world.group.spec.replicas
 
 
 def _describe(decided: Plan) -> str:

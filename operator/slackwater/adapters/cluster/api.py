@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import aiohttp
 from kubernetes.aio import client, config
 
-from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict, KindMissing
 from slackwater.adapters.cluster.paths import APPLIED, Kind
 from slackwater.api.annotations import FIELD_MANAGER
 
@@ -59,29 +59,47 @@ class KubernetesApi:
     async def list_all(
         self, kind: Kind, namespace: str | None, label_selector: str = ""
     ) -> tuple[tuple[Json, ...], int]:
-        """The objects, and the resource version of the list: what is older and not in it is gone."""
+        """The objects, and the resource version of the list: what is older and not in it is gone.
+
+        Raises KindMissing where the cluster does not know the kind.
+        """
         query = {"labelSelector": label_selector} if label_selector else {}
-        found = await self._send("GET", kind, kind.path(namespace), query) or {}
+        found = await self._send("GET", kind, kind.path(namespace), query, absent_is_none=True)
+        if found is None:
+            message = (
+                f"the cluster knows no {kind.plural} of {kind.api_version}: install slackwater's CRDs, or its chart"
+            )
+            raise KindMissing(message)
         items = tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])
         return items, int(found["metadata"]["resourceVersion"])
 
-    async def apply(self, manifest: Mapping[str, Any], resource_version: str = "") -> Json:
-        """Server-side apply, taking over fields that others hold. With `resource_version`, Conflict when it is old."""
+    async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
+        """Server-side apply, taking over fields that others hold; without `force`, Conflict when others hold any.
+
+        With `resource_version`, Conflict when it is old.
+        """
         kind, metadata = APPLIED[manifest["kind"]], dict(manifest["metadata"])
         if resource_version:
             metadata["resourceVersion"] = resource_version
         path = kind.path(metadata["namespace"], metadata["name"])
-        query = {"fieldManager": FIELD_MANAGER, "force": "true"}
+        query = {"fieldManager": FIELD_MANAGER, "force": str(force).lower()}
         return await self._send("PATCH", kind, path, query, {**manifest, "metadata": metadata}, APPLY) or {}
 
-    async def apply_status(self, kind: Kind, namespace: str, name: str, uid: str, status: Mapping[str, Any]) -> Json:
-        """Write a whole status. An object of another uid under the same name is left alone: Conflict."""
-        body = {
-            "apiVersion": kind.api_version,
-            "kind": kind.name,
-            "metadata": {"name": name, "namespace": namespace, "uid": uid},
-            "status": status,
-        }
+    async def apply_status(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        uid: str,
+        status: Mapping[str, Any],
+        resource_version: str = "",
+    ) -> Json:
+        """Write a whole status. An object of another uid under the same name is left alone: Conflict; so is one that
+        has changed since, where `resource_version` is given."""
+        metadata = {"name": name, "namespace": namespace, "uid": uid}
+        if resource_version:
+            metadata["resourceVersion"] = resource_version
+        body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "status": status}
         query = {"fieldManager": FIELD_MANAGER, "force": "true"}
         return await self._send("PATCH", kind, kind.path(namespace, name, "status"), query, body, APPLY) or {}
 

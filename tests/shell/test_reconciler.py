@@ -1,0 +1,201 @@
+"""One pass: what is written in which order, and what becomes of it when something fails at each step."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.api.annotations import PAUSE
+from slackwater.shell.metrics import Metrics
+from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
+from slackwater.shell.store import Store
+from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
+
+CREATE = ["status ConsumerGroup", "apply Service", "apply PodDisruptionBudget", "apply StatefulSet"]
+
+
+class Stage:
+    """A reconciler over a cluster in memory, with one ConsumerGroup in it."""
+
+    def __init__(self, **group: Any) -> None:
+        self.api, self.store, self.connections = FakeApi(), Store(), FakeConnections()
+        self.see(self.api.add(CONSUMER_GROUP, group_object(**group)))
+        self.store.put(KAFKA_CONNECTION, self.api.add(KAFKA_CONNECTION, connection_object()))
+        api: Any = self.api
+        connections: Any = self.connections
+        self.reconciler = Reconciler(api, self.store, connections, Metrics(), time.time)
+
+    def see(self, obj: dict[str, Any]) -> None:
+        """What a watch brings."""
+        self.store.put(CONSUMER_GROUP, obj)
+
+    async def run(self) -> float | None:
+        return await self.reconciler.reconcile(KEY)
+
+    async def run_to_rest(self) -> float | None:
+        for _ in range(10):
+            if (again_s := await self.run()) != AT_ONCE:
+                return again_s
+        raise AssertionError(f"it never comes to rest: {self.api.asked}")
+
+    def condition(self, kind: str) -> dict[str, Any]:
+        status = self.api.objects["ConsumerGroup", *KEY]["status"]
+        return next(c for c in status["conditions"] if c["type"] == kind)
+
+    def ask_nothing_more(self) -> None:
+        self.api.asked.clear()
+        self.api.requests.clear()
+
+
+async def test_the_finalizer_comes_before_everything_else() -> None:
+    stage = Stage(finalizers=())
+    assert await stage.run() == AT_ONCE
+    assert stage.api.asked == ["finalizers ConsumerGroup"]
+
+
+async def test_the_memory_is_written_before_the_act() -> None:
+    stage = Stage()
+    assert await stage.run() == AT_ONCE
+    assert [w for w in stage.api.writes() if "KafkaConnection" not in w] == CREATE
+
+
+async def test_nothing_is_done_when_the_memory_cannot_be_written() -> None:
+    stage = Stage()
+    stage.api.failures["status ConsumerGroup"] = ClusterUnreachable("no answer")
+    with pytest.raises(ClusterUnreachable):
+        await stage.run()
+    assert "apply StatefulSet" not in stage.api.asked
+    await stage.run()
+    assert stage.api.asked.count("apply StatefulSet") == 1
+
+
+async def test_an_act_is_decided_anew_from_the_cluster_itself() -> None:
+    stage = Stage()
+    stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z")
+    assert await stage.run() == AT_ONCE
+    assert "apply StatefulSet" not in stage.api.asked
+    assert stage.connections.looks == 1
+
+
+async def test_a_pass_that_finds_nothing_new_asks_nobody_anything() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.ask_nothing_more()
+    for _ in range(3):
+        assert await stage.run() != AT_ONCE
+    assert stage.api.asked == []
+    assert not stage.api.requests
+
+
+async def test_every_pass_says_when_to_look_again() -> None:
+    """Time alone may change the next decision, and nobody tells of a Secret."""
+    stage = Stage(replicas=0)
+    again_s = await stage.run_to_rest()
+    assert again_s is not None
+    assert 0 < again_s <= AT_REST_AGAIN_S
+
+
+async def test_a_statefulset_that_has_changed_meanwhile_is_looked_at_again() -> None:
+    stage = Stage()
+    stage.api.failures["apply StatefulSet"] = Conflict("it has changed")
+    assert await stage.run() == AT_ONCE
+    assert await stage.run() == AT_ONCE
+    assert stage.api.asked.count("apply StatefulSet") == 2
+
+
+async def test_an_event_that_cannot_be_written_holds_nothing_up() -> None:
+    stage = Stage()
+    stage.api.failures["create Event"] = ClusterUnreachable("no answer")
+    assert await stage.run() == AT_ONCE
+    assert "apply StatefulSet" in stage.api.asked
+
+
+async def test_what_somebody_changed_just_before_the_status_was_written_is_not_overlooked() -> None:
+    """The answer would bring the change into the store, and its event would then count as old."""
+    stage = Stage(replicas=0)
+    await stage.run_to_rest()
+    stage.connections.seen = stage.connections.seen.__class__("KafkaUnreachable", "Kafka is still away", 0.0)
+    changed = stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, annotations={PAUSE: "lunch"})
+    with pytest.raises(Conflict):
+        await stage.run()
+    stage.see(changed)
+    await stage.run_to_rest()
+    assert stage.condition("Paused")["status"] == "True"
+
+
+async def test_what_the_api_server_refuses_shows_in_the_conditions_until_it_is_taken() -> None:
+    stage = Stage()
+    for _ in range(2):
+        stage.api.failures["apply StatefulSet"] = ClusterRefused("exceeded quota: pods")
+        with pytest.raises(ClusterRefused):
+            await stage.run()
+    gated = stage.condition("RolloutGated")
+    assert (gated["status"], gated["reason"], gated["message"]) == ("True", "ClusterRefused", "exceeded quota: pods")
+    assert stage.condition("Degraded")["status"] == "True"
+    assert [e["reason"] for e in stage.api.events].count("ClusterRefused") == 1
+    stage.ask_nothing_more()
+    stage.api.failures["apply StatefulSet"] = ClusterRefused("exceeded quota: pods")
+    with pytest.raises(ClusterRefused):
+        await stage.run()
+    assert stage.api.writes() == ["apply StatefulSet"]
+    await stage.run_to_rest()
+    assert stage.condition("Degraded")["status"] == "False"
+
+
+async def test_somebody_else_s_service_of_the_same_name_is_left_alone() -> None:
+    stage = Stage()
+    theirs = {
+        "metadata": {"managedBy": "somebody", "uid": "theirs", "generation": 1},
+        "spec": {"selector": {"app": "x"}},
+    }
+    stage.api.objects["Service", *KEY] = theirs
+    with pytest.raises(ClusterRefused, match="Service payments is there already and not ours"):
+        await stage.run()
+    assert stage.api.objects["Service", *KEY] == theirs
+    assert "apply StatefulSet" not in stage.api.asked
+
+
+async def test_a_restarted_operator_waits_for_its_first_look() -> None:
+    stage = Stage()
+    stage.connections.first_look_is_awaited = True
+    await stage.run()
+    assert "status ConsumerGroup" not in stage.api.asked
+
+
+async def test_a_spec_that_cannot_be_read_is_reported_once_and_touches_nothing() -> None:
+    stage = Stage(topics=[])
+    assert await stage.run() is None
+    assert stage.api.asked == ["status ConsumerGroup"]
+    assert stage.condition("Degraded")["reason"] == "InvalidSpec"
+    await stage.run()
+    assert stage.api.asked == ["status ConsumerGroup"]
+
+
+async def test_a_group_that_is_gone_leaves_nothing_behind() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.store.drop(CONSUMER_GROUP, group_object())
+    assert await stage.run() is None
+    assert stage.connections.forgotten == [KEY]
+
+
+async def test_a_group_without_a_connection_says_so_and_comes_back() -> None:
+    stage = Stage()
+    stage.store.drop(KAFKA_CONNECTION, connection_object())
+    assert await stage.run_to_rest() == 30.0
+    assert stage.condition("RolloutGated")["reason"] == "ConnectionMissing"
+    assert ("StatefulSet", *KEY) not in stage.api.objects
+
+
+async def test_a_statefulset_of_somebody_else_is_left_alone() -> None:
+    stage = Stage()
+    metadata = {"namespace": KEY.namespace, "name": KEY.name, "uid": "x", "generation": 1, "resourceVersion": "5"}
+    theirs = {"metadata": metadata, "spec": {"replicas": 1, "template": {"spec": {"containers": []}}}, "status": {}}
+    stage.api.add(STATEFUL_SET, theirs)
+    await stage.run_to_rest()
+    assert stage.condition("RolloutGated")["reason"] == "ForeignStatefulSet"
+    assert stage.api.objects["StatefulSet", *KEY] == theirs
