@@ -25,7 +25,7 @@ from slackwater.api.durations import parse_duration_ms
 from slackwater.cli import failures
 from slackwater.cli.documents import plan_document, status_document
 from slackwater.cli.errors import FileUnusable
-from slackwater.cli.files import read_manifests, read_world_file
+from slackwater.cli.files import Manifests, read_manifests, read_world_file
 from slackwater.cli.judgement import Judgement, judge_recorded, judgement_table
 from slackwater.cli.kubeconfig import namespace_of
 from slackwater.cli.view import render_view
@@ -141,12 +141,9 @@ def plan(
     if world is not None:
         judgement = judge_recorded(read_world_file(world), manifests, world)
     else:
+        place = _place_of(manifests, namespace, context)
         from slackwater.cli.plan_command import judge_live
 
-        named = manifests.group["metadata"].get("namespace")
-        if named and namespace and named != namespace:
-            raise FileUnusable(f"the manifest names namespace {named}, and -n says {namespace}: leave one of them out")
-        place = named or namespace or namespace_of(context)
         judgement = asyncio.run(judge_live(context, place, manifests, duration_s))
     _print_judgement(judgement, output)
 
@@ -213,6 +210,13 @@ def _watch(context: str | None, namespace: str, name: str, output: Output) -> No
             look(in_place(console, live))
     else:
         look(one_below_the_other(console))
+
+
+def _place_of(manifests: Manifests, namespace: str | None, context: str | None) -> str:
+    named = manifests.group["metadata"].get("namespace")
+    if named and namespace and named != namespace:
+        raise FileUnusable(f"the manifest names namespace {named}, and -n says {namespace}: leave one of them out")
+    return named or namespace or namespace_of(context)
 
 
 def _print_judgement(judgement: Judgement, output: Output) -> None:

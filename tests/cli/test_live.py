@@ -1,0 +1,160 @@
+"""The command against a real cluster, a real broker and a running operator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slackwater.core.recording import read_world
+from tests.api.manifests import kafka_connection
+from tests.cli.command import COMMAND, Done, ran
+from tests.e2e.cluster import Json
+from tests.e2e.groups import REPLICAS, with_env
+from tests.e2e.stage import Stage
+from tests.e2e.waiting import wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+
+NAME = "orders"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A group at rest, and the command in its namespace."""
+
+    stage: Stage
+    group: Json
+    directory: Path
+
+    def typed(self, *arguments: str, given: str = "") -> Done:
+        environment = {"KUBECONFIG": str(self.stage.cluster.kubeconfig)}
+        return ran(*arguments, "-n", self.stage.cluster.namespace, given=given, environment=environment)
+
+    def document(self, *arguments: str, given: str = "") -> Json:
+        done = self.typed(*arguments, given=given)
+        assert (done.code, done.err) == (0, "")
+        document: Json = json.loads(done.out)
+        return document
+
+
+@pytest.fixture(scope="module")
+def shown(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    group = stage.group(NAME)
+    stage.create(group)
+    return Shown(stage, group, tmp_path_factory.mktemp("cli"))
+
+
+def test_status_shows_every_pod_with_what_it_owns(shown: Shown) -> None:
+    done = shown.typed("status", NAME)
+    assert (done.code, done.err) == (0, "")
+    for ordinal in range(REPLICAS):
+        assert f"{NAME}-{ordinal}" in done.out
+    assert "Stable, Classic, range: 3 members, 6 partitions, lag " in done.out
+    assert "✓ 6 partitions are owned" in done.out
+
+
+def test_the_document_agrees_with_the_cluster_and_with_kafka(shown: Shown) -> None:
+    document = shown.document("status", NAME, "-o", "json")
+    members = [member for pod in document["pods"] for member in pod["members"]]
+    assert [pod["name"] for pod in document["pods"]] == [f"{NAME}-{ordinal}" for ordinal in range(REPLICAS)]
+    assert [member["instanceId"] for member in members] == [f"{NAME}-{ordinal}" for ordinal in range(REPLICAS)]
+    assert len({partition for member in members for partition in member["partitions"]}) == 6
+    assert document["status"]["phase"] == "Ready"
+
+
+def test_a_plan_foretells_a_rollout_and_changes_nothing(shown: Shown) -> None:
+    before = shown.stage.cluster.get("sts", NAME)
+    document = shown.document("plan", "-f", "-", "-o", "json", given=json.dumps(with_env(shown.group, VERSION="2")))
+    assert document["act"]["purpose"] == "TAKE_TEMPLATE"
+    assert document["then"]["pods"] == [f"{NAME}-{ordinal}" for ordinal in (2, 1, 0)]
+    assert [gate["mark"] for gate in document["gates"][:4]] == ["pass"] * 4
+    assert (shown.stage.cluster.get("sts", NAME) or {})["spec"] == (before or {})["spec"]
+
+
+def test_a_plan_from_a_recording_is_the_plan_from_the_cluster(shown: Shown) -> None:
+    recording, manifest = shown.directory / "world.json", json.dumps(with_env(shown.group, VERSION="2"))
+    recorded = shown.typed("observe", NAME)
+    assert (recorded.code, recorded.err) == (0, "")
+    recording.write_text(recorded.out)
+    world = read_world(json.loads(recorded.out))
+    assert world.history.calm_for(world.kafka) >= world.group.spec.rollout.stable_for_ms / 1000  # type: ignore[arg-type]
+    (shown.directory / "new.json").write_text(manifest)
+    offline = shown.typed("plan", "-f", str(shown.directory / "new.json"), "--world", str(recording), "-o", "json")
+    live = shown.document("plan", "-f", "-", "-o", "json", given=manifest)
+    assert {**json.loads(offline.out), "at": 0, "gates": 0, "rollout": 0} == {**live, "at": 0, "gates": 0, "rollout": 0}
+
+
+def test_a_new_group_would_be_created(shown: Shown) -> None:
+    document = shown.document("plan", "-f", "-", "-o", "json", given=json.dumps(shown.stage.group("refunds")))
+    assert (document["act"]["purpose"], document["act"]["replicas"]) == ("CREATE", REPLICAS)
+    assert shown.stage.cluster.get("cg", "refunds") is None
+
+
+def test_a_kafka_that_cannot_be_seen_from_here_is_said_to_be_so(shown: Shown) -> None:
+    """The KafkaConnection beside the group leads nowhere."""
+    nowhere = kafka_connection("main", bootstrapServers="127.0.0.1:1")
+    done = shown.typed("plan", "-f", "-", given="\n---\n".join(map(json.dumps, (shown.group, nowhere))))
+    said = " ".join(done.out.split())
+    assert (done.code, done.err) == (0, "")
+    assert "from this machine the group cannot be seen in Kafka" in said
+    assert "✗ 1 observation is fresh: " in said
+
+
+def test_a_mistyped_name_gets_the_nearest_one(shown: Shown) -> None:
+    assert shown.typed("status", "order").sentence.endswith(": did you mean orders?")
+
+
+def test_a_group_of_another_namespace_is_found(shown: Shown) -> None:
+    elsewhere = ran("status", NAME, "-n", "default", environment={"KUBECONFIG": str(shown.stage.cluster.kubeconfig)})
+    assert "there is no ConsumerGroup orders in namespace default, but there is one in " in elsewhere.sentence
+
+
+def test_somebody_without_a_right_is_told_which(shown: Shown) -> None:
+    token = shown.stage.cluster.kubectl("create", "token", "default").strip()
+    content = json.loads(shown.stage.cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))
+    content["users"] = [{"name": content["users"][0]["name"], "user": {"token": token}}]
+    kubeconfig = shown.directory / "nobody"
+    kubeconfig.touch(mode=0o600)
+    kubeconfig.write_text(json.dumps(content))
+    done = ran("status", NAME, "-n", shown.stage.cluster.namespace, environment={"KUBECONFIG": str(kubeconfig)})
+    assert 'cannot get resource "consumergroups"' in done.sentence
+    assert done.sentence.endswith("ask for a role that allows it, or use another --context.")
+
+
+def test_a_rollout_can_be_watched_to_its_end(shown: Shown) -> None:
+    """Each pod is seen old, then new; the step in hand is seen; and deleting the group ends the watch."""
+    with _watched(shown) as (process, file):
+        wait_for("the first line", lambda: bool(file.read_text()), 60)
+        shown.stage.cluster.apply(with_env(shown.group, VERSION="2"))
+        shown.stage.cluster.wait_complete(NAME)
+        wait_for("the end of the rollout to be shown", lambda: _lines(file)[-1]["status"]["phase"] == "Ready", 30)
+        shown.stage.cluster.kubectl("delete", "cg", NAME)
+        assert process.wait(30) == 0
+    lines = _lines(file)
+    steps = {line["status"].get("rollout", {}).get("step", {}).get("ordinal") for line in lines}
+    assert {0, 1, 2} <= steps
+    for ordinal in range(REPLICAS):
+        versions = [pod["version"] for line in lines for pod in line["pods"] if pod["ordinal"] == ordinal]
+        assert {"old", "new"} <= set(versions)
+
+
+@contextmanager
+def _watched(shown: Shown) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    file = shown.directory / "watch.jsonl"
+    command = [str(COMMAND), "status", NAME, "-n", shown.stage.cluster.namespace, "--watch", "-o", "json"]
+    with file.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield process, file
+        finally:
+            process.kill()
+
+
+def _lines(file: Path) -> list[Any]:
+    return [json.loads(line) for line in file.read_text().splitlines() if line.endswith("}")]
