@@ -93,7 +93,7 @@ class FakeApi:
             raise Conflict("somebody else holds fields of it")
         if there is not None and resource_version and there["metadata"]["resourceVersion"] != resource_version:
             raise Conflict("it has changed")
-        known = there["metadata"] if there is not None else {"uid": f"uid-of-{kind.name}", "generation": 0}
+        known: Json = there["metadata"] if there is not None else {"uid": f"uid-of-{kind.name}", "generation": 0}
         generation = known["generation"] + (there is None or there["spec"] != manifest["spec"])
         written = {**(there or {}), **deepcopy(dict(manifest))}
         return self._store(kind, {**written, "metadata": {**known, **metadata, "generation": generation}})

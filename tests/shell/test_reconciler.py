@@ -10,6 +10,8 @@ import pytest
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.api.annotations import PAUSE
+from slackwater.core.observation import Unobserved
+from slackwater.core.reasons import Reason
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
 from slackwater.shell.store import Store
@@ -118,7 +120,7 @@ async def test_what_somebody_changed_just_before_the_status_was_written_is_not_o
     """The answer would bring the change into the store, and its event would then count as old."""
     stage = Stage(replicas=0)
     await stage.run_to_rest()
-    stage.connections.seen = stage.connections.seen.__class__("KafkaUnreachable", "Kafka is still away", 0.0)
+    stage.connections.seen = Unobserved(Reason.KAFKA_UNREACHABLE, "Kafka is still away", 0.0)
     changed = stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, annotations={PAUSE: "lunch"})
     with pytest.raises(Conflict):
         await stage.run()

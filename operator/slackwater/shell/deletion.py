@@ -62,7 +62,9 @@ class Deletion:
                 await self._say_why_it_waits(group, obj, error)
                 return KAFKA_AGAIN_S
         rest = [finalizer for finalizer in group.metadata.finalizers if finalizer != FINALIZER]
-        self._take_in(await self._api.set_finalizers(CONSUMER_GROUP, obj, rest))
+        written = await self._api.set_finalizers(CONSUMER_GROUP, obj, rest)
+        if rest:  # without any the object is gone, and must not come back after the watch has said so
+            self._take_in(written)
         return None
 
     async def _pods_are_gone(self, group: ConsumerGroup) -> bool:

@@ -1,0 +1,110 @@
+"""Deletion: pods first, then members, then the object; and what it says while it waits."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.api.annotations import FINALIZER, GROUP_LABEL
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.core.observation import Unobserved
+from slackwater.core.reasons import Reason
+from slackwater.shell.deletion import AGAIN_S, KAFKA_AGAIN_S, Deletion
+from tests.core.factories import members, observation, stranger
+from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
+
+UID = f"uid-of-{KEY.name}"
+
+
+class Stage:
+    def __init__(self, **group: Any) -> None:
+        self.api, self.connections = FakeApi(), FakeConnections(seen=observation())
+        self.api.add(CONSUMER_GROUP, group_object(**group))
+        self.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z")
+        self.api.add(KAFKA_CONNECTION, connection_object())
+        self.taken_in: list[Any] = []
+        api: Any = self.api
+        connections: Any = self.connections
+        self.deletion = Deletion(api, connections, self.taken_in.append, time.time)
+
+    async def run(self) -> float | None:
+        obj = self.api.objects["ConsumerGroup", *KEY]
+        return await self.deletion.go_on(parse_consumer_group(obj), obj)
+
+    def add_pods(self, owner: str = UID) -> None:
+        owners = [{"uid": owner, "controller": True}]
+        metadata = {"namespace": KEY.namespace, "name": KEY.name, "uid": "set", "resourceVersion": "3"}
+        spec: dict[str, Any] = {"template": {}}
+        self.api.add(STATEFUL_SET, {"metadata": metadata | {"ownerReferences": owners}, "spec": spec})
+        labels = {GROUP_LABEL: KEY.name}
+        self.api.add(POD, {"metadata": {"namespace": KEY.namespace, "name": "payments-0", "labels": labels}})
+
+    @property
+    def is_gone(self) -> bool:
+        return ("ConsumerGroup", *KEY) not in self.api.objects
+
+
+async def test_members_stay_until_the_pods_are_gone() -> None:
+    stage = Stage()
+    stage.add_pods()
+    assert await stage.run() == AGAIN_S
+    assert stage.api.writes() == ["delete StatefulSet"]
+    assert await stage.run() == AGAIN_S  # the pod still ends
+    assert stage.connections.kafka.removed == []
+    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
+    assert await stage.run() is None
+    assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+    assert stage.is_gone
+
+
+async def test_only_our_members_are_taken_out() -> None:
+    stage = Stage()
+    theirs = stranger(instance_id="reports-0")
+    stage.connections.seen = observation((*members(0), theirs, stranger()))
+    await stage.run()
+    assert stage.connections.kafka.removed == ["payments-0"]
+    assert stage.connections.kafka.deleted == []
+
+
+async def test_the_group_is_deleted_where_that_was_asked_for() -> None:
+    stage = Stage(deletionPolicy="DeleteGroup")
+    await stage.run()
+    assert stage.connections.kafka.deleted == ["payments"]
+
+
+async def test_while_kafka_is_away_it_waits_and_says_so_once() -> None:
+    stage = Stage()
+    stage.connections.seen = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", 0.0)
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert stage.api.asked == ["status ConsumerGroup", "create Event"]
+    status = stage.api.objects["ConsumerGroup", *KEY]["status"]
+    assert status["phase"] == "Deleting"
+    assert FINALIZER in status["conditions"][-1]["message"]
+    stage.connections.seen = observation()
+    assert await stage.run() is None
+    assert stage.is_gone
+
+
+async def test_without_a_connection_the_group_goes_all_the_same() -> None:
+    stage = Stage()
+    del stage.api.objects["KafkaConnection", KEY.namespace, "main"]
+    assert await stage.run() is None
+    assert [event["reason"] for event in stage.api.events] == ["ConnectionMissing"]
+    assert stage.is_gone
+
+
+async def test_what_is_gone_does_not_come_back_into_the_store() -> None:
+    """The watch may tell that it is gone before the answer to our own request arrives."""
+    stage = Stage()
+    await stage.run()
+    assert stage.taken_in == []
+
+
+async def test_other_finalizers_are_kept() -> None:
+    stage = Stage(finalizers=(FINALIZER, "backup.example/done"))
+    assert await stage.run() is None
+    assert stage.api.objects["ConsumerGroup", *KEY]["metadata"]["finalizers"] == ["backup.example/done"]
+    assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
