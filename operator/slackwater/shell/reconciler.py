@@ -251,7 +251,11 @@ def _in_motion(world: World, decided: Plan) -> bool:
     """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
     if decided.act is not None or decided.memory.phase.under_way:
         return True
-    if not isinstance(world.kafka, GroupObservation) or not world.kafka.calm:
+    if not isinstance(world.kafka, GroupObservation):
+        return True
+    if world.group.spec.replicas == 0 and not world.kafka.members:
+        return bool(world.pods)  # stopped on purpose: an empty group is never calm, and would be watched for ever
+    if not world.kafka.calm:
         return True
     return sum(serves(world, pod) for pod in world.wanted_pods) != world.group.spec.replicas
 
