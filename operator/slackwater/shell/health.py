@@ -16,10 +16,20 @@ async def served(
     port: int, metrics: Metrics, problem: Callable[[], str], not_ready: Callable[[], str]
 ) -> AsyncIterator[None]:
     """Answer while the block runs. `problem` and `not_ready` say what is wrong; empty when nothing is."""
+
+    async def is_well(_: web.Request) -> web.Response:
+        return _answer(problem())
+
+    async def is_ready(_: web.Request) -> web.Response:
+        return _answer(problem() or not_ready())
+
+    async def show_metrics(_: web.Request) -> web.Response:
+        return web.Response(body=metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
     app = web.Application()
-    app.router.add_get("/healthz", lambda _: _answer(problem()))
-    app.router.add_get("/readyz", lambda _: _answer(problem() or not_ready()))
-    app.router.add_get("/metrics", lambda _: _metrics(metrics))
+    app.add_routes(
+        [web.get("/healthz", is_well), web.get("/readyz", is_ready), web.get("/metrics", show_metrics)],
+    )
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     try:
@@ -29,9 +39,5 @@ async def served(
         await runner.cleanup()
 
 
-async def _answer(problem: str) -> web.Response:
+def _answer(problem: str) -> web.Response:
     return web.Response(text=problem or "ok", status=503 if problem else 200)
-
-
-async def _metrics(metrics: Metrics) -> web.Response:
-    return web.Response(body=metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -1,0 +1,53 @@
+"""Events: each refusal that changes, once; and never a reason to fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.core.acts import Note
+from slackwater.core.reasons import Hold, Reason
+from slackwater.shell.events import LONGEST_MESSAGE, changed_refusal, post
+from tests.core.factories import group
+from tests.shell.fakes import FakeApi
+
+HOLD = Hold(Reason.PAUSED, "paused: remove the annotation to go on")
+
+
+def shown(status: str, reason: str) -> dict[str, Any]:
+    return {"conditions": [{"type": "RolloutGated", "status": status, "reason": reason}]}
+
+
+@pytest.mark.parametrize(
+    ("before", "hold", "told"),
+    [
+        ({}, None, False),
+        ({}, HOLD, True),
+        (shown("True", "Paused"), HOLD, False),
+        (shown("False", "Paused"), HOLD, True),
+        (shown("True", "PodNotReady"), HOLD, True),
+        (shown("True", "Paused"), None, False),
+    ],
+)
+def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hold: Hold | None, told: bool) -> None:
+    assert (changed_refusal(before, hold) is not None) is told
+
+
+async def test_an_event_is_about_its_group_and_not_too_long() -> None:
+    fake = FakeApi()
+    api: Any = fake
+    await post(api, group(), Note(Reason.POD_STUCK, "x" * 5000, warning=True), 1_000_000.5)
+    (event,) = fake.events
+    assert event["type"] == "Warning"
+    assert event["involvedObject"]["uid"] == "group-uid"
+    assert len(event["message"]) == LONGEST_MESSAGE
+    assert event["firstTimestamp"] == "1970-01-12T13:46:40Z"
+
+
+async def test_an_event_that_is_refused_is_given_up() -> None:
+    fake = FakeApi(failures={"create Event": ClusterRefused("the namespace is being deleted")})
+    api: Any = fake
+    await post(api, group(), Note(Reason.CREATED, "created"), 1.0)
+    assert fake.events == []

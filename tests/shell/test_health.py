@@ -1,0 +1,45 @@
+"""/healthz, /readyz and /metrics."""
+
+from __future__ import annotations
+
+import socket
+
+import aiohttp
+import pytest
+
+from slackwater.shell.health import served
+from slackwater.shell.metrics import Metrics
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+async def get(port: int, path: str) -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/{path}") as answer:
+        return answer.status, await answer.text()
+
+
+async def test_a_process_that_works_is_well_before_it_is_ready(port: int) -> None:
+    not_ready = "the cluster's objects have not been read yet"
+    async with served(port, Metrics(), lambda: "", lambda: not_ready):
+        assert await get(port, "healthz") == (200, "ok")
+        assert await get(port, "readyz") == (503, not_ready)
+
+
+async def test_a_broken_process_is_neither_well_nor_ready(port: int) -> None:
+    async with served(port, Metrics(), lambda: "a part has ended", lambda: ""):
+        assert await get(port, "healthz") == (503, "a part has ended")
+        assert await get(port, "readyz") == (503, "a part has ended")
+
+
+async def test_metrics_are_served(port: int) -> None:
+    metrics = Metrics()
+    metrics.passes.labels("ok").inc()
+    async with served(port, metrics, lambda: "", lambda: ""):
+        status, text = await get(port, "metrics")
+    assert status == 200
+    assert 'slackwater_reconciles_total{result="ok"} 1.0' in text

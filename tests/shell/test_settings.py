@@ -1,0 +1,28 @@
+"""Settings from the environment."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.shell.settings import InvalidSettings, read_settings
+
+
+def test_unset_and_empty_variables_mean_the_default() -> None:
+    settings = read_settings({"SLACKWATER_NAMESPACE": "", "SLACKWATER_REST_INTERVAL_S": ""})
+    assert (settings.namespace, settings.rest_interval_s, settings.port) == ("", None, 8080)
+
+
+def test_values_are_taken() -> None:
+    settings = read_settings(
+        {"SLACKWATER_NAMESPACE": "shop", "SLACKWATER_WORKERS": "8", "SLACKWATER_LOG_LEVEL": "debug"}
+    )
+    assert (settings.namespace, settings.workers, settings.log_level) == ("shop", 8, "debug")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("WORKERS", "0"), ("PORT", "70000"), ("LOG_LEVEL", "loud"), ("REST_INTERVAL_S", "-1"), ("PORT", "http")],
+)
+def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"SLACKWATER_{name} cannot be '{value}'"):
+        read_settings({f"SLACKWATER_{name}": value})
