@@ -16,6 +16,8 @@ TROUBLE_S: Final = 90.0
 """How long things happen."""
 SETTLE_S: Final = 500.0
 """How long the rollout may take to end once nothing happens any more."""
+QUIET_S: Final = 30.0
+"""How long nothing must have been done before we believe that it has ended."""
 
 
 def draw_run(seed: int, **given: Any) -> Run:
@@ -50,15 +52,14 @@ def trouble(run: Run, seed: int) -> None:
 
 def end(run: Run) -> None:
     """The rollout has to end, or to wait for a person; AssertionError when it does neither."""
-    until = run.now + SETTLE_S
-    while run.now < until:
+    until, quiet_since = run.now + SETTLE_S, run.now
+    while run.now < until and run.now - quiet_since < QUIET_S:
         run.step()
-        if not run.phase.under_way and not run._acting():
-            break
+        if run.phase.under_way or run.acting:
+            quiet_since = run.now
         hold = run.operator.last.hold if run.operator.last is not None else None
         if hold is not None and hold.reason == Reason.CANARY_HOLD:
             run.outside.promote()
-    run.for_seconds(30)
     judge(run)
 
 

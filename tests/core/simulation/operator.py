@@ -59,6 +59,7 @@ class SimulatedOperator:
     last: Plan | None = None
     last_world: World | None = None
     acts: int = 0
+    acted_upon: list[World] = field(default_factory=list)
     hold: str = ""
     """The last refusal, as the log tells it."""
 
@@ -74,6 +75,7 @@ class SimulatedOperator:
             self.writes += 1
         if decided.act is None:
             return
+        self.acted_upon.append(world)
         self.invariants.before_act(world, decided)
         crash = crashes.at(self.acts)
         if crash is Crash.BEFORE_ACT:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from slackwater.core.acts import Act
 from slackwater.core.memory import RolloutPhase, read_memory
 from tests.core.simulation.invariants import Invariants
 from tests.core.simulation.operator import Crashes, SimulatedOperator
@@ -39,6 +38,10 @@ class Run:
     def phase(self) -> RolloutPhase:
         return read_memory(self.outside.status).phase
 
+    @property
+    def acting(self) -> bool:
+        return self.operator.last is not None and self.operator.last.act is not None
+
     def do(self, what: str, doing: Doing) -> None:
         """Somebody does something, which the log tells."""
         self.operator.say(f"-- {what}")
@@ -61,10 +64,7 @@ class Run:
         until = self.now + within_s
         while self.now < until:
             self.step()
-            if self.phase in phases and not self._acting():
+            if self.phase in phases and not self.acting:
                 return
         log = "\n".join(self.operator.log[-40:])
         raise AssertionError(f"not {phases} but {self.phase} after {within_s} s:\n{log}")
-
-    def _acting(self) -> Act | None:
-        return self.operator.last.act if self.operator.last is not None else None

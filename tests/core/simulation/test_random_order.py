@@ -13,7 +13,7 @@ from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.versions import VERSIONS
 
-SEEDS = range(30)
+SEEDS = range(40)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

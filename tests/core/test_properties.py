@@ -1,0 +1,114 @@
+"""What holds of every decision, whatever the world: of worlds of any kind, and of those that a simulation reaches."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from slackwater.core.acts import Act, DeletePod
+from slackwater.core.gates import first_refusal
+from slackwater.core.history import advance
+from slackwater.core.memory import RolloutMemory, read_memory, write_memory
+from slackwater.core.observation import GroupObservation
+from slackwater.core.plan import Plan, plan
+from slackwater.core.recording import read_world, write_world
+from slackwater.core.rollout import known_down
+from slackwater.core.status import compose_status
+from slackwater.core.world import World
+from tests.core.simulation import chance
+from tests.core.worlds import worlds
+
+A_MOMENT_S = 0.001
+
+
+@st.composite
+def reached(draw: st.DrawFn) -> World:
+    """A world in which the operator of a simulation has decided to do something."""
+    seed = draw(st.integers(0, 10**6))
+    run = chance.draw_run(seed)
+    chance.trouble(run, seed)
+    return draw(st.sampled_from(run.operator.acted_upon))
+
+
+def persisted(memory: RolloutMemory) -> RolloutMemory:
+    """As it comes back from the API server."""
+    return read_memory(json.loads(json.dumps({"rollout": write_memory(memory), "commands": dict(memory.commands)})))
+
+
+def a_moment_later(world: World, memory: RolloutMemory) -> World:
+    """The same world with the decision's memory written down, looked at once more."""
+    kafka = world.kafka
+    if isinstance(kafka, GroupObservation):
+        kafka = replace(kafka, observed_at=max(world.now, kafka.observed_at) + A_MOMENT_S)
+        return replace(world, memory=persisted(memory), kafka=kafka, history=advance(world.history, kafka))
+    return replace(world, memory=persisted(memory))
+
+
+def same_act(one: Act | None, other: Act | None) -> bool:
+    if isinstance(one, DeletePod) or one is None:
+        return one == other
+    return not isinstance(other, DeletePod) and other is not None and replace(one, ordinal=other.ordinal) == other
+
+
+def check_gates(world: World, decided: Plan) -> None:
+    """A disruptive act only when every gate holds, and on no pod but the one that is named."""
+    act = decided.act
+    event(f"disruptive: {act is not None and act.disruptive}, hold: {decided.hold is not None}")
+    if act is None or not act.disruptive:
+        return
+    assert world.workload is not None
+    step = world.memory.step if decided.memory.target_hash == world.memory.target_hash else None
+    upon = replace(world, memory=replace(decided.memory, step=step))
+    down = known_down(upon, world.workload)
+    assert first_refusal(upon, down) is None
+    assert act.ordinal is not None
+    pod = world.pod(act.ordinal)
+    assert pod is not None
+    assert decided.memory.step is not None
+    assert (decided.memory.step.ordinal, decided.memory.step.started_at) == (act.ordinal, world.now)
+    if isinstance(act, DeletePod):
+        assert act.ordinal in down
+        assert act.uid == pod.uid
+    elif not down:
+        assert act.ordinal == max(outdated.ordinal for outdated in world.outdated)
+
+
+def check_repetition(world: World, decided: Plan) -> None:
+    """The same world gives the same plan; so does one that was recorded, or whose status was written before a crash."""
+    assert plan(world) == decided
+    assert plan(read_world(json.loads(json.dumps(write_world(world))))) == decided
+    if decided.act is not None:
+        assert same_act(decided.act, plan(a_moment_later(world, decided.memory)).act)
+    status = json.loads(json.dumps(compose_status(world, decided, {})))
+    assert compose_status(world, decided, status) == status
+
+
+def check_progress(world: World, decided: Plan) -> None:
+    """A world that stops changing comes to an act, a reason or an end."""
+    for _ in range(6):
+        if decided.act is not None or decided.memory == world.memory:
+            break
+        world = replace(world, memory=decided.memory)
+        decided = plan(world)
+    assert decided.act is not None or decided.memory == world.memory
+    assert decided.act is not None or decided.hold is not None or not decided.memory.phase.under_way
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(worlds())
+def test_any_world(world: World) -> None:
+    decided = plan(world)
+    check_gates(world, decided)
+    check_repetition(world, decided)
+    check_progress(world, decided)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(reached())
+def test_worlds_that_a_simulation_reaches(world: World) -> None:
+    decided = plan(world)
+    check_gates(world, decided)
+    check_repetition(world, decided)
