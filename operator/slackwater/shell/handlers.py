@@ -7,7 +7,7 @@ Only `on.event` handlers: with these kopf writes nothing to the objects, keeps n
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -27,13 +27,17 @@ API_AGAIN_S: Final = (1.0, 1.0, 2.0, *[3.0] * 40)
 when they are used up, what is more than a lost connection ends kopf, and with it the process."""
 
 
-def registered(store: Store, queue: WorkQueue[Key]) -> kopf.OperatorRegistry:
-    """The handlers of one operator."""
+def registered(store: Store, queue: WorkQueue[Key], before_end: Callable[[], Awaitable[None]]) -> kopf.OperatorRegistry:
+    """The handlers of one operator. `before_end` is called when the watches have ended, after a signal or an error."""
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
     def login(**arguments: Any) -> kopf.ConnectionInfo | None:
         return _service_account(os.environ, **arguments) or kopf.login_with_kubeconfig(**arguments)
+
+    @kopf.on.cleanup(registry=registry)
+    async def end(**_: Any) -> None:
+        await before_end()
 
     for kind in WATCHED:
         _register(registry, kind, store, queue)

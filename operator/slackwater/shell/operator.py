@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -123,37 +123,42 @@ class Operator:
 
 
 async def _run(settings: Settings) -> None:
+    api = await KubernetesApi.connect()
+    operator = Operator(api, settings)
     async with AsyncExitStack() as stack:
-        api = await KubernetesApi.connect()
         stack.push_async_callback(api.close)
-        operator = Operator(api, settings)
         stack.push_async_callback(operator.connections.close)
         await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
         await _first_list(operator)
         operator.ready.set()
-        watching = asyncio.create_task(_watch(operator), name="kopf")
         parts: list[asyncio.Task[object]] = [
             asyncio.create_task(operator.keep_listing(), name="relist"),
             asyncio.create_task(operator.broken.wait(), name="observers"),
         ]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
+        stack.push_async_callback(_end, parts)
+        # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
+        watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
         await _until_one_ends(watching, parts)
 
 
 async def _until_one_ends(watching: asyncio.Task[None], parts: Sequence[asyncio.Task[object]]) -> None:
-    """Kopf ends on a signal, and then all is well; any other part should never end."""
+    """Kopf ends on a signal, having ended the parts, and then all is well; a part should never end by itself."""
     done, _ = await asyncio.wait([watching, *parts], return_when=asyncio.FIRST_COMPLETED)
-    for task in parts:
+    by_themselves = [task for task in done if not task.cancelled()]
+    if not by_themselves or watching in by_themselves:
+        return await watching
+    watching.cancel()
+    await asyncio.gather(watching, return_exceptions=True)
+    for task in by_themselves:
+        task.result()
+    raise SlackwaterError("a part of the operator has ended: see the log above; the process starts anew")
+
+
+async def _end(tasks: Sequence[asyncio.Task[object]]) -> None:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*parts, return_exceptions=True)
-    if watching not in done:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
-    for task in done:
-        if error := task.exception():
-            raise error
-    if watching not in done:
-        raise SlackwaterError("a part of the operator has ended: see the log above; the process starts anew")
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _first_list(operator: Operator) -> None:
@@ -165,12 +170,12 @@ async def _first_list(operator: Operator) -> None:
             await asyncio.sleep(_API_AGAIN_S)
 
 
-async def _watch(operator: Operator) -> None:
+async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) -> None:
     """Until a signal comes. A watch that ends by what kopf does not try again ends kopf. Raises WatchEnded."""
     namespace = operator.settings.namespace
     try:
         await kopf.operator(
-            registry=registered(operator.store, operator.queue),
+            registry=registered(operator.store, operator.queue, before_end),
             settings=configured(),
             clusterwide=not namespace,
             namespaces=[namespace] if namespace else [],
