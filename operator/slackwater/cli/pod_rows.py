@@ -72,7 +72,7 @@ def _row(world: World, plan: Plan, explanation: Explanation, ordinal: int) -> Po
     return PodRow(
         name=name,
         ordinal=ordinal,
-        version=_version(world, pod),
+        version=_version(world, plan, pod),
         ready=pod.ready,
         joined=presence(world, pod) if isinstance(world.kafka, GroupObservation) else None,
         restarts=pod.restarts,
@@ -90,9 +90,10 @@ def _left_by(world: World, ordinal: int) -> tuple[Member, ...]:
     return tuple(m for m in world.kafka.members if ordinal_of(m.instance_id, world.group.name) == ordinal)
 
 
-def _version(world: World, pod: Pod) -> str:
+def _version(world: World, plan: Plan, pod: Pod) -> str:
     workload = world.workload
-    if workload is None or not workload.settled or len({p.revision for p in world.pods}) < 2:
+    differ = plan.memory.phase.under_way or len({p.revision for p in world.pods}) > 1
+    if workload is None or not workload.settled or not differ:
         return ""
     return "new" if pod.revision == workload.update_revision else "old"
 
