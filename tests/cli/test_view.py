@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from slackwater.cli.view import MOST_PODS, render_view
+from slackwater.cli.view import render_view
+from slackwater.cli.view_tables import MOST_PODS
 from slackwater.core.observation import Member, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.world import World

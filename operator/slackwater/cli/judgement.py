@@ -14,7 +14,7 @@ from slackwater.cli.applying import as_applied, connection_beside
 from slackwater.cli.errors import FileUnusable
 from slackwater.cli.explanation import Explanation, Outcome, explain
 from slackwater.cli.files import Manifests
-from slackwater.cli.view import gate_signs
+from slackwater.cli.view_tables import gate_signs
 from slackwater.core.memory import timestamp
 from slackwater.core.plan import Plan, plan
 from slackwater.core.world import World

@@ -15,32 +15,26 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.cli.explanation import Explanation, Outcome, explain
-from slackwater.cli.gates import GateVerdict, Mark, gates_by_reason
-from slackwater.cli.pod_rows import PodRow, compact, other_members, pod_rows
+from slackwater.cli.gates import GateVerdict, gates_by_reason
+from slackwater.cli.pod_rows import compact, pod_rows
+from slackwater.cli.view_tables import (
+    condition_messages,
+    condition_table,
+    gate_messages,
+    gate_table,
+    pod_table,
+    strangers,
+)
 from slackwater.core.memory import RolloutMemory, moment
 from slackwater.core.observation import GroupObservation, Unobserved
 from slackwater.core.plan import Plan
-from slackwater.core.presence import Presence
 from slackwater.core.text import seconds
 from slackwater.core.world import World
 
-MOST_PODS: Final = 16
-"""Rows for pods; with more of them, only those that something is to be said about."""
 WIDE: Final = 110
 """Columns from which conditions are shown with their messages beside the gates."""
 
-_SIGNS: Final = {Mark.PASS: "✓", Mark.REFUSE: "✗", Mark.UNKNOWN: "?", Mark.NOT_ASKED: "·"}
-_ASCII_SIGNS: Final = {Mark.PASS: "+", Mark.REFUSE: "x", Mark.UNKNOWN: "?", Mark.NOT_ASKED: "-"}
-_SIGN_STYLES: Final = {Mark.PASS: "green", Mark.REFUSE: "bold red", Mark.UNKNOWN: "yellow", Mark.NOT_ASKED: "dim"}
-_JOINED: Final = {Presence.YES: "yes", Presence.NO: "no", Presence.UNKNOWN: "?", None: ""}
-_GOOD_WHEN_TRUE: Final = ("Ready", "GroupStable", "StaticMembership")
-_BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused")
 _PHASE_STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
-
-
-def gate_signs(ascii_only: bool) -> Mapping[Mark, tuple[str, str]]:
-    """A sign and its style for what a gate says."""
-    return {mark: ((_ASCII_SIGNS if ascii_only else _SIGNS)[mark], _SIGN_STYLES[mark]) for mark in Mark}
 
 
 def render_view(world: World, plan: Plan, width: int | None = None, trouble: str = "") -> RenderableType:
@@ -77,15 +71,20 @@ class _View:
             yield Text(self.trouble, style="bold yellow")
         yield self._head()
         yield Text()
-        yield _pod_table(pod_rows(self.world, self.plan, self.explanation), _only_topic(self.world))
-        yield from _strangers(self.world)
+        yield pod_table(pod_rows(self.world, self.plan, self.explanation), self._only_topic())
+        yield from strangers(self.world)
         yield Text()
         gates, whose = self._gates()
         below = Table.grid(padding=(0, 3))
-        below.add_row(_gate_table(gates, whose, ascii_only), _condition_table(self._conditions(), wide))
+        below.add_row(gate_table(gates, whose, ascii_only), condition_table(self._conditions(), wide))
         yield below
+        yield from gate_messages(gates, said=self._outcome().words)
         if not wide:
-            yield from _condition_messages(self._conditions(), said={self._outcome().words})
+            yield from condition_messages(self._conditions(), said={self._outcome().words})
+
+    def _only_topic(self) -> str:
+        topics = self.world.group.spec.topics
+        return topics[0] if len(topics) == 1 else ""
 
     def _title(self) -> Text:
         group = self.world.group
@@ -161,7 +160,8 @@ def _group(world: World) -> Text:
         lag = "lag not known" if kafka.lag is None else f"lag {kafka.lag:,}"
         unowned = kafka.partitions - {p for member in kafka.members for p in member.assignment}
         alone = f" ({len(unowned)} without an owner: {compact(unowned)})" if unowned else ""
-        text = f"{kinds}: {len(kafka.members)} members, {len(kafka.partitions)} partitions{alone}, {lag}"
+        size = f"{_count(len(kafka.members), 'member')}, {_count(len(kafka.partitions), 'partition')}"
+        text = f"{kinds}: {size}{alone}, {lag}"
         return Text(text, "" if kafka.calm else "yellow")
     told = world.group.status.get("group")
     if not isinstance(told, Mapping) or "observedAt" not in told:
@@ -173,85 +173,5 @@ def _group(world: World) -> Text:
     return Text(f"{seen}, as the operator saw {age} ago; from here: {kafka.message}", "yellow")
 
 
-def _only_topic(world: World) -> str:
-    topics = world.group.spec.topics
-    return topics[0] if len(topics) == 1 else ""
-
-
-def _pod_table(rows: Sequence[PodRow], only_topic: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("Pod", no_wrap=True)
-    table.add_column("Version", no_wrap=True)
-    table.add_column("Ready", no_wrap=True)
-    table.add_column("Joined", no_wrap=True)
-    table.add_column("Restarts", no_wrap=True, justify="right")
-    table.add_column("Partitions")
-    table.add_column("Lag", no_wrap=True, justify="right")
-    table.add_column("")
-    shown = rows if len(rows) <= MOST_PODS else [row for row in rows if row.notable][:MOST_PODS]
-    for row in shown:
-        table.add_row(
-            Text(row.name, "" if row.ready else "yellow"),
-            Text(row.version, "cyan" if row.version == "new" else ""),
-            Text("yes" if row.ready else "no", "green" if row.ready else "bold red"),
-            Text(_JOINED[row.joined], "green" if row.joined is Presence.YES else "yellow"),
-            str(row.restarts or ""),
-            _clipped(f"{len(row.partitions)}: {compact(row.partitions, only_topic)}" if row.partitions else ""),
-            "" if row.lag is None else f"{row.lag:,}",
-            _clipped(row.note, "yellow"),
-        )
-    if rest := len(rows) - len(shown):
-        table.add_row(Text(f"and {rest} more", "dim"))
-    return table
-
-
-def _clipped(text: str, style: str = "") -> Text:
-    """One line, and the part of the row that gives way where there is no room (rich narrows such columns first)."""
-    return Text(text, style, no_wrap=True, overflow="ellipsis")
-
-
-def _strangers(world: World) -> Iterator[Text]:
-    for member in other_members(world)[:MOST_PODS]:
-        who = f"{member.instance_id or member.member_id}, client {member.client_id} at {member.host.lstrip('/')}"
-        owned = f", owns {compact(member.assignment)}" if member.assignment else ""
-        yield Text(f"! a member that runs in no pod of this group: {who}{owned}", "bold yellow")
-
-
-def _gate_table(gates: Sequence[GateVerdict], title: str, ascii_only: bool) -> Table:
-    signs = gate_signs(ascii_only)
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False, title=title, title_justify="left")
-    table.title_style = "dim"
-    for gate in gates:
-        table.add_row(Text(*signs[gate.mark]), Text(f"{gate.number} {gate.name}"))
-    if not gates:
-        table.add_row("there are no pods yet")
-    return table
-
-
-def _condition_table(conditions: Sequence[Mapping[str, Any]], wide: bool) -> RenderableType:
-    title = "Conditions, as the operator says" if conditions else "The operator has reported nothing: does it run?"
-    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, show_header=False, title=title, title_justify="left")
-    table.title_style = "dim"
-    for _ in range(3):
-        table.add_column(no_wrap=True)
-    if wide:
-        table.add_column()
-    for condition in conditions:
-        style = "yellow" if _is_bad(condition) else ""
-        cells = [Text(str(condition.get(key, "")), style) for key in ("type", "status", "reason")]
-        table.add_row(*cells, *([_clipped(str(condition.get("message", "")))] if wide else []))
-    return table
-
-
-def _condition_messages(conditions: Sequence[Mapping[str, Any]], said: set[str]) -> Iterator[Text]:
-    """Where the table has no room for them: what is not as one would wish, each sentence once."""
-    for condition in conditions:
-        message = str(condition.get("message") or "")
-        if _is_bad(condition) and message and message not in said:
-            said.add(message)
-            yield Text.assemble((f"{condition['type']}: ", "yellow"), message)
-
-
-def _is_bad(condition: Mapping[str, Any]) -> bool:
-    kind, status = condition.get("type"), condition.get("status")
-    return (kind in _GOOD_WHEN_TRUE and status != "True") or (kind in _BAD_WHEN_TRUE and status == "True")
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
