@@ -1,0 +1,80 @@
+"""Watching a group: the picture goes on while the API server is away, and ends with the group."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import ClusterUnreachable
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.cli.live import Sight, live_sights
+from slackwater.cli.status_command import line_by_line
+from slackwater.core.observation import Unobserved
+from slackwater.core.plan import plan
+from tests.api.manifests import consumer_group
+from tests.cli import builders
+
+AWAY = ClusterUnreachable("the Kubernetes API did not answer")
+
+
+class FakeApi:
+    """Answers for the ConsumerGroup come from a list, one a look; there is nothing else in this cluster."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Any:
+        if kind is not CONSUMER_GROUP:
+            return None
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def list_all(self, *_: Any) -> Any:
+        return (), 1
+
+
+def _group(generation: int) -> Any:
+    manifest = consumer_group()
+    manifest["metadata"] |= {"namespace": "shop", "uid": "u", "generation": generation, "resourceVersion": "1"}
+    return manifest
+
+
+async def _seen(*answers: Any) -> list[Sight]:
+    api: Any = FakeApi(*answers)
+    async with aclosing(live_sights(api, "shop", "payments", interval_s=0.0)) as sights:
+        return [sight async for sight in sights]
+
+
+async def test_sights_come_until_the_group_is_deleted() -> None:
+    seen = await _seen(_group(1), _group(2), None)
+    assert [sight.world.group.metadata.generation for sight in seen] == [1, 2]
+
+
+async def test_an_api_server_that_is_away_leaves_the_last_picture_with_a_word_about_it() -> None:
+    seen = await _seen(_group(1), AWAY, _group(2), None)
+    told = [(sight.world.group.metadata.generation, sight.trouble) for sight in seen]
+    assert told == [(1, ""), (1, f"not of now: {AWAY}"), (2, "")]
+
+
+async def test_an_api_server_that_was_never_there_is_an_error() -> None:
+    with pytest.raises(ClusterUnreachable):
+        await _seen(AWAY)
+
+
+async def test_a_missing_connection_shows_and_ends_nothing() -> None:
+    (sight,) = await _seen(_group(1), None)
+    assert isinstance(sight.world.kafka, Unobserved)
+    assert sight.world.kafka.reason == "ConnectionMissing"
+    assert sight.plan.hold is not None
+
+
+def test_a_line_is_written_only_when_more_than_the_time_changed() -> None:
+    lines: list[str] = []
+    show = line_by_line(lines.append)
+    for world in (builders.world(), builders.world(now=builders.NOW + 1), builders.rolling()):
+        show(Sight(world, plan(world)))
+    assert len(lines) == 2
