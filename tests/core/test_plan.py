@@ -159,6 +159,17 @@ TABLE = [
         Expected(hold=Reason.CANARY_HOLD),
     ),
     (
+        "canary is held while open",
+        rolling(
+            spec=CANARY,
+            pods=(down(0), *ONE_NEW[1:]),
+            memory={"step": STEP_2},
+            sets={"strategy": ON_DELETE, "partition": 0},
+            **MOVING,
+        ),
+        Expected(CLOSE, partition=2, hold=Reason.CANARY_HOLD),
+    ),
+    (
         "canary is held, the new pod is tried again",
         rolling(spec=CANARY, pods=(pod(0), pod(1), STUCK_NEW), memory=RETRIED, sets={"partition": 2}),
         Expected(deletes=2, ordinal=2),

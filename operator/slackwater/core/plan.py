@@ -202,7 +202,8 @@ def _scale(world: World, workload: Workload, template: Template) -> WriteWorkloa
     in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
     held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
     partition = replicas if held else min(workload.partition, replicas)
-    return replace(_shape(world, template, Purpose.SCALE), strategy=workload.strategy, partition=partition)
+    strategy = UpdateStrategy.ROLLING_UPDATE if held else workload.strategy
+    return replace(_shape(world, template, Purpose.SCALE), strategy=strategy, partition=partition)
 
 
 def _start_note(world: World, wanted: Template) -> Note:

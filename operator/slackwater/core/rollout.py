@@ -21,7 +21,7 @@ from slackwater.core.world import Pod, UpdateStrategy, Workload, World
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One pass of a rollout: what to remember, and at most one of an act and a hold. Neither: every pod is done."""
+    """One pass of a rollout: what to remember, to do, and why not more. Neither act nor hold: every pod is done."""
 
     memory: RolloutMemory
     act: Act | None = None
@@ -34,9 +34,9 @@ def next_move(world: World, workload: Workload, template: Template) -> Move:
     down = known_down(world, workload)
     if hold := _restart_in_hand(world, workload, down):
         return Move(world.memory, hold=hold)
-    if not down and workload.settled and workload.strategy is UpdateStrategy.ON_DELETE:
-        floor = max((pod.ordinal + 1 for pod in world.outdated), default=0)
-        return Move(world.memory, act=_write(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor))
+    is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
+    if is_open and not down:
+        return Move(world.memory, act=_close(world, workload, template))
     if hold := first_refusal(world, down):
         return Move(world.memory, hold=hold)
     if not candidates:
@@ -44,7 +44,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Move:
     chosen = next((pod for pod in candidates if pod.ordinal in down), candidates[0])
     memory, hold = canary_hold(world, workload)
     if hold and chosen.revision != workload.update_revision:
-        return Move(memory, hold=hold)
+        return Move(memory, act=_close(world, workload, template) if is_open else None, hold=hold)
     if down:
         return _replace_down_pod(world, workload, template, chosen)
     act = _write(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
@@ -100,6 +100,12 @@ def _replace_down_pod(world: World, workload: Workload, template: Template, pod:
         act_in_order = _write(world, workload, template, Purpose.RESTART, pod.ordinal, pod.ordinal)
         return Move(_with_step(world, world.memory, pod), act=act_in_order)
     return Move(world.memory, act=_write(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
+
+
+def _close(world: World, workload: Workload, template: Template) -> WriteWorkload:
+    """While it is open, any pod that ends for another reason comes back with the new version."""
+    floor = max((pod.ordinal + 1 for pod in world.outdated), default=0)
+    return _write(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor)
 
 
 def _with_step(world: World, memory: RolloutMemory, pod: Pod) -> RolloutMemory:
