@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.history import GroupHistory
@@ -107,6 +107,9 @@ class FakeApi:
             raise Conflict("there is no such object")
         if resource_version and there["metadata"]["resourceVersion"] != resource_version:
             raise Conflict("it has changed")
+        for part, value in status.items():
+            if value == {} and there.get("status", {}).get(part):
+                raise ClusterRefused(f"status.{part} must be of type object: null")
         return self._store(kind, {**there, "status": deepcopy(dict(status))})
 
     async def set_finalizers(self, kind: Kind, obj: Mapping[str, Any], finalizers: list[str]) -> Json | None:

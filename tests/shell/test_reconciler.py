@@ -161,6 +161,18 @@ async def test_somebody_else_s_service_of_the_same_name_is_left_alone() -> None:
     assert "apply StatefulSet" not in stage.api.asked
 
 
+async def test_what_is_empty_is_left_out_of_the_status() -> None:
+    """The API server makes null of an empty map that is applied over a filled one, and refuses it."""
+    stage = Stage(replicas=0)
+    await stage.run_to_rest()
+    for target in ({"target": "Cooperative"}, {}):
+        obj = stage.api.objects["ConsumerGroup", *KEY]
+        obj["spec"] = obj["spec"] | {"protocol": target}
+        stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=obj["metadata"]["generation"] + 1))
+        await stage.run_to_rest()
+        assert stage.api.objects["ConsumerGroup", *KEY]["status"].get("protocol", {}) == target
+
+
 async def test_a_restarted_operator_waits_for_its_first_look() -> None:
     stage = Stage()
     stage.connections.first_look_is_awaited = True

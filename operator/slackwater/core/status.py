@@ -40,6 +40,8 @@ def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
     }
     if plan.memory.commands:
         status["commands"] = dict(plan.memory.commands)
+    # An empty map that is applied over a filled one becomes null in the API server, which then refuses it.
+    status = {key: value for key, value in status.items() if value != {}}
     if _without_lag(status) == _without_lag(before) and not _lag_is_news(status, before, world.now):
         status["group"] = before["group"]
     return status
@@ -85,7 +87,7 @@ def _without_lag(status: Mapping[str, Any]) -> Json:
 
 
 def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: float) -> bool:
-    old_group, new_group = before.get("group") or {}, status["group"]
+    old_group, new_group = before.get("group") or {}, status.get("group") or {}
     if "observedAt" not in old_group:
         return True
     old, new = old_group.get("lag", 0), new_group.get("lag", 0)
