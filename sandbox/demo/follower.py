@@ -8,7 +8,6 @@ from types import TracebackType
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-from sandbox.demo.kafka import QUIET
 from sandbox.workload.deliveries import parse
 
 _POLL_S = 0.2
@@ -23,7 +22,7 @@ class Follower:
     """
 
     def __init__(self, bootstrap_servers: str, topic: str) -> None:
-        self._consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "never-joins", **QUIET})
+        self._consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "never-joins", "log_level": 0})
         self._consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
         self._last_ms: dict[int, int] = {}
         self._end = threading.Event()

@@ -1,35 +1,30 @@
-"""Topics and groups of the demo on the brokers."""
+"""Topics and groups of the demo on the brokers.
+
+By kafka-python, which can remove static members (F11), and which ends when told to: librdkafka's admin client has been
+seen to wait for ever for a broker that was taken down before it.
+"""
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Iterable
-from concurrent.futures import Future
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from confluent_kafka import ConsumerGroupState, KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
 from kafka import KafkaAdminClient
-from kafka.admin import MemberToRemove
-from kafka.errors import KafkaError as KafkaPythonError
+from kafka.admin import MemberToRemove, NewTopic
+from kafka.errors import KafkaError
 
 from sandbox.demo.modes import PARTITIONS, Mode
 from sandbox.errors import SandboxError
 
-QUIET: dict[str, str | int] = {"log_level": 0}
-"""librdkafka would write into the live view; what fails is raised all the same."""
-_REQUEST_S = 10.0
+STABLE = "Stable"
+_UNKNOWN = "unknown"
+_REQUEST_MS = 5000
 _GONE_WITHIN_S = 30.0
-_LOOK_S = 4.0
-_PASSING = (
-    KafkaError._TIMED_OUT,  # noqa: SLF001 - its public name has the underscore, as those of the next ones
-    KafkaError._TRANSPORT,  # noqa: SLF001
-    KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,  # the first minute of a new broker
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-)
-_ABSENT = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.GROUP_ID_NOT_FOUND)
+
+logging.getLogger("kafka").setLevel(logging.CRITICAL)  # it would write into the live view; what fails is raised as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +32,16 @@ class Group:
     """A consumer group as the brokers describe it."""
 
     state: str
+    """In Kafka's words: Stable, PreparingRebalance, CompletingRebalance, Empty, Dead; or unknown."""
     members: tuple[str, ...]
-    """Instance ids of static members, client-made ids of others."""
+    """Instance ids of static members, member ids of others."""
     owned: int
     """Assigned partitions; one that has two owners counts twice."""
 
     @property
     def is_whole(self) -> bool:
         """Whether it is at rest and every partition has an owner."""
-        return self.state == ConsumerGroupState.STABLE.name and self.owned == PARTITIONS
+        return self.state == STABLE and self.owned == PARTITIONS
 
 
 class Kafka:
@@ -53,89 +49,67 @@ class Kafka:
 
     def __init__(self, bootstrap_servers: str) -> None:
         self.bootstrap_servers = bootstrap_servers
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, **QUIET})
+        with _refusals("take a connection"):
+            self._admin = KafkaAdminClient(bootstrap_servers=bootstrap_servers, request_timeout_ms=_REQUEST_MS)
+
+    def close(self) -> None:
+        self._admin.close()
 
     def make_topics(self, mode: Mode) -> None:
         topics = [NewTopic(mode.workload, PARTITIONS), NewTopic(mode.deliveries_topic, 1)]
-        _finish(
-            self._admin.create_topics(topics, request_timeout=_REQUEST_S).values(), f"make the topics of {mode.name}"
-        )
+        with _refusals(f"make the topics of {mode.name}"):
+            self._admin.create_topics(topics)
 
     def group(self, mode: Mode) -> Group:
-        """The group now; of UNKNOWN state while the brokers cannot tell."""
+        """The group now. While the brokers cannot tell, it has no members and is `unknown`."""
         try:
-            described = self._admin.describe_consumer_groups([mode.workload], request_timeout=_LOOK_S)
-            found = described[mode.workload].result()
-        except KafkaException as error:
-            code = error.args[0].code()
-            if code == KafkaError.GROUP_ID_NOT_FOUND:
-                return Group(ConsumerGroupState.DEAD.name, (), 0)
-            if code in _PASSING:
-                return Group(ConsumerGroupState.UNKNOWN.name, (), 0)
-            raise _refused(f"describe the group {mode.workload}", error) from error
-        members = tuple(member.group_instance_id or member.member_id for member in found.members)
-        owned = sum(len(member.assignment.topic_partitions) for member in found.members if member.assignment)
-        return Group(found.state.name, members, owned)
+            found = self._admin.describe_groups([mode.workload])[mode.workload]
+        except KafkaError as error:
+            if not error.retriable:
+                raise SandboxError(f"The brokers do not describe the group {mode.workload}: {error}.") from error
+            return Group(_UNKNOWN, (), 0)
+        members = tuple(member["group_instance_id"] or member["member_id"] for member in found["members"])
+        return Group(found["group_state"] or _UNKNOWN, members, sum(_owned(each) for each in found["members"]))
 
     def remove(self, modes: Iterable[Mode]) -> None:
         """Delete the groups, whose consumers are gone, and the topics, and wait until they can be made anew."""
         modes = tuple(modes)
-        try:
+        with _refusals("delete what the demo has made there"):
             self._remove_groups(modes)
             self._remove_topics({topic for mode in modes for topic in (mode.workload, mode.deliveries_topic)})
-        except KafkaException as error:
-            raise _refused("tell which groups and topics there are", error) from error
 
     def _remove_groups(self, modes: tuple[Mode, ...]) -> None:
-        listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result().valid
-        there = {each.group_id for each in listed} & {mode.workload for mode in modes}
+        there = {listed["group_id"] for listed in self._admin.list_groups()}
         for mode in modes:
-            if mode.workload in there and (members := self.group(mode).members):
-                self._remove_members(mode, members)
-        if there:
-            _finish(
-                self._admin.delete_consumer_groups(sorted(there), request_timeout=_REQUEST_S).values(),
-                "delete the demo's groups",
-            )
-
-    def _remove_members(self, mode: Mode, members: tuple[str, ...]) -> None:
-        """Static members outlive their pods (F10), and only kafka-python can remove them (F11)."""
-        field = "group_instance_id" if mode.is_static else "member_id"
-        admin = KafkaAdminClient(bootstrap_servers=self.bootstrap_servers)
-        try:
-            admin.remove_group_members(mode.workload, [MemberToRemove(**{field: member}) for member in members])
-        except KafkaPythonError as error:
-            raise SandboxError(
-                f"The brokers do not remove the members of the group {mode.workload}: {error}."
-            ) from error
-        finally:
-            admin.close()
+            if mode.workload not in there:
+                continue
+            if members := self.group(mode).members:  # static ones outlive their pods (F10)
+                field = "group_instance_id" if mode.is_static else "member_id"
+                leavers = [MemberToRemove(**{field: member}) for member in members]
+                self._admin.remove_group_members(mode.workload, leavers)
+            self._admin.delete_groups([mode.workload])
 
     def _remove_topics(self, topics: set[str]) -> None:
-        there = topics & set(self._admin.list_topics(timeout=_REQUEST_S).topics)
+        there = topics & set(self._admin.list_topics())
         if there:
-            _finish(
-                self._admin.delete_topics(sorted(there), request_timeout=_REQUEST_S).values(),
-                "delete the demo's topics",
-            )
+            self._admin.delete_topics(sorted(there))
         deadline_s = time.monotonic() + _GONE_WITHIN_S
-        while left := there & set(self._admin.list_topics(timeout=_REQUEST_S).topics):
+        while left := there & set(self._admin.list_topics()):
             if time.monotonic() > deadline_s:
                 raise SandboxError(f"The brokers have not deleted these topics: {', '.join(sorted(left))}.")
             time.sleep(0.2)
 
 
-def _finish(futures: Iterable[Future[None]], what: str) -> None:
-    """Wait for all; what is not there need not be deleted."""
-    for future in futures:
-        try:
-            future.result()
-        except KafkaException as error:
-            if error.args[0].code() not in _ABSENT:
-                raise _refused(what, error) from error
+def _owned(member: dict[str, dict[str, list[dict[str, list[int]]]]]) -> int:
+    assignment = member["member_assignment"] or {}
+    return sum(len(topic["partitions"]) for topic in assignment.get("assigned_partitions", ()))
 
 
-def _refused(what: str, error: KafkaException) -> SandboxError:
-    return SandboxError(
-        f"The brokers do not {what}: {error.args[0].str()}.", todo="See the broker: sandbox logs kafka-1"
-    )
+@contextmanager
+def _refusals(what: str) -> Iterator[None]:
+    try:
+        yield
+    except KafkaError as error:
+        raise SandboxError(
+            f"The brokers do not {what}: {error}.", todo="See the broker: sandbox logs kafka-1"
+        ) from error

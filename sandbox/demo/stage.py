@@ -51,6 +51,7 @@ class Stage:
         self._goes_down_whole = is_ours and state.get("cluster") in made and not state.get("bootstrap_given")
         self.cluster = Cluster(toolchain.kubectl(layout), Path(str(state["kubeconfig"])))
         self.kafka = Kafka(str(state["bootstrap_servers"]))
+        self._undo.callback(self.kafka.close)
         self._clear_away()
         self._later(self._clear_away)
         self.cluster.apply(manifests.namespaces())

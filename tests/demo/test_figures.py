@@ -7,7 +7,7 @@ from dataclasses import replace
 from sandbox.demo import modes
 from sandbox.demo.figures import Figures, judge
 from sandbox.demo.fleet import Pod, Progress
-from sandbox.demo.kafka import Group
+from sandbox.demo.kafka import STABLE, Group
 from sandbox.demo.modes import Mode
 from sandbox.demo.rollout import Played
 from sandbox.demo.view import Moment
@@ -27,7 +27,7 @@ OLD, NEW = pods(modes.FIRST, "old"), pods(modes.SECOND, "new")
 
 def played(mode: Mode, last: tuple[Pod, ...], progress: Progress, served: int = modes.PARTITIONS) -> Played:
     seen = frozenset(pod.uid for pod in (*OLD, *last))
-    moment = Moment(mode, "rolled out", 60.0, progress.phase, last, Group("STABLE", (), 24), served)
+    moment = Moment(mode, "rolled out", 60.0, progress.phase, last, Group(STABLE, (), 24), served)
     return Played(mode, 0.0, 80.0, 83.0, OLD, seen, moment, progress)
 
 
