@@ -87,3 +87,16 @@ async def test_a_worker_that_waits_is_woken() -> None:
     queue.add("b")
     async with asyncio.timeout(5):
         assert sorted(await asyncio.gather(*waiting)) == ["a", "b"]
+
+
+async def test_it_tells_for_how_long_work_has_been_in_hand() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    assert queue.in_hand_for() == 0
+    queue.add("a")
+    await queue.take()
+    queue.add("b")
+    await queue.take()
+    queue.done("b")
+    assert queue.in_hand_for() > 0
+    queue.failed("a")
+    assert queue.in_hand_for() == 0

@@ -139,6 +139,7 @@ async def test_what_the_api_server_refuses_shows_in_the_conditions_until_it_is_t
     assert (gated["status"], gated["reason"], gated["message"]) == ("True", "ClusterRefused", "exceeded quota: pods")
     assert stage.condition("Degraded")["status"] == "True"
     assert [e["reason"] for e in stage.api.events].count("ClusterRefused") == 1
+    assert stage.connections.motion[KEY] is False  # looked at every second, it would be refused every second
     stage.ask_nothing_more()
     stage.api.failures["apply StatefulSet"] = ClusterRefused("exceeded quota: pods")
     with pytest.raises(ClusterRefused):
@@ -171,6 +172,13 @@ async def test_what_is_empty_is_left_out_of_the_status() -> None:
         stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=obj["metadata"]["generation"] + 1))
         await stage.run_to_rest()
         assert stage.api.objects["ConsumerGroup", *KEY]["status"].get("protocol", {}) == target
+
+
+async def test_a_connection_whose_status_is_refused_holds_nothing_up() -> None:
+    stage = Stage()
+    stage.api.failures["status KafkaConnection"] = ClusterRefused("forbidden")
+    assert await stage.run() == AT_ONCE
+    assert "apply StatefulSet" in stage.api.asked
 
 
 async def test_a_restarted_operator_waits_for_its_first_look() -> None:

@@ -27,6 +27,8 @@ from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 
+LONGEST_PASS_S: Final = 600.0
+"""Every request of a pass ends by itself in seconds. Were there one that does not, its worker would be lost."""
 _API_AGAIN_S: Final = 2.0
 
 _log = structlog.get_logger(__name__)
@@ -116,7 +118,9 @@ class Operator:
                 _log.warning("relist_failed", error=str(error))
 
     def problem(self) -> str:
-        return "a part of the operator has ended: see the log" if self.broken.is_set() else ""
+        if self.broken.is_set():
+            return "a part of the operator has ended: see the log"
+        return "a pass over a group does not come to an end" if self.queue.in_hand_for() > LONGEST_PASS_S else ""
 
     def not_ready(self) -> str:
         return "" if self.ready.is_set() else "the cluster's objects have not been read yet"

@@ -21,7 +21,7 @@ class WorkQueue(Generic[K]):
 
     def __init__(self) -> None:
         self._ready: dict[K, None] = {}  # a set that keeps its order
-        self._busy: set[K] = set()
+        self._busy: dict[K, float] = {}
         self._again: set[K] = set()
         self._later: list[tuple[float, int, K]] = []
         self._due: dict[K, float] = {}
@@ -54,7 +54,7 @@ class WorkQueue(Generic[K]):
             if self._ready:
                 key = next(iter(self._ready))
                 del self._ready[key]
-                self._busy.add(key)
+                self._busy[key] = asyncio.get_running_loop().time()
                 return key
             self._wake.clear()
             await self._wait_for_work()
@@ -74,14 +74,15 @@ class WorkQueue(Generic[K]):
         self.add_later(key, delay_s)
         return delay_s
 
-    def forget(self, key: K) -> None:
-        self._failures.pop(key, None)
+    def in_hand_for(self) -> float:
+        """Seconds for which the key that was taken first, of those not given back, has been worked on; 0 for none."""
+        return max((asyncio.get_running_loop().time() - since for since in self._busy.values()), default=0.0)
 
     def __len__(self) -> int:
         return len(self._ready)
 
     def _give_back(self, key: K) -> None:
-        self._busy.discard(key)
+        self._busy.pop(key, None)
         if key in self._again:
             self._again.discard(key)
             self.add(key)

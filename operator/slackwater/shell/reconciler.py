@@ -112,7 +112,7 @@ class Reconciler:
             decided = plan(world)
         if key in self._refused:
             decided = replace(decided, hold=Hold(Reason.CLUSTER_REFUSED, self._refused[key]))
-        self._connections.set_motion(key, _in_motion(world, decided))
+        self._connections.set_motion(key, key not in self._refused and _in_motion(world, decided))
         await self._remember(world, decided, status)
         await self._companions.put_right(key, world.group)
         await self._act(key, world, decided)
@@ -178,7 +178,11 @@ class Reconciler:
         def views() -> list[KafkaView]:
             return self._connections.views(key_of(connection), self._now())
 
-        written = await report(self._api, connection, view, views, self._now())
+        try:
+            written = await report(self._api, connection, view, views, self._now())
+        except (Conflict, ClusterRefused) as error:
+            _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))
+            return  # no reason to leave the group alone
         if written is not None:
             self._store.put(KAFKA_CONNECTION, written)
 

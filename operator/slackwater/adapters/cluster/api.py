@@ -144,7 +144,10 @@ class KubernetesApi:
             return None
         if answer.status >= 400:
             raise _refusal(what, answer.status, text)
-        result: Json = json.loads(text)
+        try:
+            result: Json = json.loads(text)
+        except ValueError as error:  # a proxy's page, or an answer cut short
+            raise ClusterUnreachable(f"the Kubernetes API answered {what} with something that is not JSON") from error
         return result
 
 
