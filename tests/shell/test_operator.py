@@ -1,0 +1,149 @@
+"""The process: workers outlive what one group does to them, and no part ends without the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.api.errors import SlackwaterError
+from slackwater.shell import operator as module
+from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list, _until_one_ends
+from slackwater.shell.settings import Settings
+from slackwater.shell.store import WATCHED, Key
+from tests.shell.fakes import KEY, FakeApi, group_object
+
+
+class ListingApi(FakeApi):
+    """Fails lists, in this order, before it answers."""
+
+    def __init__(self, *failures: Exception) -> None:
+        super().__init__()
+        self.list_failures = list(failures)
+
+    async def list_all(self, kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if self.list_failures:
+            raise self.list_failures.pop(0)
+        return await super().list_all(kind, namespace, label_selector)
+
+
+def operator(*failures: Exception) -> Operator:
+    api: Any = ListingApi(*failures)
+    api.add(CONSUMER_GROUP, group_object())
+    return Operator(api, Settings.model_validate({}))
+
+
+@asynccontextmanager
+async def working(part: Any) -> AsyncIterator[None]:
+    task = asyncio.create_task(part)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_it_waits_for_the_api_server_and_for_its_own_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_API_AGAIN_S", 0.0)
+    started = operator(ClusterUnreachable("no answer"), KindMissing("install the CRDs"))
+    await _first_list(started)
+    assert started.store.get(CONSUMER_GROUP, KEY) is not None
+    assert len(started.queue) == 1
+    assert sum(started.api.requests.values()) == len(WATCHED)
+
+
+async def test_without_the_right_to_list_it_ends_at_once() -> None:
+    with pytest.raises(ClusterRefused, match="forbidden"):
+        await _first_list(operator(ClusterRefused("consumergroups is forbidden")))
+
+
+@pytest.mark.parametrize("failure", [ClusterUnreachable("no answer"), KeyError("a bug")])
+async def test_a_group_that_fails_stops_no_other_and_is_tried_again(failure: Exception) -> None:
+    started, seen = operator(), asyncio.Queue[Key]()
+    failures = [failure]
+
+    async def reconcile(key: Key) -> float | None:
+        seen.put_nowait(key)
+        if failures and key == KEY:
+            raise failures.pop()
+        return None
+
+    started.reconciler.reconcile = reconcile  # type: ignore[method-assign]
+    other = Key("default", "refunds")
+    for key in (KEY, other):
+        started.queue.add(key)
+    async with working(started.work()), asyncio.timeout(5):
+        assert [await seen.get() for _ in range(3)] == [KEY, other, KEY]
+
+
+async def test_a_look_that_was_asked_for_later_comes() -> None:
+    started, seen = operator(), asyncio.Queue[Key]()
+
+    async def reconcile(key: Key) -> float | None:
+        seen.put_nowait(key)
+        return 0.01
+
+    started.reconciler.reconcile = reconcile  # type: ignore[method-assign]
+    started.queue.add(KEY)
+    async with working(started.work()), asyncio.timeout(5):
+        assert [await seen.get() for _ in range(3)] == [KEY, KEY, KEY]
+
+
+async def test_a_pass_that_does_not_end_shows_in_the_health(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = operator()
+    assert started.problem() == ""
+    monkeypatch.setattr(started.queue, "in_hand_for", lambda: LONGEST_PASS_S + 1)
+    assert "does not come to an end" in started.problem()
+    started.broken.set()
+    assert "has ended" in started.problem()
+
+
+async def for_ever() -> None:
+    await asyncio.Event().wait()
+
+
+async def test_when_kopf_has_ended_after_a_signal_all_is_well() -> None:
+    part: asyncio.Task[object] = asyncio.create_task(for_ever())
+
+    async def kopf() -> None:
+        part.cancel()
+        await asyncio.sleep(0)
+
+    await _until_one_ends(asyncio.create_task(kopf()), [part])
+
+
+async def test_when_a_watch_has_failed_the_process_fails() -> None:
+    part: asyncio.Task[object] = asyncio.create_task(for_ever())
+
+    async def kopf() -> None:
+        raise SlackwaterError("a watch ended")
+
+    with pytest.raises(SlackwaterError, match="a watch ended"):
+        await _until_one_ends(asyncio.create_task(kopf()), [part])
+    part.cancel()
+    await asyncio.gather(part, return_exceptions=True)
+
+
+async def test_when_a_part_ends_by_itself_kopf_ends_too_and_the_process_fails() -> None:
+    watching = asyncio.create_task(for_ever())
+
+    async def observers() -> object:
+        return True
+
+    with pytest.raises(SlackwaterError, match="a part of the operator has ended"):
+        await _until_one_ends(watching, [asyncio.create_task(observers())])
+    assert watching.cancelled()
+
+
+async def test_what_made_a_part_fail_is_what_is_said() -> None:
+    async def relist() -> object:
+        raise ClusterRefused("pods is forbidden")
+
+    watching = asyncio.create_task(for_ever())
+    with pytest.raises(ClusterRefused, match="pods is forbidden"):
+        await _until_one_ends(watching, [asyncio.create_task(relist())])
