@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import FINALIZER, PAUSE
 from slackwater.core.observation import Unobserved
 from slackwater.core.reasons import Reason
 from slackwater.shell.metrics import Metrics
@@ -221,3 +221,10 @@ async def test_a_statefulset_of_somebody_else_is_left_alone() -> None:
     await stage.run_to_rest()
     assert stage.condition("RolloutGated")["reason"] == "ForeignStatefulSet"
     assert stage.api.objects["StatefulSet", *KEY] == theirs
+
+
+async def test_a_spec_that_cannot_be_read_does_not_keep_its_object_for_ever_without_a_word() -> None:
+    stage = Stage(topics=[])
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z"))
+    await stage.run()
+    assert f"remove the finalizer {FINALIZER}" in stage.condition("Degraded")["message"]

@@ -42,5 +42,5 @@ def configure(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
-    for chatty in ("kafka", "aiohttp.access", "kopf.objects"):
+    for chatty in ("aiohttp.access", "kopf.objects"):  # kafka-python's are set where it is used
         logging.getLogger(chatty).setLevel(logging.WARNING)

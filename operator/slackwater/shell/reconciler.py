@@ -207,8 +207,10 @@ class Reconciler:
 
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
         """An object that an older CRD let through: its pods are left alone."""
-        before = obj.get("status") or {}
-        status = degraded_status(obj, "Invalid", Reason.INVALID_SPEC, str(error), self._now())
+        before, problem = obj.get("status") or {}, str(error)
+        if obj["metadata"].get("deletionTimestamp"):
+            problem += f" To delete it as it is, with its members left in the group, remove the finalizer {FINALIZER}."
+        status = degraded_status(obj, "Invalid", Reason.INVALID_SPEC, problem, self._now())
         if status != before:
             metadata = obj["metadata"]
             written = await self._api.apply_status(
