@@ -16,7 +16,7 @@ TROUBLE_S: Final = 90.0
 """How long things happen."""
 SETTLE_S: Final = 500.0
 """How long the rollout may take to end once nothing happens any more."""
-QUIET_S: Final = 30.0
+QUIET_S: Final = 60.0
 """How long nothing must have been done before we believe that it has ended."""
 
 

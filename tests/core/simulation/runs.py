@@ -11,6 +11,8 @@ from tests.core.simulation.invariants import Invariants
 from tests.core.simulation.operator import Crashes, SimulatedOperator
 from tests.core.simulation.outside import START, Outside
 
+OFTEN, SELDOM = 0.85, 0.25
+"""How probably the operator looks at each tick of a random run: groups at rest are looked at less often."""
 Doing = Callable[[Outside], None]
 """What somebody does to the world."""
 
@@ -51,7 +53,7 @@ class Run:
         random = self.random
         self.outside.tick(self.tick_s, random)
         self.invariants.watch()
-        if random is None or random.random() < 0.85:
+        if random is None or random.random() < (OFTEN if self.phase.under_way else SELDOM):
             self.operator.run_pass(self.crashes)
 
     def for_seconds(self, seconds: float) -> None:

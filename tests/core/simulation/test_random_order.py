@@ -30,7 +30,7 @@ def test_static_members_that_return_in_time_cost_no_rebalance(seed: int) -> None
     run.until(RolloutPhase.COMPLETE)
     before = run.outside.broker.rebalances
     run.outside.apply("v2")
-    run.for_seconds(5)
+    run.until(RolloutPhase.PROGRESSING)
     run.until(RolloutPhase.COMPLETE)
     assert (run.outside.broker.rebalances - before, run.invariants.restarts) == (0, 3)
 
