@@ -21,7 +21,7 @@ from slackwater.core.gates import (
     rollout_is_allowed,
 )
 from slackwater.core.history import GroupHistory, interrupted
-from slackwater.core.memory import RolloutMemory, Step
+from slackwater.core.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.observation import GroupState, GroupType, PartitionOffsets, Unobserved
 from slackwater.core.reasons import Reason
 from slackwater.core.world import World
@@ -194,6 +194,7 @@ OWNED: list[Row] = [
     ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
 ]
 
+GOING_BACK = {"memory": RolloutMemory(phase=RolloutPhase.ROLLING_BACK)}
 NOBODY_WANTED = group(replicas=0, rollout={"maxLag": {"absolute": 100}})
 ABSOLUTE = {"group": group(rollout={"maxLag": {"absolute": 100}})}
 GROWTH = {"group": group(rollout={"maxLag": {"growth": 100}}), "memory": RolloutMemory(lag_before=50)}
@@ -207,6 +208,7 @@ LAG: list[Row] = [
     ("grown to the bound", world(kafka=observation(lag=150), **GROWTH), NOBODY, None),
     ("grown too much", world(kafka=observation(lag=151), **GROWTH), NOBODY, Reason.LAG_ABOVE_GATE),
     ("nobody is wanted", world(kafka=observation(lag=101), group=NOBODY_WANTED), NOBODY, None),
+    ("above the bound, going back", world(kafka=observation(lag=101), **ABSOLUTE | GOING_BACK), NOBODY, None),
     ("above the bound because a pod is down", world(kafka=observation(lag=101), **ABSOLUTE), frozenset({1}), None),
 ]
 

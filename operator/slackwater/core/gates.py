@@ -123,9 +123,12 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
 
 
 def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
-    """Gate 7: lag within `maxLag`, by log-end offsets (F21). Not while a pod is down: its coming back is the remedy."""
+    """Gate 7: lag within `maxLag`, by log-end offsets (F21).
+
+    Not while a pod is down, nor in a rollback: there the restart is the remedy, and the lag would never go by itself.
+    """
     bound = world.group.spec.rollout.max_lag
-    if bound is None or down or world.group.spec.replicas == 0:
+    if bound is None or down or world.group.spec.replicas == 0 or world.memory.phase.goes_back:
         return None
     if kafka.lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
