@@ -228,3 +228,13 @@ async def test_a_spec_that_cannot_be_read_does_not_keep_its_object_for_ever_with
     stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z"))
     await stage.run()
     assert f"remove the finalizer {FINALIZER}" in stage.condition("Degraded")["message"]
+
+
+@pytest.mark.parametrize("finalizers", [(), (FINALIZER,)])
+async def test_a_group_that_is_gone_before_the_watch_says_so_is_forgotten_at_once(finalizers: tuple[str, ...]) -> None:
+    stage = Stage(finalizers=finalizers)
+    stage.api.objects.clear()
+    assert await stage.run() == AT_ONCE
+    assert await stage.run() is None
+    assert stage.connections.forgotten == [KEY]
+    assert not any("StatefulSet" in asked for asked in stage.api.asked)

@@ -91,7 +91,7 @@ class Reconciler:
             return await self._deletion.go_on(group, obj)
         if FINALIZER not in group.metadata.finalizers:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
-            self._take_in(written)
+            self._take_in_or_drop(key, written)
             return AT_ONCE
         try:
             return await self._pass(key, group)
@@ -140,9 +140,9 @@ class Reconciler:
         """Read everything from where it is true. None when the group is gone or being deleted."""
         await self._connections.look_now(key)
         snapshot = await read_snapshot(self._api, key.namespace, key.name)
+        self._take_in_or_drop(key, None if snapshot is None else snapshot.group)
         if snapshot is None:
-            return None  # the watch is about to say so
-        self._take_in(snapshot.group)
+            return None
         if snapshot.group["metadata"].get("deletionTimestamp"):
             return None
         group = self._parse(key, snapshot.group)
@@ -242,6 +242,13 @@ class Reconciler:
     def _take_in(self, obj: Json | None) -> None:
         if obj is not None:
             self._store.put(CONSUMER_GROUP, obj)
+
+    def _take_in_or_drop(self, key: Key, obj: Json | None) -> None:
+        """Gone is gone: were we to wait for the watch to say so, we would look again and again until it does."""
+        known = self._store.get(CONSUMER_GROUP, key)
+        if obj is None and known is not None:
+            self._store.drop(CONSUMER_GROUP, known)
+        self._take_in(obj)
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
