@@ -67,7 +67,6 @@ def judge(run: Run) -> None:
     phase, outside = run.phase, run.outside
     assert run.operator.last is not None
     images = [outside.image(pod) for pod in outside.set.pods.values()]
-    wanted = outside.spec["template"]["spec"]["containers"][0]["image"].partition(":")[2]
     if phase is RolloutPhase.FAILED:
         assert run.operator.last.hold is not None
         return
@@ -79,7 +78,7 @@ def judge(run: Run) -> None:
     assert len(images) == outside.spec["replicas"]
     assert len(set(images)) <= 1, images
     if phase is RolloutPhase.COMPLETE and images:
-        assert images[0] == wanted
+        assert images[0] == outside.wanted_version
 
 
 def _new_version(random: Random) -> tuple[str, Doing]:

@@ -62,12 +62,16 @@ class SimulatedOperator:
     acted_upon: list[World] = field(default_factory=list)
     hold: str = ""
     """The last refusal, as the log tells it."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Template hash → the version's name, so that the logs do not change with every detail of a template."""
 
     def run_pass(self, crashes: Crashes) -> None:
         """Observe, decide, remember, act, report."""
         world = self._look()
         decided = plan(world)
         self.last, self.last_world = decided, world
+        if decided.memory.target_hash:
+            self.names[decided.memory.target_hash] = self.outside.wanted_version
         status = compose_status(world, decided, self.outside.status)
         self._tell(world, decided)
         if status != self.outside.status:
@@ -107,8 +111,9 @@ class SimulatedOperator:
         self.history = GroupHistory()
 
     def say(self, what: str) -> None:
-        line = f"{self.outside.now - START:6.1f}  {what}"
-        self.log.append(line)
+        for template_hash, name in self.names.items():
+            what = what.replace(template_hash, name)
+        self.log.append(f"{self.outside.now - START:6.1f}  {what}")
 
     def _tell(self, world: World, decided: Plan) -> None:
         for note in decided.notes:

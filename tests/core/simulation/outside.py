@@ -169,9 +169,11 @@ class Outside:
         return pod.ready and pod.process is not None and self.broker.works(pod.process)
 
     def image(self, pod: SimulatedPod) -> str:
-        template = self.set.revisions[pod.revision]
-        image: str = template["spec"]["containers"][0]["image"]
-        return image.partition(":")[2]
+        return _version_name(self.set.revisions[pod.revision])
+
+    @property
+    def wanted_version(self) -> str:
+        return _version_name(self.spec["template"])
 
     def _broker_tick(self, passed_s: float) -> None:
         self.broker.tick(self.now, passed_s)
@@ -202,3 +204,8 @@ class Outside:
 
 def _template(version: str) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "consumer", "image": f"consumer:{version}"}]}}
+
+
+def _version_name(template: Mapping[str, Any]) -> str:
+    image: str = template["spec"]["containers"][0]["image"]
+    return image.partition(":")[2]

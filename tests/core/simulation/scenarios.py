@@ -65,7 +65,18 @@ def only_member_breaks(run: Run) -> None:
 
 
 def stuck_pod_in_the_middle(run: Run) -> None:
-    """Two pods take the version well, the third crashes for a reason of its own until the version is taken back."""
+    """The version works on the first pod; on the second it does not, for a reason of that pod's node."""
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.for_seconds(13)
+
+    def break_pod(outside: Outside) -> None:
+        outside.set.pods[1].version = VERSIONS["never-ready"]
+
+    run.do("pod 1 will not get Ready on its node", break_pod)
+    run.until(ROLLED_BACK)
+
+
+def overtaken_by_a_broken_version(run: Run) -> None:
     run.do("version v2 is applied", lambda o: o.apply("v2"))
     run.for_seconds(14)
     run.do("version crashes is applied", lambda o: o.apply("crashes"))
@@ -161,7 +172,8 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "never-consumes-rollback": Scenario(never_consumes_rollback, ROLLBACK),
     "image-cannot-be-pulled": Scenario(image_that_cannot_be_pulled, ROLLBACK),
     "only-member-breaks": Scenario(only_member_breaks, {"replicas": 1, **ROLLBACK}),
-    "stuck-pod-then-rollback": Scenario(stuck_pod_in_the_middle, ROLLBACK),
+    "stuck-in-the-middle": Scenario(stuck_pod_in_the_middle, ROLLBACK),
+    "overtaken-by-a-broken-version": Scenario(overtaken_by_a_broken_version, ROLLBACK),
     "old-version-is-down": Scenario(old_version_is_down),
     "overtaken": Scenario(overtaken, rebalances=0),
     "taken-back-by-the-spec": Scenario(taken_back_by_the_spec, rebalances=0),
