@@ -94,6 +94,41 @@ async def test_a_look_that_was_asked_for_later_comes() -> None:
         assert [await seen.get() for _ in range(3)] == [KEY, KEY, KEY]
 
 
+async def test_what_was_deleted_while_nobody_watched_is_found_when_kopf_has_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_LISTING_SETTLES_S", 0.0)
+    started = operator()
+    await started.relist()
+    assert await started.queue.take() == KEY
+    started.queue.done(KEY)
+    api: Any = started.api
+    api.objects.clear()
+    async with working(started.keep_listing()), asyncio.timeout(5):
+        started.listing_wanted.set()
+        assert await started.queue.take() == KEY
+    assert started.store.get(CONSUMER_GROUP, KEY) is None
+
+
+async def test_an_api_server_that_is_away_does_not_end_the_listing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_LISTING_SETTLES_S", 0.0)
+    started, failed = operator(ClusterUnreachable("no answer")), asyncio.Event()
+    relist = started.relist
+
+    async def relist_and_tell() -> None:
+        try:
+            await relist()
+        finally:
+            failed.set()
+
+    started.relist = relist_and_tell  # type: ignore[method-assign]
+    async with working(started.keep_listing()), asyncio.timeout(5):
+        started.listing_wanted.set()
+        await failed.wait()
+        started.listing_wanted.set()
+        assert await started.queue.take() == KEY
+
+
 async def test_a_pass_that_does_not_end_shows_in_the_health(monkeypatch: pytest.MonkeyPatch) -> None:
     started = operator()
     assert started.problem() == ""

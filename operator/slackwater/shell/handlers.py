@@ -27,8 +27,14 @@ API_AGAIN_S: Final = (1.0, 1.0, 2.0, *[3.0] * 40)
 when they are used up, what is more than a lost connection ends kopf, and with it the process."""
 
 
-def registered(store: Store, queue: WorkQueue[Key], before_end: Callable[[], Awaitable[None]]) -> kopf.OperatorRegistry:
-    """The handlers of one operator. `before_end` is called when the watches have ended, after a signal or an error."""
+def registered(
+    store: Store, queue: WorkQueue[Key], on_listed: Callable[[], None], before_end: Callable[[], Awaitable[None]]
+) -> kopf.OperatorRegistry:
+    """The handlers of one operator.
+
+    `on_listed` is called when kopf has listed objects, at its start and after it lost a watch: what was deleted
+    meanwhile it does not tell. `before_end` is called when the watches have ended, after a signal or an error.
+    """
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
@@ -40,7 +46,7 @@ def registered(store: Store, queue: WorkQueue[Key], before_end: Callable[[], Awa
         await before_end()
 
     for kind in WATCHED:
-        _register(registry, kind, store, queue)
+        _register(registry, kind, store, queue, on_listed)
     return registry
 
 
@@ -54,7 +60,9 @@ def _service_account(environment: Mapping[str, str], **arguments: Any) -> kopf.C
     return replace(found, server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}")
 
 
-def _register(registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: WorkQueue[Key]) -> None:
+def _register(
+    registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: WorkQueue[Key], on_listed: Callable[[], None]
+) -> None:
     group, _, version = kind.api_version.rpartition("/")
 
     @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
@@ -62,6 +70,8 @@ def _register(registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: 
         obj = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
         for key in store.drop(kind, obj) if event["type"] == "DELETED" else store.put(kind, obj):
             queue.add(key)
+        if event["type"] is None:
+            on_listed()
 
 
 def configured() -> kopf.OperatorSettings:

@@ -7,7 +7,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Final
 
 import kopf
@@ -30,6 +30,8 @@ from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 LONGEST_PASS_S: Final = 600.0
 """Every request of a pass ends by itself in seconds. Were there one that does not, its worker would be lost."""
 _API_AGAIN_S: Final = 2.0
+_LISTING_SETTLES_S: Final = 2.0
+"""Kopf lists kind by kind, and tells object by object."""
 
 _log = structlog.get_logger(__name__)
 
@@ -56,6 +58,7 @@ class Operator:
         self.metrics = Metrics()
         self.broken = asyncio.Event()
         self.ready = asyncio.Event()
+        self.listing_wanted = asyncio.Event()
         self.connections = Connections(api, settings, self.queue.add, self.broken.set)
         self.reconciler = Reconciler(api, self.store, self.connections, self.metrics, time.time)
         self.metrics.count_requests(
@@ -109,9 +112,13 @@ class Operator:
                 _log.warning("changes_that_no_watch_told", kind=kind.plural, groups=len(changed))
 
     async def keep_listing(self) -> None:
-        """In case a watch lost an event."""
+        """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile."""
         while True:
-            await asyncio.sleep(self.settings.resync_interval_s)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.settings.resync_interval_s):
+                    await self.listing_wanted.wait()
+                    await asyncio.sleep(_LISTING_SETTLES_S)
+            self.listing_wanted.clear()
             try:
                 await self.relist()
             except ClusterUnreachable as error:
@@ -179,7 +186,7 @@ async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) 
     namespace = operator.settings.namespace
     try:
         await kopf.operator(
-            registry=registered(operator.store, operator.queue, before_end),
+            registry=registered(operator.store, operator.queue, operator.listing_wanted.set, before_end),
             settings=configured(),
             clusterwide=not namespace,
             namespaces=[namespace] if namespace else [],

@@ -1,0 +1,73 @@
+"""What kopf tells becomes the store's and the queue's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, Kind
+from slackwater.api.annotations import GROUP_LABEL
+from slackwater.shell.handlers import API_AGAIN_S, configured, registered
+from slackwater.shell.queue import WorkQueue
+from slackwater.shell.store import LABELLED, WATCHED, Key, Store
+from tests.shell.fakes import KEY, connection_object, group_object
+
+
+class Stage:
+    def __init__(self) -> None:
+        self.store, self.queue = Store(), WorkQueue[Key]()
+        self.listed = self.ended = 0
+        self.registry = registered(self.store, self.queue, self._note_listed, self._note_ended)
+
+    def _note_listed(self) -> None:
+        self.listed += 1
+
+    async def _note_ended(self) -> None:
+        self.ended += 1
+
+    async def tell(self, kind: Kind, change: str | None, obj: dict[str, Any]) -> None:
+        handlers: Any = self.registry._watching.get_all_handlers()
+        handler = next(h for h in handlers if h.id == kind.plural)
+        await handler.fn(event={"type": change, "object": {k: v for k, v in obj.items() if k != "kind"}})
+
+
+async def test_changes_reach_the_store_and_the_queue() -> None:
+    stage = Stage()
+    await stage.tell(CONSUMER_GROUP, "ADDED", group_object(1))
+    assert await stage.queue.take() == KEY
+    stage.queue.done(KEY)
+    await stage.tell(CONSUMER_GROUP, "MODIFIED", group_object(1))
+    assert len(stage.queue) == 0  # nothing new
+    await stage.tell(KAFKA_CONNECTION, "ADDED", connection_object(2))
+    assert len(stage.queue) == 1
+    await stage.tell(CONSUMER_GROUP, "DELETED", group_object(3))
+    assert stage.store.get(CONSUMER_GROUP, KEY) is None
+    assert stage.listed == 0
+
+
+async def test_what_kopf_lists_is_taken_in_and_listed_anew() -> None:
+    stage = Stage()
+    await stage.tell(CONSUMER_GROUP, None, group_object(1))
+    known = stage.store.get(CONSUMER_GROUP, KEY)
+    assert known is not None
+    assert known["kind"] == "ConsumerGroup"
+    assert stage.listed == 1
+
+
+def test_every_kind_is_watched_and_objects_of_others_are_left_on_the_server() -> None:
+    stage = Stage()
+    handlers: Any = stage.registry._watching.get_all_handlers()
+    assert {handler.id for handler in handlers} == {kind.plural for kind in WATCHED}
+    selectors: Any = configured().watching.label_selectors
+    assert {selector.any_name for selector in selectors} == {kind.plural for kind in LABELLED}
+    assert set(selectors.values()) == {GROUP_LABEL}
+
+
+def test_kopf_writes_nothing_and_is_never_deaf_for_long() -> None:
+    settings = configured()
+    assert settings.posting.enabled is False
+    assert settings.peering.standalone is True
+    assert isinstance(settings.watching.server_timeout, int)  # the API server refuses 290.0
+    assert settings.networking.error_backoffs == API_AGAIN_S
+    assert max(API_AGAIN_S) == pytest.approx(3.0)
