@@ -96,7 +96,7 @@ async def test_a_wrong_password_is_said(way: str, secured: Secured, topic: str, 
     view = await observe(secured.settings(port, **spec), group_id, topic)
 
     assert isinstance(view, Unobserved)
-    assert view.reason == "NotAuthorized"
+    assert view.reason == "ConnectionInvalid"
     assert "refused the credentials" in view.message
 
 

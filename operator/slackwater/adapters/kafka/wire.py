@@ -22,7 +22,6 @@ from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
 from slackwater.adapters.kafka.errors import ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
-from slackwater.core.reasons import Reason
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CONNECT_TIMEOUT_MS: Final = 3_000
@@ -189,7 +188,7 @@ def _translated(error: BaseException, where: str) -> KafkaFailed:
     """Say it for people, in the same words each time: a changed sentence counts as a change of the group."""
     if isinstance(error, (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError)):
         message = f"{where} refused the credentials: check the KafkaConnection's authentication and its Secret"
-        return KafkaRefused(f"{message} ({_cause(error)})", Reason.NOT_AUTHORIZED)
+        return KafkaRefused(f"{message} ({_cause(error)})")
     if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
         return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
     if isinstance(error, _TIMED_OUT):
