@@ -118,7 +118,7 @@ TABLE = [
         rolling(pods=(*pods(OLD, OLD), fresh_pod(2, 3, ready=False)), sets={"partition": 2}),
         Expected(hold=Reason.POD_NOT_READY),
     ),
-    ("highest is down", rolling(pods=(pod(0), pod(1), down(2))), Expected(RESTART, ordinal=2, partition=2)),
+    ("highest is down", rolling(pods=(pod(0), pod(1), down(2))), Expected(OPEN, ordinal=2)),
     (
         "highest is down, controller does not act",
         rolling(pods=(pod(0), pod(1), down(2)), sets={"partition": 2}),
@@ -147,7 +147,7 @@ TABLE = [
         Expected(OPEN, ordinal=0),
     ),
     ("two are down", rolling(pods=(down(0), down(1), pod(2))), Expected(OPEN, ordinal=1)),
-    ("all are down", rolling(**ALL_DOWN), Expected(RESTART, ordinal=2, partition=2)),
+    ("all are down", rolling(**ALL_DOWN), Expected(OPEN, ordinal=2)),
     (
         "canary is held",
         rolling(spec=CANARY, pods=ONE_NEW, memory={"step": STEP_2}, **MOVING),

@@ -87,7 +87,10 @@ def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> 
 
 
 def _replace_down_pod(world: World, workload: Workload, template: Template, pod: Pod) -> Move:
-    """First make sure that the pod would come back with the new version, then delete it (F25: nobody else does)."""
+    """First make sure that the pod would come back with the new version, then delete it (F25: nobody else does).
+
+    Not by lowering the partition: the controller may act on that when the pod has recovered and another one is down.
+    """
     comes_back_new = (
         workload.strategy is UpdateStrategy.ON_DELETE
         or workload.current_revision == workload.update_revision
@@ -96,9 +99,6 @@ def _replace_down_pod(world: World, workload: Workload, template: Template, pod:
     if comes_back_new:
         act = DeletePod(pod.name, pod.uid, pod.ordinal, "it is down, and its replacement has another version")
         return Move(_with_step(world, world.memory, pod), act=act)
-    if all(other.ordinal <= pod.ordinal for other in world.outdated):
-        act_in_order = _write(world, workload, template, Purpose.RESTART, pod.ordinal, pod.ordinal)
-        return Move(_with_step(world, world.memory, pod), act=act_in_order)
     return Move(world.memory, act=_write(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 
 
