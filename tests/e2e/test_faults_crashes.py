@@ -1,6 +1,6 @@
 """The operator is killed after each of its writes in a rollout, one by one; every rollout ends as if nothing had been.
 
-Events are left out of the count, since nothing depends on them (`test_an_operator_that_dies_at_every_write` has them).
+Events are left out of the count: nothing reads them back, so dying after one is dying after the write before it.
 Several rollouts run side by side, each in a namespace and with an operator of its own: most of the time is waiting.
 """
 
