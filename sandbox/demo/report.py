@@ -20,6 +20,9 @@ COLUMNS = {
     "seconds": "Duration, s",
 }
 
+_HEADERS = ("Rebal-\nances", "Idle,\npartition-s", "Worst\ngap, s", "Dupli-\ncates", "Dura-\ntion, s")
+"""The columns' names, narrow enough for a terminal of 80."""
+
 _WHY = {
     (modes.DEPLOYMENT, "idle_partition_seconds"): (
         "a new pod is started before an old one ends, so partitions only rest while the group rebalances; a static"
@@ -54,11 +57,14 @@ def as_json(results: Iterable[Result]) -> dict[str, Any]:
 def table(results: Iterable[Result]) -> Table:
     """One row a mode."""
     drawn = Table(
-        title="A new version rolled out under steady load, and what it cost", title_justify="left", box=SIMPLE
+        title="A new version rolled out under steady load, and what it cost",
+        title_justify="left",
+        box=SIMPLE,
+        padding=(0, 1, 0, 0),
     )
     drawn.add_column("How", no_wrap=True)
-    for title in COLUMNS.values():
-        drawn.add_column(title, justify="right", overflow="fold")
+    for header in _HEADERS:
+        drawn.add_column(header, justify="right", no_wrap=True)
     drawn.add_column("OK")
     for result in results:
         values = asdict(result.figures) if result.figures else {}
