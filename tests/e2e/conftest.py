@@ -24,7 +24,7 @@ def crds(kubeconfig: Path) -> None:
 @pytest.fixture(scope="module")
 def stage(request: pytest.FixtureRequest, crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[Stage]:
     name = request.module.__name__.rpartition("test_")[2]
-    with staged(name, kubeconfig, bootstrap_servers, ROOT / "build" / "e2e") as made:
+    with staged(name, kubeconfig, bootstrap_servers, ROOT / "build" / "e2e" / name) as made:
         yield made
 
 

@@ -69,7 +69,7 @@ def staged(name: str, kubeconfig: Path, bootstrap_servers: str, directory: Path)
         stack.callback(kafka.remove_groups, f"{cluster.namespace}-")
         cluster.apply(connection(bootstrap_servers))
         directory.mkdir(parents=True, exist_ok=True)
-        log = directory / f"{name}-operator.log"
+        log = directory / "operator.log"
         log.unlink(missing_ok=True)
         settings = {"SLACKWATER_NAMESPACE": cluster.namespace}
         operator = OperatorProcess(operator_kubeconfig(cluster, directory), log, settings, _free_port())
