@@ -37,13 +37,18 @@ class Rolled:
     def last_before(self, moment: float) -> Sighting:
         return [each for each in self.sightings if each.seen_at <= moment][-1]
 
-    def rejoined_at(self, release: Release) -> float:
-        """When the broker first told of another member under the pod's instance id (F41)."""
+    def back_at(self, release: Release) -> float:
+        """When the pod was back: the broker told of a new member under its instance id (F41), the kubelet of Ready."""
         pod = f"{NAME}-{release.ordinal}"
         before = self.last_before(release.at).members[pod]
-        return next(
-            s.asked_at for s in self.sightings if s.asked_at > release.at and s.members.get(pod, before) != before
-        )
+        later = [sighting for sighting in self.sightings if sighting.asked_at > release.at]
+        rejoined_at = next(each.asked_at for each in later if each.members.get(pod, before) != before)
+        went_at = next(at for at, down in self.downs() if at > release.at and pod in down)
+        ready_at = next(at for at, down in self.downs() if at > went_at and pod not in down)
+        return max(rejoined_at, ready_at)
+
+    def downs(self) -> list[tuple[float, frozenset[str]]]:
+        return list(down_over_time(self.records("pods"), NAME, REPLICAS))
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +83,7 @@ def test_highest_ordinal_first(rolled: Rolled) -> None:
 
 
 def test_never_are_two_pods_down(rolled: Rolled) -> None:
-    seen = [down for at, down in down_over_time(rolled.records("pods"), NAME, REPLICAS) if at >= rolled.began]
-    assert {len(down) for down in seen} == {0, 1}
+    assert {len(down) for at, down in rolled.downs() if at >= rolled.began} == {0, 1}
 
 
 def test_no_rebalance(rolled: Rolled) -> None:
@@ -99,9 +103,8 @@ def test_each_restart_came_after_calm(rolled: Rolled) -> None:
 
 
 def test_each_restart_came_while_every_pod_was_ready(rolled: Rolled) -> None:
-    changes = list(down_over_time(rolled.records("pods"), NAME, REPLICAS))
     for release in rolled.releases:
-        assert [down for at, down in changes if at <= release.at][-1] == frozenset()
+        assert [down for at, down in rolled.downs() if at <= release.at][-1] == frozenset()
 
 
 def test_gating_adds_little_after_a_pod_has_rejoined(rolled: Rolled) -> None:
@@ -110,7 +113,7 @@ def test_gating_adds_little_after_a_pod_has_rejoined(rolled: Rolled) -> None:
         "the end", "consumergroups", lambda obj: obj["status"]["rollout"]["phase"] == "Complete", rolled.releases[-1].at
     )
     goes_on = [*(release.at for release in rolled.releases[1:]), done.seen_at]
-    waited = [after - rolled.rejoined_at(each) for each, after in zip(rolled.releases, goes_on, strict=True)]
+    waited = [after - rolled.back_at(each) for each, after in zip(rolled.releases, goes_on, strict=True)]
     assert max(waited) <= GATING_ADDS_AT_MOST_S, waited
 
 
