@@ -85,7 +85,9 @@ class FaultStage:
 
 
 @contextmanager
-def fault_stage(kubeconfig: Path, bootstrap_servers: str, folder: Path, port: int) -> Iterator[FaultStage]:
+def fault_stage(
+    kubeconfig: Path, bootstrap_servers: str, folder: Path, port: int, load: float = LOAD_PER_PARTITION
+) -> Iterator[FaultStage]:
     """Set one up, no operator running yet, and leave nothing of it behind."""
     name = f"faults-{uuid4().hex[:8]}"
     cluster, kafka = Cluster(kubeconfig, name), Kafka(bootstrap_servers)
@@ -98,7 +100,7 @@ def fault_stage(kubeconfig: Path, bootstrap_servers: str, folder: Path, port: in
         operator_kubeconfig(cluster, own), own / "operator.log", {"SLACKWATER_NAMESPACE": name}, port
     )
     stage = FaultStage(cluster, operator, PodRecorder(kubeconfig, name), name)
-    with kafka.load(name, LOAD_PER_PARTITION), stage.recorder.recording():
+    with kafka.load(name, load), stage.recorder.recording():
         try:
             yield stage
         finally:

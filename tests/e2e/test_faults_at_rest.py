@@ -27,6 +27,9 @@ FEW: Final = 5
 MANY: Final = 50
 REST_INTERVAL_S: Final = 5.0
 """A third of the default: more passes that could write something or ask too much."""
+LOAD: Final = 0.2
+"""Messages a second into each partition: a young group, whose lag is all that it has not read yet, stays below the
+thousand records that are worth a write."""
 SILENT_FOR_S: Final = 3 * REST_INTERVAL_S
 QUIET_S: Final = 120.0
 PASSES_OF_FEW: Final = 4
@@ -51,7 +54,7 @@ _REQUESTS: Final = re.compile(r'^slackwater_kafka_requests_total\{api="(\w+)"\} 
 def stage(
     crds: None, kubeconfig: Path, bootstrap_servers: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[FaultStage]:
-    with fault_stage(kubeconfig, bootstrap_servers, tmp_path_factory.mktemp("at-rest"), PORT) as made:
+    with fault_stage(kubeconfig, bootstrap_servers, tmp_path_factory.mktemp("at-rest"), PORT, LOAD) as made:
         yield made
 
 
@@ -65,10 +68,11 @@ def test_at_rest_nothing_is_written_and_kafka_is_asked_as_for_one_group(stage: F
 
     stage.cluster.apply(*(_group(stage, number) for number in range(FEW, MANY)))
     _wait_settled(stage, MANY)
-    began, before = time.time(), _requests(stage)
+    began, before, told = time.time(), _requests(stage), _statuses(stage)
     wait_for("two minutes to be over", lambda: time.time() - began >= QUIET_S, QUIET_S + 30.0)
     many = _requests(stage) - before
 
+    assert _statuses(stage) == told
     assert [str(write) for write in all_writes(stage.cluster.namespace, began)] == []
     assert _a_pass(many) == _a_pass(few)
     print(f"requests a pass: {_a_pass(few)} for {FEW} groups, {_a_pass(many)} for {MANY}")  # noqa: T201 - a figure
@@ -123,6 +127,11 @@ def _is_at_rest(group: Json) -> bool:
 def _states(stage: FaultStage) -> Counter[str]:
     found, _ = stage.cluster.api.list_all("cg", stage.cluster.namespace)
     return Counter(str(condition(group, "Ready").get("reason")) for group in found)
+
+
+def _statuses(stage: FaultStage) -> dict[str, Json]:
+    found, _ = stage.cluster.api.list_all("cg", stage.cluster.namespace)
+    return {group["metadata"]["name"]: group["status"] for group in found}
 
 
 def _requests(stage: FaultStage) -> Counter[str]:
