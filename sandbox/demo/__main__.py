@@ -51,8 +51,10 @@ def demo(
     except BaseException:
         stage.clear()
         raise
-    _leave(stage, keep=keep)
-    _report(results)
+    try:
+        _leave(stage, keep=keep)
+    finally:
+        _report(results)  # last, so that it is what stands on the screen; even if something would not go away
     if not all(result.ok for result in results):
         raise typer.Exit(1)
 

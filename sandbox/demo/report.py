@@ -104,9 +104,9 @@ def _cheaper(found: Mapping[modes.Mode, Figures], column: str) -> list[str]:
 
 def _on_the_bad_version(plain: Figures, ours: Figures | None) -> str:
     sentence = (
-        "Bad version, plain StatefulSet: Kubernetes called this rollout complete, for its pods are Ready, and nothing"
-        f" was served from then on. It does not end by itself: the figures stop {modes.AFTERMATH_S} s after the last"
-        " pod, and grow with every second until somebody notices."
+        "Bad version, StatefulSet: OK only says that it ended as such a rollout does. Kubernetes called it complete,"
+        " for its pods are Ready, and nothing was served from then on. It does not end by itself: the figures stop"
+        f" {modes.AFTERMATH_S} s after the last pod, and grow with every second until somebody notices."
     )
     if ours is not None and plain.rebalances < ours.rebalances:
         sentence += f" Its {plain.rebalances} rebalances are no merit: nobody was left to rebalance with."

@@ -114,9 +114,7 @@ class _Scene:
             if since_s is not None and self.looked_s - since_s >= steady_for_s:
                 return since_s
             if time.time() > deadline_s:
-                raise StartFailed(
-                    f"{self.mode.title}: not within {within_s:.0f} s: {self.stage}.", log=self._evidence()
-                )
+                raise StartFailed(f"Not done within {within_s:.0f} s: {self.stage}.", log=self._evidence())
             time.sleep(_LOOK_EVERY_S)
 
     def watch(self, seconds: float) -> None:
