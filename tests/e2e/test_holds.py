@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from slackwater.core.memory import moment
 from tests.e2e.cluster import Json, condition
 from tests.e2e.groups import PARTITIONS, with_env
 from tests.e2e.kafka import Lookout, Sighting
@@ -140,7 +141,7 @@ def test_a_pod_in_crash_loop_back_off(halfway: Stage) -> None:
     assert backs_off.name == "crashing-1"
     held_at = held.wait_told("CrashLoopBackOff", 0.0)
     assert held_at - backs_off.seen_at <= VISIBLE_WITHIN_S
-    held.wait_held(["PodNotReady"], backs_off.seen_at - VISIBLE_WITHIN_S)
+    held.wait_held(["PodNotReady"], moment(backs_off.obj["metadata"]["creationTimestamp"]))
     held.wait_over()
     back = recorder.first("the third start", "pods", lambda pod: is_ready(pod) and _restarts(pod) == 2, 0.0)
     went = [r for r in recorder.records("pods", backs_off.seen_at) if r.name == "crashing-0" and _is_going(r)]
