@@ -30,7 +30,7 @@ test: setup ## Everything: check, then the tests against the sandbox, which stay
 	@$(MAKE) --no-print-directory e2e
 
 check: setup ## What needs no sandbox, in less than a minute: lint, types, layers, fast tests
-	@$(MAKE) --no-print-directory --keep-going lint types layers unit
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
 .PHONY: lint types layers unit e2e bench

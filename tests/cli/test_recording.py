@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.memory import Canary, RolloutPhase, Step
-from slackwater.core.observation import TopicPartition, Unobserved
+from slackwater.core.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.recording import RecordingUnreadable, read_world, write_world
 from slackwater.core.world import World
@@ -59,9 +59,9 @@ def test_a_recorded_world_is_planned_as_the_world_was(name: str) -> None:
 def test_two_recordings_of_a_world_are_the_same_text() -> None:
     """Sets come out in order."""
     world = builders.world()
-    twin = replace(
-        world, kafka=replace(world.kafka, partitions=frozenset(sorted(world.kafka.partitions, reverse=True)))
-    )
+    assert isinstance(world.kafka, GroupObservation)
+    reversed_set = frozenset(sorted(world.kafka.partitions, reverse=True))
+    twin = replace(world, kafka=replace(world.kafka, partitions=reversed_set))
     assert json.dumps(write_world(world)) == json.dumps(write_world(twin))
     assert write_world(world)["world"]["kafka"]["partitions"][:2] == ["orders-0", "orders-1"]
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from slackwater.cli.view import render_view
 from slackwater.cli.view_tables import MOST_PODS
-from slackwater.core.observation import Member, TopicPartition, Unobserved
+from slackwater.core.observation import GroupObservation, Member, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.world import World
 from tests.cli import builders
@@ -23,6 +23,7 @@ PICTURES = Path(__file__).parent / "views"
 def _crashing() -> World:
     world = builders.rolling()
     stranger = Member("console-1", None, "console", "/10.9.9.9", frozenset({TopicPartition("orders", 0)}))
+    assert isinstance(world.kafka, GroupObservation)
     kafka = replace(world.kafka, members=(*world.kafka.members, stranger))
     why = "back-off 10s restarting failed container=consumer"
     down = replace(world.pods[2], ready=False, waiting="CrashLoopBackOff", waiting_message=why, restarts=2)

@@ -58,6 +58,8 @@ TABLE = [
     ("Lagging", UNOBSERVED, ("Unknown", "LagUnknown")),
     ("Paused", {}, ("False", "NotPaused")),
     ("Paused", {"group": group(annotations={PAUSE: ""})}, ("True", "Paused")),
+    ("ProtocolUpgrade", {}, ("False", "ProtocolAsWanted")),
+    ("ProtocolUpgrade", {"group": group(protocol={"target": "Cooperative"})}, ("False", "ProtocolChangeNotAvailable")),
     ("Degraded", {}, ("False", "AsWanted")),
     ("Degraded", phase("RollingBack"), ("True", "RolloutFailed")),
 ]
@@ -95,7 +97,7 @@ def test_the_transition_time_moves_only_with_the_status() -> None:
 
 def test_every_condition_is_always_there_and_speaks_of_one_generation() -> None:
     merged = merge((), verdicts(world(), None), NOW, 7)
-    assert len({c["type"] for c in merged}) == len(merged) == 9
+    assert len({c["type"] for c in merged}) == len(merged) == len(ConditionType)
     assert {c["observedGeneration"] for c in merged} == {7}
     assert merge(merged, verdicts(world(), None), NOW + 100, 7) == merged
 

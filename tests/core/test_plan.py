@@ -383,3 +383,18 @@ def test_a_promoted_canary_goes_on() -> None:
     decided = plan(rolling(spec=CANARY, pods=ONE_NEW, memory=memory, **MOVING))
     assert isinstance(decided.act, WriteWorkload)
     assert decided.act.ordinal == 1
+
+
+def test_a_strategy_that_is_not_there_yet_moves_no_pod_and_says_so() -> None:
+    decided = plan(rolling(spec={"rollout": {"strategy": "WarmHandover", "stableFor": "10s"}}))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason == Reason.STRATEGY_NOT_AVAILABLE
+
+
+def test_the_pods_keep_the_protocol_that_they_were_made_for() -> None:
+    """Rolling one into another as it comes takes a librdkafka group down (F2)."""
+    asked = rolling(spec={"protocol": {"target": "Cooperative"}}, memory={"protocol": ""})
+    decided = plan(asked)
+    assert decided.memory.protocol == ""
+    assert decided.memory.target_hash == asked.memory.target_hash

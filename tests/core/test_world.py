@@ -103,4 +103,4 @@ def test_memory_of_an_object_that_was_never_worked_on() -> None:
 def test_pieces_of_sentences() -> None:
     assert (listing("abc"), listing("abcdef")) == ("a, b, c", "a, b, c, d and 2 more")
     assert [seconds(s) for s in (0.44, 9, 12.3, 119, 180)] == ["0.4 s", "9 s", "12 s", "119 s", "3 min"]
-    assert [rounded(n) for n in (7, 42, 12345, 0)] == ["7", "42", "12000", "0"]
+    assert [rounded(n) for n in (7, 42, 12345, 0)] == ["7", "40", "10000", "0"]

@@ -34,6 +34,7 @@ def verdicts(world: World, hold: Hold | None) -> tuple[Verdict, ...]:
         _progressing(world),
         _group_stable(world),
         _rollout_gated(world, hold),
+        _protocol_upgrade(world),
         _static_membership(world),
         _oversized(world),
         _lagging(world),
@@ -114,6 +115,18 @@ def _rollout_gated(world: World, hold: Hold | None) -> Verdict:
     if world.memory.phase.under_way:
         return Verdict(kind, FALSE, Reason.GATES_HOLD, "all gates hold")
     return Verdict(kind, FALSE, Reason.NOT_ROLLING, "there is nothing to roll out")
+
+
+def _protocol_upgrade(world: World) -> Verdict:
+    kind, target, made_for = ConditionType.PROTOCOL_UPGRADE, world.group.spec.protocol.target, world.memory.protocol
+    if (target or "") == made_for or world.workload is None:
+        return Verdict(kind, FALSE, Reason.PROTOCOL_AS_WANTED, "")
+    asked = target.value if target is not None else "the consumers' own choice"
+    message = (
+        f"the pods are made for {made_for or 'the choice of the consumers'} and stay so: this version of slackwater"
+        f" cannot take a running group to {asked} yet; put protocol.target back, or make a new ConsumerGroup"
+    )
+    return Verdict(kind, FALSE, Reason.PROTOCOL_CHANGE_NOT_AVAILABLE, message)
 
 
 def _static_membership(world: World) -> Verdict:

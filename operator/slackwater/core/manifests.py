@@ -31,16 +31,16 @@ class Template:
 def render_template(group: ConsumerGroup, bootstrap_servers: str, protocol: str) -> Template:
     """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together)."""
     body: Json = deepcopy(group.spec.template.to_manifest())
-    metadata = body.setdefault("metadata", {})
-    metadata["labels"] = {**metadata.get("labels", {}), **selector(group)}
+    metadata = body["metadata"] = body.get("metadata") or {}
+    metadata["labels"] = {**(metadata.get("labels") or {}), **selector(group)}
     if token := group.metadata.annotations.get(RESTART):
-        metadata["annotations"] = {**metadata.get("annotations", {}), RESTARTED_AT: token}
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: token}
     # A Service called kafka would put KAFKA_PORT and more into every pod: variables that look like client settings.
     body["spec"].setdefault("enableServiceLinks", False)
     container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
     container["env"] = [*container.get("env", ()), *settings(group, bootstrap_servers, protocol)]
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
-    metadata["annotations"] = {**metadata.get("annotations", {}), TEMPLATE_HASH: digest}
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}
     return Template(digest, body)
 
 

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter
+from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
+
+from slackwater.api.errors import InvalidSpec
 
 
 def timestamp(moment: float) -> str:
@@ -112,8 +114,14 @@ _CODEC = TypeAdapter(RolloutMemory)
 
 
 def read_memory(status: Mapping[str, Any]) -> RolloutMemory:
-    """From a ConsumerGroup's status; an object that was never worked on gives an empty memory."""
-    return _CODEC.validate_python({**(status.get("rollout") or {}), "commands": status.get("commands") or {}})
+    """From a ConsumerGroup's status; an object that was never worked on gives an empty memory. Raises InvalidSpec."""
+    written = {**(status.get("rollout") or {}), "commands": status.get("commands") or {}}
+    try:
+        return _CODEC.validate_python(written)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        sentence = f"status.rollout cannot be read, as if a newer slackwater had written it ({problems}): run that one."
+        raise InvalidSpec("The ConsumerGroup's status", (sentence,)) from error
 
 
 def write_memory(memory: RolloutMemory) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
-from slackwater.api.rollout import OnFailure
+from slackwater.api.rollout import OnFailure, RolloutStrategy
 from slackwater.core.acts import Act, Note, Purpose, WriteWorkload
 from slackwater.core.canary import canary_ahead
 from slackwater.core.commands import can_go_back, go_back, obey
@@ -80,6 +80,9 @@ def _decide(world: World, template: Template) -> Plan:
 
 
 def _roll(world: World, workload: Workload, template: Template) -> Plan:
+    if world.group.spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER and world.outdated:
+        message = "this version of slackwater cannot hand over warm yet: set rollout.strategy to InPlace to roll out"
+        return Plan(world.memory, hold=Hold(Reason.STRATEGY_NOT_AVAILABLE, message, 60.0))
     move = next_move(world, workload, template)
     if move.act is not None or move.hold is not None:
         return Plan(move.memory, act=move.act, hold=move.hold, notes=_act_notes(move.act))

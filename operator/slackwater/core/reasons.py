@@ -39,6 +39,7 @@ class Reason(StrEnum):
     INVALID_SPEC = "InvalidSpec"
     CLUSTER_REFUSED = "ClusterRefused"
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet"
+    STRATEGY_NOT_AVAILABLE = "StrategyNotAvailable"
     RESTART_IN_HAND = "RestartInHand"
     CANARY_HOLD = "CanaryHold"
     ROLLOUT_FAILED = "RolloutFailed"
@@ -61,6 +62,8 @@ class Reason(StrEnum):
     DELETING = "Deleting"
 
     # How things are.
+    PROTOCOL_CHANGE_NOT_AVAILABLE = "ProtocolChangeNotAvailable"
+    PROTOCOL_AS_WANTED = "ProtocolAsWanted"
     CONNECTED = "Connected"
     STABLE = "Stable"
     AS_WANTED = "AsWanted"

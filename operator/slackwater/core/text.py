@@ -23,6 +23,6 @@ def seconds(duration_s: float) -> str:
 
 
 def rounded(count: int) -> str:
-    """To two digits, so that a figure which moves all the time does not make a new message each time."""
-    magnitude = 10 ** max(0, len(str(abs(count))) - 2)
+    """To one digit, so that a figure which moves all the time does not make a new message each time."""
+    magnitude = 10 ** (len(str(abs(count))) - 1)
     return str(count // magnitude * magnitude)

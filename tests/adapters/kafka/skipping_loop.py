@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 
-class _SkippingSelector(selectors.DefaultSelector):  # type: ignore[valid-type, misc]
+class _SkippingSelector(selectors.DefaultSelector):
     skipped_s = 0.0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -138,12 +138,13 @@ def test_on_change_is_called_for_changes_and_not_for_sameness() -> None:
         observer = Observer(reader, told.append)
         observer.start()
         observer.watch("ns/a", "a", ORDERS)
-        for change in (
+        changes: tuple[Callable[[], object], ...] = (
             lambda: None,
             lambda: reader.states.update(a=GroupState.PREPARING_REBALANCE),
             lambda: reader.unreachable.add("a"),
             reader.unreachable.clear,
-        ):
+        )
+        for change in changes:
             told.clear()
             change()
             await observer.observe_now("ns/a")

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
 LOGIN = {"name": "login"}
 CA = {"caSecretRef": {"name": "ca"}}
 SHOWN = {**CA, "certificateSecretRef": {"name": "shown"}}
-WAYS = {
+WAYS: dict[str, tuple[int, dict[str, Any]]] = {
     "plain": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "Plain", "secretRef": LOGIN}}),
     "scram-256": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "ScramSha256", "secretRef": LOGIN}}),
     "scram-512": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "ScramSha512", "secretRef": LOGIN}}),
