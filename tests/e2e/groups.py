@@ -38,7 +38,7 @@ def consumer_group(
             "topics": [topic],
             "replicas": REPLICAS,
             "client": {"library": "Librdkafka"},
-            "rollout": {"stableFor": f"{STABLE_FOR_S:.0f}s", "rejoinTimeout": "90s", **(rollout or {})},
+            "rollout": {"stableFor": f"{STABLE_FOR_S:.0f}s", "rejoinTimeout": "5m", **(rollout or {})},
             "template": _template(topic),
             **spec,
         },

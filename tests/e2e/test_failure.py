@@ -26,7 +26,7 @@ CANARY_HOLD_S = 3
 
 def impatient(group: Json) -> Json:
     """Long enough for a good pod on a busy machine, short enough to be waited for."""
-    rollout = {**group["spec"]["rollout"], "rejoinTimeout": "15s"}
+    rollout = {**group["spec"]["rollout"], "rejoinTimeout": "25s"}
     return {**group, "spec": {**group["spec"], "rollout": rollout}}
 
 
@@ -63,7 +63,7 @@ def failing(stage: Stage) -> dict[str, Json]:
     stage.cluster.kubectl("create", "configmap", SWITCH, "--from-literal=never-join=1")
     canary = stage.group("canary", rollout={"canary": [{"replicas": 1, "hold": f"{CANARY_HOLD_S}s"}, {"replicas": 2}]})
     stage.create(*groups.values(), canary)
-    # Without `impatient` they keep a minute and a half, in which the container crashes often enough to count as stuck.
+    # Without `impatient` they have five minutes, in which a container crashes often enough to count as stuck.
     stage.cluster.apply(*(spoil(groups[name]) for name, (_, spoil) in bad.items()), with_env(canary, VERSION="2"))
     return groups
 
