@@ -110,10 +110,10 @@ def fault_stage(
 
 def _strike(stage: FaultStage) -> None:
     """Remove the groups as a user would, which takes an operator, and then the rest."""
-    cluster = stage.cluster
-    stage.operator.kill()
+    cluster, process = stage.cluster, stage.operator.process
     try:
-        stage.start_operator()
+        if process is None or process.poll() is not None:
+            stage.start_operator()
         cluster.kubectl("delete", "cg", "--all", "--timeout=120s")
     finally:
         stage.operator.kill()
