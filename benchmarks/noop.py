@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.ground import Ground
 from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.api.errors import SlackwaterError
 from slackwater.shell.operator import Operator
 from slackwater.shell.settings import read_settings
 from slackwater.shell.store import Key
@@ -26,7 +27,7 @@ ROUND_S: Final = 2.0
 _PASSES_AT_A_TIME: Final = 50
 
 
-class NotANoop(Exception):
+class NotANoop(SlackwaterError):
     """A pass over a group at rest found something to do."""
 
 
