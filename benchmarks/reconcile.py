@@ -22,9 +22,9 @@ def measure(kubeconfig: Path, bootstrap_servers: str, folder: Path) -> Figures:
         with watcher.watching():
             ground.operator.start()
             ground.operator.wait_ready()
-            observed = fleet.measure_observed(ground, watcher, stable_for_s=1)
+            created = fleet.measure_observed(ground, watcher, stable_for_s=1)
             fleet.wait_at_rest(ground)
-            changed = fleet.measure_observed(ground, watcher, stable_for_s=2)
+            observed = fleet.measure_observed(ground, watcher, stable_for_s=2)
             fleet.wait_at_rest(ground)
             at_rest = fleet.writes_at_rest(ground)
             return Figures(
@@ -32,8 +32,8 @@ def measure(kubeconfig: Path, bootstrap_servers: str, folder: Path) -> Figures:
                 groups=fleet.GROUPS,
                 observed_p50_seconds=observed[0],
                 observed_p99_seconds=observed[1],
-                changed_p50_seconds=changed[0],
-                changed_p99_seconds=changed[1],
+                created_p50_seconds=created[0],
+                created_p99_seconds=created[1],
                 rss_mib=fleet.rss_mib(ground),
                 writes_at_rest=at_rest,
             )
