@@ -134,7 +134,7 @@ def test_pause_waits_for_retry(stage: Stage, failing: dict[str, Json]) -> None:
 
 def test_pause_waits_for_another_template(stage: Stage, failing: dict[str, Json]) -> None:
     assert_stopped(stage, "replaced")
-    stage.cluster.apply(with_env(failing["replaced"], VERSION="3"))
+    stage.cluster.apply(impatient(with_env(failing["replaced"], VERSION="3")))
     stage.cluster.wait_complete("replaced")
     assert restarts(stage.recorder, "replaced") == {0: 1, 1: 2}
     assert versions(stage.cluster, "replaced") == ["3"] * PODS
