@@ -50,14 +50,13 @@ class Api:
         assert found is not None, f"the API server knows no {kind}"
         return found["items"], found["metadata"]["resourceVersion"]
 
-    def watch(self, kind: str, namespace: str, resource_version: str, silence_s: float) -> Iterator[Json]:
-        """Watch events from there on, until nothing has come for `silence_s` seconds."""
+    def watch(self, kind: str, namespace: str, resource_version: str, lasting_s: int) -> Iterator[Json]:
+        """Watch events from there on. The server ends it after `lasting_s`, and says shortly before how far it came:
+        a watch that goes on from the last object's version instead may find that version forgotten."""
         query = {"watch": "1", "resourceVersion": resource_version, "allowWatchBookmarks": "true"}
-        answer = self._send(_path(kind, namespace), query, silence_s)
+        answer = self._send(_path(kind, namespace), {**query, "timeoutSeconds": str(lasting_s)}, lasting_s + _REQUEST_S)
         try:
             yield from (json.loads(line) for line in _lines(answer))
-        except urllib3.exceptions.ReadTimeoutError:
-            return
         finally:
             answer.close()
 

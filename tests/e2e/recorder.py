@@ -18,7 +18,7 @@ from tests.e2e.waiting import wait_for
 
 Json = dict[str, Any]
 
-_SILENCE_S: Final = 1.0
+_WATCH_S: Final = 5
 _KINDS: Final = ("consumergroups", "statefulsets", "pods", "events")
 
 
@@ -56,10 +56,11 @@ class Recorder:
         self._stop.set()
         for thread in self._threads:
             thread.join()
-        assert not self._broken, f"the record has holes: {self._broken}"
+        self._assert_whole()
 
     def records(self, kind: str, since: float = 0.0) -> list[Record]:
         """In the order in which they came."""
+        self._assert_whole()
         return [record for record in list(self._records) if record.kind == kind and record.seen_at >= since]
 
     def first(
@@ -72,12 +73,15 @@ class Recorder:
 
         return wait_for(what, look, deadline_s)
 
+    def _assert_whole(self) -> None:
+        assert not self._broken, f"the record has holes: {self._broken}"
+
     def _record(self, kind: str) -> None:
         try:
             objects, version = self._api.list_all(kind, self._namespace)
             self._take(kind, ({"type": "ADDED", "object": obj} for obj in objects))
             while not self._stop.is_set():
-                version = self._take(kind, self._api.watch(kind, self._namespace, version, _SILENCE_S)) or version
+                version = self._take(kind, self._api.watch(kind, self._namespace, version, _WATCH_S)) or version
         except (AssertionError, OSError, urllib3.exceptions.HTTPError) as error:
             self._broken.append(error)
 
