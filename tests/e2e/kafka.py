@@ -62,6 +62,11 @@ class Kafka:
         for removed in self._admin.delete_topics(list(names)).values():
             removed.result(_REQUEST_S)
 
+    def remove_topics_of(self, prefix: str) -> None:
+        """Topics whose names begin so."""
+        found = self._admin.list_topics(timeout=_REQUEST_S).topics
+        self.remove_topics(*(name for name in found if name.startswith(prefix)))
+
     def remove_groups(self, prefix: str) -> None:
         """Groups whose ids begin so, their members being gone."""
         listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result().valid

@@ -65,7 +65,7 @@ def staged(name: str, kubeconfig: Path, bootstrap_servers: str, directory: Path)
         cluster = stack.enter_context(_namespace(kubeconfig, f"e2e-{name}-{uuid4().hex[:6]}"))
         topic = cluster.namespace
         kafka.make_topic(topic, PARTITIONS)
-        stack.callback(kafka.remove_topics, topic)
+        stack.callback(kafka.remove_topics_of, topic)
         stack.callback(kafka.remove_groups, f"{cluster.namespace}-")
         cluster.apply(connection(bootstrap_servers))
         directory.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ need not hurry. Then the canary is promoted, so that nothing but the cause keeps
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pytest
@@ -93,12 +93,11 @@ class Held:
 
 
 @pytest.fixture(scope="module")
-def busy_topic(stage: Stage) -> Iterator[str]:
+def busy_topic(stage: Stage) -> str:
     """A topic whose load the test turns up and down by itself."""
     name = f"{stage.topic}-busy"
     stage.kafka.make_topic(name, PARTITIONS)
-    yield name
-    stage.kafka.remove_topics(name)
+    return name
 
 
 @pytest.fixture(scope="module")
