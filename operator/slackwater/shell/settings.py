@@ -27,7 +27,7 @@ class Settings(BaseModel):
     """How often groups in motion are looked at, for all connections; their own `observe` when unset."""
     rest_interval_s: float | None = Field(None, gt=0)
     """How often groups at rest are looked at, for all connections; their own `observe` when unset."""
-    workers: int = Field(4, ge=1)
+    workers: int = Field(16, ge=1)
     """How many groups are reconciled at the same time."""
     resync_interval_s: float = Field(600.0, gt=0)
     """How often all pods and StatefulSets are listed anew, in case a watch lost an event."""
