@@ -53,14 +53,23 @@ class Watcher:
 
     def _run(self) -> None:
         api, namespace = self._ground.cluster.api, self._ground.cluster.namespace
-        _, version = api.list_all("cg", namespace)
+        version = ""
         while not self._ended.is_set():
+            if not version:
+                listed, version = api.list_all("cg", namespace)
+                for obj in listed:
+                    self._take_in(obj)
             for event in api.watch("cg", namespace, version, 1.0):
-                obj, now = event["object"], time.monotonic()
-                version = obj["metadata"]["resourceVersion"]
-                observed = (obj.get("status") or {}).get("observedGeneration")
-                if observed is not None:
-                    self._seen.setdefault((obj["metadata"]["name"], observed), now)
+                if event.get("type") not in ("ADDED", "MODIFIED", "BOOKMARK"):
+                    version = ""  # an error, or a deletion at the end: the list says what it left out
+                    break
+                self._take_in(event["object"])
+                version = event["object"]["metadata"]["resourceVersion"]
+
+    def _take_in(self, obj: Json) -> None:
+        observed = (obj.get("status") or {}).get("observedGeneration")
+        if observed is not None:
+            self._seen.setdefault((obj["metadata"]["name"], observed), time.monotonic())
 
 
 async def apply_all(groups: list[Json]) -> dict[tuple[str, int], float]:
