@@ -59,7 +59,7 @@ class Watcher:
                 listed, version = api.list_all("cg", namespace)
                 for obj in listed:
                     self._take_in(obj)
-            for event in api.watch("cg", namespace, version, 1.0):
+            for event in api.watch("cg", namespace, version, 1):
                 if event.get("type") not in ("ADDED", "MODIFIED", "BOOKMARK"):
                     version = ""  # an error, or a deletion at the end: the list says what it left out
                     break
