@@ -11,7 +11,7 @@ from typing import Final
 
 from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
 from slackwater.api.rollout import OnFailure, RolloutStrategy
-from slackwater.core.acts import Act, Note, Purpose, WriteWorkload
+from slackwater.core.acts import Act, DeletePod, Note, Purpose, WriteWorkload
 from slackwater.core.canary import canary_ahead
 from slackwater.core.commands import can_go_back, go_back, obey
 from slackwater.core.drift import holds
@@ -224,4 +224,6 @@ def _note(purpose: Purpose, world: World) -> Note:
 def _act_notes(act: Act | None) -> tuple[Note, ...]:
     if act is None or not act.disruptive:
         return ()
+    if isinstance(act, DeletePod):
+        return (Note(Reason.RESTARTING_POD, f"deleting pod {act.name}: {act.why}"),)
     return (Note(Reason.RESTARTING_POD, f"restarting pod with ordinal {act.ordinal}: all gates hold"),)
