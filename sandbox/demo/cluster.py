@@ -41,7 +41,8 @@ class Cluster:
 
     def dismiss(self, mode: Mode) -> None:
         """Begin to remove a mode's consumers and their load."""
-        self._run("delete", f"{mode.kind}/{mode.workload}", f"deployment/{load_name(mode)}", "--wait=false")
+        things = (f"{mode.kind}/{mode.workload}", f"deployment/{load_name(mode)}")
+        self._run("delete", *things, "--wait=false", "--ignore-not-found")  # a mode may have failed before it made them
 
     def delete_groups(self) -> None:
         """Remove all ConsumerGroups of the demo, and wait until they are gone: before their KafkaConnection and their

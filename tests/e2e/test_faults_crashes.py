@@ -1,6 +1,6 @@
-"""The operator is killed after its writes in a rollout, one by one; every rollout ends as if nothing had been.
+"""The operator is killed after each of its writes in a rollout, one by one; all end as if nothing had been.
 
-SLACKWATER_CRASH_EVERY=1 takes each of them, which needs about twice the time of every second one, as it is by default.
+SLACKWATER_CRASH_EVERY=2 takes every second one, in about half the time: for working on these tests.
 Events are left out of the count: nothing reads them back, so dying after one is dying after the write before it.
 Several rollouts run side by side, each in a namespace and with an operator of its own: most of the time is waiting.
 """
@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 LANES: Final = 4
 FIRST_PORT: Final = 18100
-EVERY: Final = int(os.environ.get("SLACKWATER_CRASH_EVERY") or 2)
+EVERY: Final = int(os.environ.get("SLACKWATER_CRASH_EVERY") or 1)
 STILL_FOR_S: Final = 2 * STABLE_FOR_S
 """How long nothing may move while the operator is down: a living one would have taken the next step by then."""
 MOST_WRITES: Final = 60
