@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 from rich.table import Table
+from typer.exceptions import TyperException
 
 from sandbox import cluster, control_plane, kafka, lifecycle, node, processes
 from sandbox.console import console, note
@@ -30,15 +31,19 @@ BrokerNumber = Annotated[int, typer.Argument(help="The broker's number, counted 
 
 
 def main() -> None:
-    """Run the command line; every expected failure is one message and exit code 1."""
+    """Run the command line; every expected failure is one message, and exit code 1, or 2 for what was mistyped."""
     try:
-        app(prog_name="sandbox")
+        code = app(sys.argv[1:] or ["--help"], prog_name="sandbox", standalone_mode=False)
+    except TyperException as error:
+        console.print(f"[red]Error:[/red] {escape(error.format_message())} (see `sandbox --help`)", soft_wrap=True)
+        sys.exit(error.exit_code)
     except SandboxError as error:
         console.print(f"[red]Error:[/red] {escape(str(error))}", soft_wrap=True)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         console.print("Interrupted. `sandbox up` starts over, `sandbox down` removes what was started.")
         sys.exit(130)
+    sys.exit(code or 0)
 
 
 @app.command()

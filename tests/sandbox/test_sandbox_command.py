@@ -42,6 +42,7 @@ def test_a_mistake_is_answered_by_a_sentence(tmp_path: Path, words: list[str], s
     assert done.returncode != 0
     assert sentence in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+    assert "Usage:" not in done.stderr
 
 
 def test_a_kubeconfig_that_is_not_there_is_refused_before_anything_is_made(tmp_path: Path) -> None:
