@@ -35,6 +35,14 @@ def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hol
     assert (changed_refusal(before, hold) is not None) is told
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [("pod a-1 is not Ready", "waiting: pod a-1 is not Ready"), ("waiting for pod a-1", "waiting for pod a-1")],
+)
+def test_a_refusal_says_once_that_it_waits(message: str, told: str) -> None:
+    assert changed_refusal({}, Hold(Reason.POD_NOT_READY, message)) == Note(Reason.POD_NOT_READY, told)
+
+
 async def test_an_event_is_about_its_group_and_not_too_long() -> None:
     fake = FakeApi()
     api: Any = fake

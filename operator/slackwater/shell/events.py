@@ -31,7 +31,8 @@ def changed_refusal(before: Mapping[str, Any], hold: Hold | None) -> Note | None
     shown = next((c for c in conditions if c["type"] == ConditionType.ROLLOUT_GATED.value), None)
     if shown is not None and shown["status"] == "True" and shown["reason"] == hold.reason:
         return None
-    return Note(hold.reason, f"waiting: {hold.message}")
+    message = hold.message if hold.message.startswith("waiting") else f"waiting: {hold.message}"
+    return Note(hold.reason, message)
 
 
 async def post(api: KubernetesApi, group: ConsumerGroup, note: Note, now: float) -> None:
