@@ -74,6 +74,13 @@ class Member:
     """KIP-848 only."""
 
 
+class MemberRef(NamedTuple):
+    """A static member as it was seen: both ids, so that nobody who took the instance id over since is ever meant."""
+
+    instance_id: str
+    member_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionOffsets:
     """`None` means that nothing is known: never committed, or not answered."""
@@ -103,6 +110,8 @@ class GroupObservation:
     partitions: frozenset[TopicPartition] = frozenset()
     """Every partition of the topics that the group is meant to read."""
     offsets: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
+    settings: Mapping[str, str] | None = None
+    """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), without defaults; None: not read."""
 
     @property
     def lag(self) -> int | None:
