@@ -62,6 +62,14 @@ def _stat(pid: int) -> list[str]:
 
 
 def started_ticks(pid: int) -> int | None:
-    """When it started; None when there is no such process or it only waits to be reaped."""
+    """When it started; None when there is no such process or it only waits to be reaped.
+
+    A killed process shows as Z as soon as its first thread has ended, while the others still hold its files and ports.
+    """
     fields = _stat(pid)
-    return int(fields[19]) if fields and fields[0] not in "ZX" else None
+    ended = not fields or fields[0] == "X" or (fields[0] == "Z" and not _other_threads(pid))
+    return None if ended else int(fields[19])
+
+
+def _other_threads(pid: int) -> bool:
+    return any(task.name != str(pid) for task in Path(f"/proc/{pid}/task").glob("[0-9]*"))

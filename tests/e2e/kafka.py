@@ -29,6 +29,13 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 _REQUEST_S: Final = 10.0
 _LOOK_AGAIN_S: Final = 0.1
 _QUIET: Final[dict[str, Any]] = {"log_level": 0}
+_NOT_LED_YET: Final = (
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._UNKNOWN_TOPIC,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,18 @@ class Kafka:
         self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, **_QUIET})
 
     def make_topic(self, name: str, partitions: int) -> None:
+        """Returns when the partitions can be used: their leaders learn of them a moment after the topic is created."""
         self._admin.create_topics([NewTopic(name, partitions)])[name].result(_REQUEST_S)
+        wait_for(f"leaders of {name}", lambda: self._has_leaders(name, partitions), 30.0)
+
+    def _has_leaders(self, topic: str, partitions: int) -> bool:
+        try:
+            self._ends(topic, partitions)
+        except KafkaException as error:
+            if error.args[0].code() not in _NOT_LED_YET:
+                raise
+            return False
+        return True
 
     def remove_topics(self, *names: str) -> None:
         for removed in self._admin.delete_topics(list(names)).values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 
@@ -13,6 +14,16 @@ from sandbox.layout import Layout
 
 SLEEPER = ("sleep", "600")
 STUBBORN = ("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done")
+
+HEADLESS = (
+    sys.executable,
+    "-c",
+    "import ctypes, threading, time\n"
+    "threading.Thread(target=time.sleep, args=(600,)).start()\n"
+    "print('ready', flush=True)\n"
+    "ctypes.CDLL(None).pthread_exit(None)",
+)
+"""Its first thread ends at once, its second one later: so is a killed JVM for a moment."""
 
 
 def wait_for_line(layout: Layout, name: str, line: str) -> None:
@@ -54,6 +65,16 @@ def test_stop_ends_a_frozen_process(layout: Layout) -> None:
 
     processes.stop(layout, "sleeper", deadline_s=5)
 
+    assert procfs.started_ticks(pid) is None
+
+
+def test_a_process_lives_as_long_as_one_of_its_threads(layout: Layout) -> None:
+    pid = processes.start(layout, "headless", HEADLESS)
+    wait_for_line(layout, "headless", "ready")
+    processes.wait_until(layout, "its first thread has ended", lambda: procfs.state(pid) == "Z", 10)
+
+    assert processes.is_running(layout, "headless"), "its other thread still holds its files and ports"
+    processes.kill(layout, "headless")
     assert procfs.started_ticks(pid) is None
 
 
