@@ -111,7 +111,7 @@ class GroupObservation:
     """Every partition of the topics that the group is meant to read."""
     offsets: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
     settings: Mapping[str, str] | None = None
-    """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), without defaults; None: not read."""
+    """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), no defaults; None: not read."""
 
     @property
     def lag(self) -> int | None:
