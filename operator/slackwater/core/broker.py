@@ -1,6 +1,7 @@
 """What the brokers of one cluster can do and allow, as they said themselves. None always means "not known".
 
-Values only. Protocol upgrades are judged by it before anything is touched, and timeouts are held within what the brokers allow.
+Values only. Protocol upgrades are judged by it before anything is touched, and timeouts are held within what the
+brokers allow.
 """
 
 from __future__ import annotations
