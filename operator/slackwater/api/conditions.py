@@ -16,6 +16,7 @@ class ConditionType(StrEnum):
     GROUP_STABLE = "GroupStable"
     ROLLOUT_GATED = "RolloutGated"
     PROTOCOL_UPGRADE = "ProtocolUpgrade"
+    TIMEOUTS_CLAMPED = "TimeoutsClamped"
     STATIC_MEMBERSHIP = "StaticMembership"
     OVERSIZED = "Oversized"
     LAGGING = "Lagging"

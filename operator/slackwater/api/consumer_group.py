@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from slackwater.api.client import Client
+from slackwater.api.client import Client, Library
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import cel_between
 from slackwater.api.model import ApiModel, Int32, Rule, rule
@@ -110,7 +110,8 @@ class ConsumerGroupSpec(ApiModel):
     @rule(
         f"!{_TARGETS_CONSUMER} || !(has(self.timeouts.session) || has(self.timeouts.heartbeat))",
         "with protocol.target Consumer the broker keeps session and heartbeat for the whole group, and clients that"
-        " are given them refuse to start: remove timeouts.session and timeouts.heartbeat",
+        " are given them refuse to start: move timeouts.session and timeouts.heartbeat to timeouts.consumer, or remove"
+        " them",
         field_path="timeouts",
     )
     def classic_timeouts_stay_classic(self) -> bool:
@@ -129,6 +130,24 @@ class ConsumerGroupSpec(ApiModel):
         classic = self.protocol.target is not ProtocolTarget.CONSUMER
         in_place = self.rollout.strategy is RolloutStrategy.IN_PLACE
         return in_place or (classic and self.membership is Membership.STATIC)
+
+    @rule(
+        "!has(self.protocol.profiles) || self.client.library == 'Other'",
+        "only of an unknown library need the settings be spelled out: remove protocol.profiles, or set client.library"
+        " to Other",
+        field_path="protocol.profiles",
+    )
+    def profiles_are_of_an_unknown_library(self) -> bool:
+        return self.protocol.settings_profiles is None or self.client.library is Library.OTHER
+
+    @rule(
+        "!has(self.protocol.upgradeFrom) || self.client.library == 'KafkaStreams'",
+        "upgradeFrom is a setting of Kafka Streams: remove protocol.upgradeFrom, or set client.library to KafkaStreams",
+        field_path="protocol.upgradeFrom",
+    )
+    def upgrade_from_is_of_streams(self) -> bool:
+        """F9."""
+        return self.protocol.upgrade_from is None or self.client.library is Library.KAFKA_STREAMS
 
     @rule(
         "!has(self.client.container) || self.template.spec.containers.exists(c, c.name == self.client.container)",

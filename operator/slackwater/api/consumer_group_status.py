@@ -51,6 +51,21 @@ class CanaryStatus(StatusPart):
     held_since: Timestamp | None = None
 
 
+class UpgradeStatus(StatusPart):
+    """The way to another protocol that the group is on. Written before the first act of each step."""
+
+    from_: Annotated[str | None, Field(alias="from")] = None
+    """The settings profile that the group had when the upgrade began."""
+    to: str | None = None
+    """The settings profile that the pods are to have in the end."""
+    strategy: str | None = None
+    """TwoBounce, OneBounce, DrainCutover or OnlineMigration."""
+    path: tuple[str, ...] = ()
+    """The profiles still to go through, in this order."""
+    step: int | None = None
+    """The step in hand, the first being 1."""
+
+
 class RolloutStatus(StatusPart):
     phase: str | None = None
     target_hash: str | None = None
@@ -64,14 +79,26 @@ class RolloutStatus(StatusPart):
     canary: CanaryStatus | None = None
     lag_before: int | None = None
     """The group's lag when the rollout began, in records: what maxLag.growth is measured against."""
+    upgrade: UpgradeStatus | None = None
+    """None when the group is on its way to no other protocol."""
     message: str | None = None
 
 
 class ProtocolStatus(StatusPart):
     current: str | None = None
+    """The settings profile that the pods are made with; none where the consumers choose for themselves."""
+    from_: Annotated[str | None, Field(alias="from")] = None
+    """Where the upgrade in hand began."""
+    to: str | None = None
+    """Where the upgrade in hand ends."""
     target: str | None = None
+    """What the spec asks for."""
     strategy: str | None = None
+    """How the upgrade in hand goes: TwoBounce, OneBounce, DrainCutover or OnlineMigration."""
     step: str | None = None
+    """The step in hand, such as "1 of 2"."""
+    waiting_for: str | None = None
+    """What has to be so before the upgrade goes on, in words."""
 
 
 class ConsumerGroupStatus(StatusPart):

@@ -59,6 +59,8 @@ CONSUMER_GROUPS: Final = Resource(
         ("Age", "date", ".metadata.creationTimestamp", 0),
         ("Group", "string", ".spec.groupId", 1),
         ("Connection", "string", ".spec.connectionRef.name", 1),
+        ("Strategy", "string", ".status.protocol.strategy", 1),
+        ("Step", "string", ".status.protocol.step", 1),
         ("Message", "string", '.status.conditions[?(@.type=="Ready")].message', 1),
     ),
 )

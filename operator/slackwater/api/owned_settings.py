@@ -5,9 +5,12 @@ A property reaches the consumer as an environment variable: the group's `envPref
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from slackwater.api.client import Library
 from slackwater.api.model import Rule
 
 if TYPE_CHECKING:
@@ -27,6 +30,7 @@ class OwnedSetting(StrEnum):
     MAX_POLL_RECORDS = "MAX_POLL_RECORDS"
     PARTITION_ASSIGNMENT_STRATEGY = "PARTITION_ASSIGNMENT_STRATEGY"
     SESSION_TIMEOUT_MS = "SESSION_TIMEOUT_MS"
+    UPGRADE_FROM = "UPGRADE_FROM"
 
     def variable(self, env_prefix: str) -> str:
         """The environment variable's full name, for example `KAFKA_GROUP_ID`."""
@@ -44,9 +48,29 @@ _SOURCES: Final = {
     OwnedSetting.MAX_POLL_RECORDS: "spec.timeouts.maxPollRecords",
     OwnedSetting.PARTITION_ASSIGNMENT_STRATEGY: "spec.protocol.target",
     OwnedSetting.SESSION_TIMEOUT_MS: "spec.timeouts.session",
+    OwnedSetting.UPGRADE_FROM: "spec.protocol.upgradeFrom",
 }
 """Where people say instead what the operator is to set."""
 
+
+@dataclass(frozen=True, slots=True)
+class _Exception:
+    """When a setting is the consumers' own matter after all, in two languages."""
+
+    cel: str
+    holds: Callable[[ConsumerGroupSpec], bool]
+
+
+# Without a target the operator leaves the protocol to the consumers, who may take it from their environment.
+_THEIR_OWN: Final = {
+    OwnedSetting.PARTITION_ASSIGNMENT_STRATEGY: _Exception(
+        "!has(self.protocol.target)", lambda spec: spec.protocol.target is None
+    ),
+    OwnedSetting.UPGRADE_FROM: _Exception(
+        "!has(self.protocol.target) || self.client.library != 'KafkaStreams'",
+        lambda spec: spec.protocol.target is None or spec.client.library is not Library.KAFKA_STREAMS,
+    ),
+}
 _CONSUMER_CONTAINER: Final = (
     "(has(self.client.container) ? self.client.container : self.template.spec.containers[0].name)"
 )
@@ -61,19 +85,18 @@ def left_alone(setting: OwnedSetting) -> Rule:
         f"self.template.spec.containers.exists(c, c.name == {_CONSUMER_CONTAINER} && has(c.env)"
         f" && c.env.exists(e, e.name == self.client.envPrefix + '{setting}'))"
     )
-    # Without a target the operator leaves the assignor to the consumers, who may take it from their environment.
-    allowed = "!has(self.protocol.target) || " if setting is OwnedSetting.PARTITION_ASSIGNMENT_STRATEGY else ""
+    allowed = _THEIR_OWN.get(setting)
     remedy = f" from the env of the consumer container: the operator sets it from {_SOURCES[setting]}"
 
     def check(spec: ConsumerGroupSpec) -> bool | str:
-        if allowed and spec.protocol.target is None:
+        if allowed and allowed.holds(spec):
             return True
         variable = setting.variable(spec.client.env_prefix)
         found = any(entry.name == variable for entry in spec.consumer_container.env)
         return f"remove {variable}{remedy}" if found else True
 
     return Rule(
-        cel=f"{allowed}!{is_set}",
+        cel=f"{allowed.cel} || !{is_set}" if allowed else f"!{is_set}",
         message=f"remove {setting}{remedy}",
         field_path="template",
         message_expression=f'"remove " + self.client.envPrefix + "{setting}{remedy}"',

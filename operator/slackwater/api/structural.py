@@ -21,6 +21,7 @@ _KEPT: Final = (
     "minLength",
     "maxLength",
     "maxItems",
+    "maxProperties",
     "default",
     "required",
     "properties",

@@ -35,15 +35,43 @@ class Objective(ApiModel):
     """How many rebalances a month are accepted because of members that would have come back."""
 
 
+class ConsumerTimeouts(ApiModel):
+    session_timeout_ms: Annotated[PositiveDurationMs | None, Field(alias="session")] = None
+    """consumer.session.timeout.ms of the group; the broker's own when not given. A value outside of what the broker
+    allows becomes the nearest that it does."""
+    heartbeat_interval_ms: Annotated[PositiveDurationMs | None, Field(alias="heartbeat")] = None
+    """consumer.heartbeat.interval.ms of the group, at most a third of session; the broker's own when not given. A value
+    outside of what the broker allows becomes the nearest that it does."""
+
+    @rule(
+        "!has(self.session) || !has(self.heartbeat) || "
+        + cel_between(
+            ("self.session", "self.heartbeat"),
+            "duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat) <= duration(self.session)",
+        ),
+        "a session must have room for three heartbeats: lower timeouts.consumer.heartbeat or raise"
+        " timeouts.consumer.session",
+        field_path="heartbeat",
+    )
+    def session_has_room_for_three_heartbeats(self) -> bool:
+        """Where one is not given, the other one's measure is the broker's own value (F23)."""
+        if self.session_timeout_ms is None or self.heartbeat_interval_ms is None:
+            return True
+        return 3 * self.heartbeat_interval_ms <= self.session_timeout_ms
+
+
 class Timeouts(ApiModel):
     mode: TimeoutsMode = TimeoutsMode.OFF
     """What to do with recommended timeouts: "Off" (in quotes: YAML takes a bare Off for false), Recommend or Auto."""
     session_timeout_ms: Annotated[PositiveDurationMs | None, Field(alias="session")] = None
     """session.timeout.ms of classic members; 45s when not given. Brokers take 6s to 30m unless told otherwise. Not
-    with protocol.target Consumer, where the broker keeps it for the group."""
+    with protocol.target Consumer, where timeouts.consumer takes its place."""
     heartbeat_interval_ms: Annotated[PositiveDurationMs | None, Field(alias="heartbeat")] = None
     """heartbeat.interval.ms of classic members, at most a third of session; 3s when not given, or less where the
     session is shorter than 9s. Not with protocol.target Consumer."""
+    consumer: ConsumerTimeouts = Field(default_factory=ConsumerTimeouts)
+    """Session and heartbeat of the group under KIP-848: the broker keeps them for all members, who get a change with
+    their next heartbeat, without a restart. They count once the group has protocol.target Consumer."""
     max_poll_interval_ms: Annotated[PositiveDurationMs, Field(alias="maxPollInterval")] = DEFAULT_MAX_POLL_INTERVAL_MS
     """max.poll.interval.ms: the longest time between two polls of a live member. At least session."""
     max_poll_records: Annotated[Int32, Field(ge=1)] | None = None
