@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from slackwater.api.settings_profiles import SAID_ELSEWHERE
 from tests.api.manifests import ABSENT, Manifest, consumer_group, kafka_connection, template
 
 DURATION = "write a duration in whole h, m, s and ms, such as 45s, 5m, 1h30m or 500ms"
@@ -28,17 +29,22 @@ class Refusal:
         return self.server or self.sentence
 
 
-def _env(variable: str, source: str, prefix: str = "KAFKA_") -> Refusal:
+def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
     return Refusal(
         f"template sets {variable}",
         consumer_group(
-            client={"library": "Java", "envPrefix": prefix},
+            client={"library": library, "envPrefix": prefix},
             protocol={"target": "Cooperative"},
             template=template(env=(f"{prefix}{variable}",)),
         ),
         "spec.template",
         f"remove {prefix}{variable} from the env of the consumer container: the operator sets it from {source}",
     )
+
+
+def _profiles(name: str, profiles: Manifest, path: str, sentence: str, server: str = "") -> Refusal:
+    manifest = consumer_group(client={"library": "Other"}, protocol={"profiles": profiles})
+    return Refusal(name, manifest, path, sentence, server)
 
 
 def _duration(field: str, value: str, sentence: str) -> Refusal:
@@ -169,13 +175,31 @@ TIMEOUTS = (
         "session with target Consumer",
         consumer_group(protocol={"target": "Consumer"}, timeouts={"session": "45s"}),
         "spec.timeouts",
-        "remove timeouts.session and timeouts.heartbeat",
+        "move timeouts.session and timeouts.heartbeat to timeouts.consumer, or remove them",
     ),
     Refusal(
         "heartbeat with target Consumer",
         consumer_group(protocol={"target": "Consumer"}, timeouts={"heartbeat": "5s"}),
         "spec.timeouts",
         "with protocol.target Consumer the broker keeps session and heartbeat for the whole group",
+    ),
+    Refusal(
+        "heartbeat more than a third of the session that the broker keeps",
+        consumer_group(timeouts={"consumer": {"session": "45s", "heartbeat": "15001ms"}}),
+        "spec.timeouts.consumer.heartbeat",
+        "a session must have room for three heartbeats: lower timeouts.consumer.heartbeat or raise",
+    ),
+    Refusal(
+        "a session that the broker keeps, without a unit",
+        consumer_group(timeouts={"consumer": {"session": "45", "heartbeat": "5s"}}),
+        "spec.timeouts.consumer.session",
+        DURATION,
+    ),
+    Refusal(
+        "no heartbeat at all for the broker to keep",
+        consumer_group(timeouts={"consumer": {"heartbeat": "0s"}}),
+        "spec.timeouts.consumer.heartbeat",
+        POSITIVE,
     ),
     _duration("timeouts.session", "45", DURATION),
     _duration("timeouts.session", "", DURATION),
@@ -253,6 +277,96 @@ CLIENTS = (
         "client.container names no container of the template: write the name of one, or remove it to mean the first",
     ),
 )
+UPGRADES = (
+    Refusal(
+        "upgradeFrom of another library than Kafka Streams",
+        consumer_group(protocol={"target": "Cooperative", "upgradeFrom": "2.3"}),
+        "spec.protocol.upgradeFrom",
+        "remove protocol.upgradeFrom, or set client.library to KafkaStreams",
+    ),
+    Refusal(
+        "upgradeFrom without a target",
+        consumer_group(client={"library": "KafkaStreams"}, protocol={"upgradeFrom": "2.3"}),
+        "spec.protocol.upgradeFrom",
+        "upgradeFrom is part of the way to a target: set protocol.target, or remove protocol.upgradeFrom",
+    ),
+    *(
+        Refusal(
+            f"upgradeFrom {version}",
+            consumer_group(
+                client={"library": "KafkaStreams"}, protocol={"target": "Cooperative", "upgradeFrom": version}
+            ),
+            "spec.protocol.upgradeFrom",
+            "write the version as Kafka Streams wants it in upgrade.from, in quotes: '2.3', without a third number",
+        )
+        for version in ("2.3.1", "0.11", "latest", "")
+    ),
+    Refusal(
+        "upgradeFrom that is a number",
+        consumer_group(client={"library": "KafkaStreams"}, protocol={"target": "Cooperative", "upgradeFrom": 2.3}),
+        "spec.protocol.upgradeFrom",
+        "write a text, in quotes if need be",
+        server="must be of type string",
+    ),
+    Refusal(
+        "profiles of a library that the operator knows",
+        consumer_group(protocol={"profiles": {"Eager": {"partition.assignment.strategy": "range"}}}),
+        "spec.protocol.profiles",
+        "remove protocol.profiles, or set client.library to Other",
+    ),
+    _profiles(
+        "a profile without settings",
+        {"Eager": {}},
+        "spec.protocol.profiles.Eager",
+        "give the profile the settings that make it, or remove it",
+    ),
+    *(
+        _profiles(
+            f"a profile's property {name!r}",
+            {"Cooperative": {"group.protocol": "classic", name: "range"}},
+            "spec.protocol.profiles.Cooperative",
+            "write the client's properties as Kafka names them: lower-case letters and digits with dots between them",
+        )
+        for name in ("PARTITION_ASSIGNMENT_STRATEGY", ".strategy", "strategy.", "a..b", "")
+    ),
+    *(
+        _profiles(
+            f"a profile sets {name}",
+            {"EagerAndCooperative": {name: "x"}},
+            "spec.protocol.profiles.EagerAndCooperative",
+            "they are the same in every profile, and the operator sets them from other fields of the spec",
+        )
+        for name in SAID_ELSEWHERE
+    ),
+    _profiles(
+        "a profile that is none",
+        {"eager": {"partition.assignment.strategy": "range"}},
+        "spec.protocol.profiles.eager",
+        "is no known field: did you mean Eager?",
+        server='unknown field "spec.protocol.profiles.eager"',
+    ),
+    _profiles(
+        "a profile's value that is a number",
+        {"Consumer": {"fetch.min.bytes": 1}},
+        "spec.protocol.profiles.Consumer.fetch.min.bytes",
+        "write a text, in quotes if need be",
+        server="must be of type string",
+    ),
+    _profiles(
+        "a profile's value that is too long",
+        {"Consumer": {"group.protocol": "c" * 1025}},
+        "spec.protocol.profiles.Consumer.group.protocol",
+        "keep it to 1024 characters",
+        server="may not be more than 1024",
+    ),
+    _profiles(
+        "a profile of too many settings",
+        {"Consumer": {f"setting.{number}": "x" for number in range(17)}},
+        "spec.protocol.profiles.Consumer",
+        "list 16 at most",
+        server="must have at most 16 items",
+    ),
+)
 TEMPLATES = (
     Refusal(
         "no template",
@@ -290,6 +404,7 @@ TEMPLATES = (
     _env("MAX_POLL_RECORDS", "spec.timeouts.maxPollRecords"),
     _env("PARTITION_ASSIGNMENT_STRATEGY", "spec.protocol.target"),
     _env("SESSION_TIMEOUT_MS", "spec.timeouts.session"),
+    _env("UPGRADE_FROM", "spec.protocol.upgradeFrom", library="KafkaStreams"),
     _env("SESSION_TIMEOUT_MS", "spec.timeouts.session", prefix="SPRING_KAFKA_CONSUMER_PROPERTIES_"),
     Refusal(
         "the container that client.container names sets an owned setting",
@@ -364,4 +479,4 @@ CONNECTIONS = (
         "lower observe.movingInterval or raise observe.restInterval",
     ),
 )
-REFUSALS = (*TOPICS, *NAMES, *NUMBERS, *TIMEOUTS, *CLIENTS, *TEMPLATES, *FIELDS, *CONNECTIONS)
+REFUSALS = (*TOPICS, *NAMES, *NUMBERS, *TIMEOUTS, *CLIENTS, *UPGRADES, *TEMPLATES, *FIELDS, *CONNECTIONS)
