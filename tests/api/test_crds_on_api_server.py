@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -56,6 +57,40 @@ def test_one_mistake_is_one_complaint(kubectl: Kubectl) -> None:
         consumer_group(name="consumer-protocol", protocol={"target": "Consumer"}, timeouts={"maxPollInterval": "30s"}),
         consumer_group(name="stopped", replicas=0, rollout={"maxLag": {"growth": 1000}}),
         consumer_group(name="tight", timeouts={"session": "6s", "heartbeat": "2s", "maxPollInterval": "6s"}),
+        consumer_group(
+            name="kept-by-the-broker",
+            protocol={"target": "Consumer"},
+            timeouts={"consumer": {"session": "45s", "heartbeat": "15s"}},
+        ),
+        consumer_group(name="kept-later", timeouts={"session": "6s", "consumer": {"heartbeat": "1h"}}),
+        consumer_group(
+            name="streams",
+            client={"library": "KafkaStreams", "version": "3.9.1"},
+            protocol={"target": "Cooperative", "upgradeFrom": "2.3"},
+        ),
+        consumer_group(
+            name="own-upgrade",
+            client={"library": "KafkaStreams"},
+            template=template(env=("KAFKA_UPGRADE_FROM",)),
+        ),
+        consumer_group(
+            name="profiles",
+            client={"library": "Other"},
+            protocol={
+                "target": "Consumer",
+                "profiles": {
+                    "Eager": {"partition.assignment.strategy": "range", "session.timeout.ms": "10000"},
+                    "EagerAndCooperative": {"partition.assignment.strategy": "range,cooperative-sticky"},
+                    "Cooperative": {"partition.assignment.strategy": "cooperative-sticky"},
+                    "Consumer": {"group.protocol": "consumer", "group.remote.assignor": ""},
+                },
+            },
+        ),
+        consumer_group(
+            name="profiles-at-length",
+            client={"library": "Other"},
+            protocol={"profiles": {"Eager": {f"setting.{number}": "x" * 1024 for number in range(16)}}},
+        ),
         consumer_group(
             name="canaries", rollout={"canary": [{"replicas": 1}, {"replicas": 3, "hold": "5m"}], "stableFor": "0s"}
         ),
@@ -118,6 +153,27 @@ def test_kubectl_get_shows_the_group_at_a_glance(kubectl: Kubectl) -> None:
     assert heading.split() == COLUMNS
     assert row.split()[:9] == ["shown", "6", "5", "2", "6", "Stable", "Eager", "17", "Rolling"]
     assert kubectl.read("cg", "shown")["status"]["group"]["new"] == "is kept"
+
+
+def test_kubectl_get_wide_shows_how_far_an_upgrade_is(kubectl: Kubectl) -> None:
+    kubectl.apply(consumer_group(name="upgrading"))
+    protocol = (
+        '{"current": "EagerAndCooperative", "from": "Eager", "to": "Cooperative", "target": "Cooperative",'
+        ' "strategy": "TwoBounce", "step": "1 of 2", "waitingFor": "pod upgrading-0"}'
+    )
+    upgrade = (
+        '{"from": "Eager", "to": "Cooperative", "strategy": "TwoBounce", "path": ["Cooperative"], "step": 1,'
+        ' "new": "is kept"}'
+    )
+    status = f'{{"status": {{"protocol": {protocol}, "rollout": {{"upgrade": {upgrade}}}}}}}'
+    kubectl.run("patch", "cg", "upgrading", "--subresource=status", "--type=merge", "--patch", status)
+    heading, row = kubectl.run("get", "cg", "upgrading", "-o", "wide").splitlines()
+    assert heading.split() == [*COLUMNS, "GROUP", "CONNECTION", "STRATEGY", "STEP", "MESSAGE"]
+    assert "TwoBounce" in row
+    assert "1 of 2" in row
+    stored = kubectl.read("cg", "upgrading")["status"]
+    assert stored["protocol"] == json.loads(protocol)
+    assert stored["rollout"]["upgrade"] == json.loads(upgrade)
 
 
 def test_the_status_is_not_written_with_the_spec(kubectl: Kubectl) -> None:

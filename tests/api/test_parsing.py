@@ -8,6 +8,7 @@ import pytest
 
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.settings_profiles import ProfileName
 from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
 from tests.api.refusals import REFUSALS, Refusal
 
@@ -107,6 +108,38 @@ def test_durations_are_milliseconds() -> None:
 def test_a_short_session_has_a_heartbeat_to_match() -> None:
     spec = parse_consumer_group(consumer_group(timeouts={"session": "6s"})).spec
     assert spec.timeouts.classic_heartbeat_interval_ms == 2_000
+
+
+def test_what_the_broker_keeps_is_left_to_it_unless_it_is_given() -> None:
+    spec = parse_consumer_group(consumer_group(timeouts={"consumer": {"session": "50s"}})).spec
+    assert (spec.timeouts.consumer.session_timeout_ms, spec.timeouts.consumer.heartbeat_interval_ms) == (50_000, None)
+    assert spec.timeouts.classic_session_timeout_ms == 45_000, "the two protocols' timeouts are two matters"
+
+
+def test_profiles_are_those_that_are_spelled_out() -> None:
+    given = {"Eager": {"partition.assignment.strategy": "range"}, "Consumer": {"group.protocol": "consumer"}}
+    group = consumer_group(client={"library": "Other"}, protocol={"profiles": given})
+    protocol = parse_consumer_group(group).spec.protocol
+    assert protocol.profiles == {ProfileName.EAGER: given["Eager"], ProfileName.CONSUMER: given["Consumer"]}
+    assert parse_consumer_group(consumer_group()).spec.protocol.profiles == {}
+
+
+def test_the_version_that_streams_ran_before_is_a_text() -> None:
+    group = consumer_group(
+        client={"library": "KafkaStreams"}, protocol={"target": "Cooperative", "upgradeFrom": "0.11.0"}
+    )
+    assert parse_consumer_group(group).spec.protocol.upgrade_from == "0.11.0"
+
+
+@pytest.mark.parametrize(
+    ("library", "protocol"),
+    [("KafkaStreams", {}), ("Java", {"target": "Cooperative"})],
+    ids=["without a target", "of another library"],
+)
+def test_upgrade_from_in_the_environment_is_the_consumers_own_matter(library: str, protocol: Manifest) -> None:
+    own = template(env=("KAFKA_UPGRADE_FROM",))
+    group = consumer_group(client={"library": library}, protocol=protocol, template=own)
+    assert parse_consumer_group(group).spec.consumer_container.env[0].name == "KAFKA_UPGRADE_FROM"
 
 
 def test_the_template_comes_back_as_it_was_written() -> None:
