@@ -39,7 +39,8 @@ class Protocol(ApiModel):
     """Accept an upgrade that stops all consumers for a while, where the client library knows no other way."""
     upgrade_from: StreamsVersion | None = None
     """The version of Kafka Streams that the pods ran before, such as "2.3": its setting upgrade.from, which keeps new
-    pods able to rebalance with old ones until all are new. Only with client.library KafkaStreams."""
+    pods able to rebalance with old ones until all are new. Only with client.library KafkaStreams. From "2.3" or older
+    the way leads over a version from 2.4 to 3.9: newer ones no longer know eager rebalancing."""
     settings_profiles: Annotated[SettingsProfiles | None, Field(alias="profiles")] = None
     """For client.library Other: what the consumers are to be told under each protocol, as properties of their Kafka
     client. Each becomes an environment variable, as the operator's own settings do, and wins over a setting or a
