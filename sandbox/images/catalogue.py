@@ -55,10 +55,14 @@ def _consumer() -> Image:
 
 def _kafka_tools(layout: Layout) -> Image:
     own = _HERE / "kafka-tools"
+    lock = _HERE / "consumer" / "requirements.txt"
     inputs = {
+        "requirements.txt": lock,
+        "sandbox/__init__.py": _SANDBOX / "__init__.py",
+        "sandbox/workload": _SANDBOX / "workload",
         "Dockerfile": own / "Dockerfile",
         "run.py": own / "run.py",
         "log4j2.yaml": _SANDBOX / "kafka" / "log4j2.yaml",
         "jars": ensure_libraries(layout),
     }
-    return Image(KAFKA_TOOLS, Context(inputs))
+    return Image(KAFKA_TOOLS, Context(inputs), (lock,))

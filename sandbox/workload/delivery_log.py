@@ -27,10 +27,11 @@ class DeliveryLog:
         self._batch: list[tuple[int, int, int]] = []
         self._opened_s = 0.0
 
-    def add(self, partition: int, offset: int) -> None:
+    def add(self, partition: int, offset: int, at_ms: int | None = None) -> None:
+        """Note one message, delivered at `at_ms` (unix milliseconds) or now."""
         if not self._batch:
             self._opened_s = time.monotonic()
-        self._batch.append((partition, offset, time.time_ns() // 1_000_000))
+        self._batch.append((partition, offset, time.time_ns() // 1_000_000 if at_ms is None else at_ms))
 
     def send_if_due(self) -> None:
         """To be called at least every MAX_AGE_S / 2."""

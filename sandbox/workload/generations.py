@@ -1,20 +1,19 @@
-"""How often a group rebalanced: its generations (classic) or epochs (KIP-848) in `__consumer_offsets` (F17)."""
+"""How often a group rebalanced: its generations (classic) or epochs (KIP-848) in `__consumer_offsets` (F17).
+
+A KIP-848 group gets another epoch whenever somebody joins, leaves for good, or wants other topics: each is counted,
+whether or not a partition moved (`owners` tells that). A group that is taken from one protocol to the other keeps its
+number and counts on from there.
+"""
 
 from __future__ import annotations
 
 import struct
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka import KafkaConsumer, TopicPartition
+from sandbox.workload import group_records
+from sandbox.workload.group_records import Kind, Record
 
-_TOPIC = "__consumer_offsets"
-_READ_S = 60.0
-
-# The first two bytes of a key tell what the record is.
-_CLASSIC_GROUP = 2
-_CONSUMER_GROUP = 3
 # Since this version of the classic group's value, strings have a variable-length prefix (KIP-482).
 _FLEXIBLE_SINCE = 4
 
@@ -28,21 +27,19 @@ class Generation:
     at_ms: int
 
 
-def decode(key: bytes, value: bytes | None, at_ms: int) -> Generation | None:
-    """The generation that one record of the topic tells of; None for any other record and for a group's deletion.
+def generation(record: Record) -> Generation | None:
+    """The generation that a record tells of; None for one about a member, and for a group's deletion.
 
-    Raises struct.error when the record is shorter than its version says.
+    Raises struct.error when the value is shorter than its version says.
     """
-    (kind,) = struct.unpack_from(">h", key)
-    if value is None or kind not in (_CLASSIC_GROUP, _CONSUMER_GROUP):
+    value = record.value
+    if value is None or record.kind not in (Kind.CLASSIC_GROUP, Kind.CONSUMER_GROUP):
         return None
-    (length,) = struct.unpack_from(">h", key, 2)
-    group = key[4 : 4 + length].decode()
     # Both values begin with their own version. A KIP-848 group's epoch follows at once, a classic group's generation
     # after the protocol type ("consumer").
-    at = 2 if kind == _CONSUMER_GROUP else _after_protocol_type(value)
+    at = 2 if record.kind is Kind.CONSUMER_GROUP else _after_protocol_type(value)
     (number,) = struct.unpack_from(">i", value, at)
-    return Generation(group, number, at_ms)
+    return Generation(record.group, number, record.at_ms)
 
 
 def _after_protocol_type(value: bytes) -> int:
@@ -73,25 +70,11 @@ def count_rebalances(generations: Iterable[Generation], group: str, start_ms: in
 
 
 def read(connection: Mapping[str, object]) -> list[Generation]:
-    """Every generation of every group that the brokers still hold, up to this call.
+    """Every generation of every group that the brokers still hold, up to this call; as `group_records.read`."""
+    return generations(group_records.read(connection))
 
-    `connection` is kafka-python's (`bootstrap_servers`, …). Raises its KafkaError when the brokers do not answer,
-    TimeoutError after a minute.
-    """
-    consumer = KafkaConsumer(**connection, enable_auto_commit=False, auto_offset_reset="earliest")
-    try:
-        partitions = [TopicPartition(_TOPIC, number) for number in consumer.partitions_for_topic(_TOPIC) or ()]
-        consumer.assign(partitions)
-        consumer.seek_to_beginning()
-        ends = consumer.end_offsets(partitions)
-        found: list[Generation] = []
-        deadline = time.monotonic() + _READ_S
-        while any(consumer.position(each) < ends[each] for each in partitions):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{_TOPIC} was not read to its end within {_READ_S:.0f} s")
-            for records in consumer.poll(timeout_ms=200).values():
-                decoded = (decode(record.key, record.value, record.timestamp) for record in records)
-                found += [each for each in decoded if each is not None]
-        return found
-    finally:
-        consumer.close()
+
+def generations(records: Iterable[Record]) -> list[Generation]:
+    """The generations that the records tell of, in the same order."""
+    decoded = (generation(record) for record in records)
+    return [each for each in decoded if each is not None]

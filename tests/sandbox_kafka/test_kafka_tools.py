@@ -40,6 +40,20 @@ def test_what_the_client_overwrites_with_a_default_becomes_an_option(command: Co
     ]
 
 
+def test_a_consumer_to_which_nothing_is_said_has_both_of_javas_own_assignors(command: Command) -> None:
+    """F5: else VerifiableConsumer would take the first only."""
+    words = command("VerifiableConsumer", [], {"KAFKA_GROUP_ID": "payments"}, "/tmp/rest.properties")
+    names = words[words.index("--assignment-strategy") + 1].split(",")
+    assert [name.rpartition(".")[2] for name in names] == ["RangeAssignor", "CooperativeStickyAssignor"]
+
+
+def test_a_kip_848_consumer_has_no_assignor_of_its_own(command: Command) -> None:
+    """F7."""
+    words = command("VerifiableConsumer", [], {"KAFKA_GROUP_PROTOCOL": "consumer"}, "/tmp/rest.properties")
+    assert words[words.index("--group-protocol") + 1] == "consumer"
+    assert "--assignment-strategy" not in words
+
+
 def test_any_other_class_gets_only_its_own_arguments(command: Command) -> None:
     words = command("org.example.Main", ["--help"], {"KAFKA_GROUP_ID": "payments"}, "/tmp/rest.properties")
     assert words[-2:] == ["org.example.Main", "--help"]
