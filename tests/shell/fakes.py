@@ -12,7 +12,7 @@ from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.history import GroupHistory
-from slackwater.core.observation import KafkaView, Unobserved
+from slackwater.core.observation import KafkaView, MemberRef, Unobserved
 from slackwater.core.reasons import Reason
 from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group, kafka_connection
@@ -152,8 +152,8 @@ class FakeAdmin:
     removed: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
 
-    async def remove_members(self, group_id: str, instance_ids: Iterable[str]) -> list[str]:
-        self.removed += instance_ids
+    async def remove_members(self, group_id: str, members: Iterable[MemberRef]) -> list[str]:
+        self.removed += [member.instance_id for member in members]
         return self.removed
 
     async def delete_group(self, group_id: str) -> None:

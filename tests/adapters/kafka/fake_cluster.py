@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
+from kafka.protocol.admin import DescribeConfigsResponse, DescribeGroupsResponse, ListGroupsResponse
 from kafka.protocol.consumer import ListOffsetsResponse, OffsetFetchResponse
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 from kafka.protocol.metadata import FindCoordinatorResponse, MetadataResponse
@@ -27,6 +27,8 @@ class FakeGroup:
     owned: dict[str, list[int]] = field(default_factory=dict)
     """Partitions of topic `orders` by instance id."""
     committed: dict[int, int] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    settings_error: int = 0
 
 
 class FakeCluster:
@@ -195,6 +197,28 @@ class FakeCluster:
             ]
             topics.append(row(name=topic.name, partitions=partitions))
         return ListOffsetsResponse(topics=topics), 8
+
+    def _DescribeConfigs(self, request: Any, node_id: int | None) -> tuple[Any, int]:  # noqa: N802
+        row = DescribeConfigsResponse.DescribeConfigsResult
+        results = []
+        for wanted in request.resources:
+            group = self._group(wanted.resource_name)
+            configs = [
+                row.DescribeConfigsResourceResult(
+                    name=name, value=group.settings.get(name, "45000"), config_source=8 if name in group.settings else 5
+                )
+                for name in wanted.configuration_keys
+            ]
+            code = group.settings_error
+            results.append(
+                row(
+                    error_code=code,
+                    resource_type=wanted.resource_type,
+                    resource_name=wanted.resource_name,
+                    configs=[] if code else configs,
+                )
+            )
+        return DescribeConfigsResponse(results=results), 4
 
     def _group(self, group_id: str) -> FakeGroup:
         return self.groups.get(group_id, FakeGroup())

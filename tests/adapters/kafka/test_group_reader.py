@@ -216,3 +216,35 @@ async def test_a_missing_topic_is_named() -> None:
     view = unobserved(views["payments"])
     assert view.reason == "TopicMissing"
     assert "topic refunds does not exist" in view.message
+
+
+async def test_settings_of_many_groups_are_read_with_one_request_and_without_defaults() -> None:
+    session = {"consumer.session.timeout.ms": "50000"}
+    cluster = FakeCluster({"set": FakeGroup(CONSUMER, settings=session), "old": FakeGroup(CLASSIC)}, brokers=2)
+    topics = dict.fromkeys(("set", "old", "new", "unasked"), ORDERS)
+
+    views = await reader_of(cluster).observe(topics, {"set", "old", "new"})
+
+    assert {group_id: observed(view).settings for group_id, view in views.items()} == {
+        "set": session,
+        "old": {},
+        "new": {},
+        "unasked": None,
+    }
+    assert cluster.requests["DescribeConfigs"] == 1
+
+
+async def test_settings_that_nobody_wants_are_not_asked_for() -> None:
+    cluster = FakeCluster({"payments": FakeGroup()})
+
+    assert observed((await observe(cluster, "payments"))["payments"]).settings is None
+    assert cluster.requests["DescribeConfigs"] == 0
+
+
+@pytest.mark.parametrize("code", [Code.GROUP_AUTHORIZATION_FAILED, Code.INVALID_REQUEST], ids=["denied", "old-broker"])
+async def test_settings_that_cannot_be_read_leave_the_group_observed(code: Code) -> None:
+    cluster = FakeCluster({"payments": FakeGroup(settings_error=code)})
+
+    view = observed((await reader_of(cluster).observe({"payments": ORDERS}, {"payments"}))["payments"])
+
+    assert (view.state, view.settings) == (GroupState.STABLE, None)

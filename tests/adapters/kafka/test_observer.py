@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 import pytest
 
+from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
 from slackwater.core.observation import (
     GroupObservation,
@@ -17,6 +19,7 @@ from slackwater.core.observation import (
     TopicPartition,
     Unobserved,
 )
+from tests.adapters.kafka.fake_facts import FakeFacts
 from tests.adapters.kafka.skipping_loop import run_skipping
 
 ORDERS = frozenset({"orders"})
@@ -28,18 +31,28 @@ class FakeReader:
     def __init__(self, takes_s: float = 0.0) -> None:
         self.takes_s = takes_s
         self.passes: list[tuple[float, frozenset[str]]] = []
+        self.settings: dict[str, str] = {}
+        self.settings_asked: list[frozenset[str]] = []
         self.unreachable: set[str] = set()
         self.states: dict[str, GroupState] = {}
         self.bug: Exception | None = None
         self.closed = False
 
-    async def observe(self, topics_by_group: Mapping[str, frozenset[str]]) -> Mapping[str, KafkaView]:
+    async def observe(
+        self, topics_by_group: Mapping[str, frozenset[str]], settings_of: Collection[str] = ()
+    ) -> Mapping[str, KafkaView]:
         began_at = asyncio.get_running_loop().time()
         self.passes.append((began_at, frozenset(topics_by_group)))
+        self.settings_asked.append(frozenset(settings_of))
         await asyncio.sleep(self.takes_s)
         if self.bug is not None:
             raise self.bug
-        return {group_id: self._view(group_id, topics, began_at) for group_id, topics in topics_by_group.items()}
+        views = {group_id: self._view(group_id, topics, began_at) for group_id, topics in topics_by_group.items()}
+        for group_id in settings_of:
+            view = views[group_id]
+            if isinstance(view, GroupObservation):
+                views[group_id] = replace(view, settings=dict(self.settings))
+        return views
 
     def _view(self, group_id: str, topics: frozenset[str], began_at: float) -> KafkaView:
         if group_id in self.unreachable:
@@ -229,6 +242,102 @@ def test_two_watches_of_one_group_see_their_own_topics() -> None:
         await observer.close()
 
         assert topics == {"ns/a": {"orders"}, "ns/b": {"refunds"}}
+
+    run_skipping(scenario())
+
+
+def test_settings_are_asked_for_where_they_are_wanted_and_only_there() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        told: list[str] = []
+        observer = Observer(reader, told.append)
+        observer.watch("ns/a", "shared", ORDERS, settings=True)
+        observer.watch("ns/b", "shared", ORDERS)
+        observer.watch("ns/c", "c", ORDERS)
+        observer.start()
+        await asyncio.sleep(0.1)
+        seen = {key: (observer.latest(key) or (None,))[0] for key in ("ns/a", "ns/b", "ns/c")}
+        assert reader.settings_asked == [{"shared"}]
+        assert [getattr(view, "settings", None) for view in seen.values()] == [{}, None, None]
+
+        told.clear()
+        reader.settings = {"consumer.session.timeout.ms": "50000"}
+        await observer.observe_now("ns/a")
+        await observer.observe_now("ns/a")
+        await observer.close()
+        assert told == ["ns/a"]
+
+    run_skipping(scenario())
+
+
+def test_a_watch_that_comes_to_want_settings_keeps_what_was_seen() -> None:
+    async def scenario() -> None:
+        reader = FakeReader()
+        observer = Observer(reader, lambda key: None)
+        observer.watch("ns/a", "a", ORDERS)
+        observer.start()
+        await asyncio.sleep(5)
+        before = observer.latest("ns/a")
+        observer.watch("ns/a", "a", ORDERS, settings=True)
+        assert observer.latest("ns/a") == before
+        await asyncio.sleep(0.1)
+        after = observer.latest("ns/a")
+        await observer.close()
+
+        assert before is not None
+        assert after is not None
+        assert (before[0].settings, after[0].settings) == (None, {})  # type: ignore[union-attr]
+        assert after[1].unchanged_since == before[1].unchanged_since
+
+    run_skipping(scenario())
+
+
+def test_facts_about_the_brokers_are_kept_and_told_to_every_group() -> None:
+    async def scenario() -> None:
+        told: list[str] = []
+        brokers = FakeFacts()
+        observer = Observer(FakeReader(), told.append, brokers=brokers)
+        assert observer.broker is None
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        observer.watch("ns/b", "b", ORDERS)
+        await asyncio.sleep(6)
+        assert observer.broker is not None
+        told.clear()
+        brokers.facts = replace(brokers.facts, group_version=0)
+        observer.refresh_broker()
+        await asyncio.sleep(0.1)
+        await observer.close()
+
+        assert observer.broker.group_version == 0
+        assert sorted(told) == ["ns/a", "ns/b"]
+
+    run_skipping(scenario())
+
+
+def test_silent_brokers_hold_up_no_group() -> None:
+    async def scenario() -> None:
+        brokers = FakeFacts()
+        brokers.failure = KafkaUnreachable("no broker answers")
+        observer = Observer(FakeReader(), lambda key: None, brokers=brokers)
+        observer.start()
+        observer.watch("ns/a", "a", ORDERS)
+        assert isinstance(await observer.observe_now("ns/a"), GroupObservation)
+        assert observer.broker is None
+        await observer.close()
+
+    run_skipping(scenario())
+
+
+def test_a_bug_in_reading_the_brokers_ends_the_observer_as_well() -> None:
+    async def scenario() -> None:
+        brokers = FakeFacts()
+        brokers.failure = ZeroDivisionError("a bug")
+        observer = Observer(FakeReader(), lambda key: None, brokers=brokers)
+        observer.start()
+        with pytest.raises(ZeroDivisionError):
+            await observer.wait_failed()
+        await observer.close()
 
     run_skipping(scenario())
 

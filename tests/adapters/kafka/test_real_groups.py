@@ -1,4 +1,4 @@
-"""Groups of real consumers on a real broker: what is read of them, and members that are removed."""
+"""Groups of real consumers on a real broker: what is read of them, and groups that are deleted."""
 
 from __future__ import annotations
 
@@ -76,29 +76,6 @@ async def test_a_group_rolled_from_classic_to_the_new_protocol_is_followed(
                     isinstance(view, GroupObservation) and view.type is GroupType.CONSUMER and is_settled(view)
                 ),
             )
-
-
-@BOTH
-async def test_a_stopped_static_member_is_removed_and_the_others_own_its_partitions(
-    protocol: Mapping[str, str | int],
-    expected: GroupType,
-    bootstrap_servers: str,
-    topic: str,
-    group_id: str,
-    reader: KafkaGroupReader,
-    admin: KafkaGroupAdmin,
-    instance_ids: InstanceIds,
-) -> None:
-    """F10, F11, F12."""
-    ids = instance_ids(3)
-    members = [RunningConsumer(bootstrap_servers, group_id, topic, protocol, id_) for id_ in ids]
-    with running(*members):
-        await view_until(reader, group_id, topic, settled(3, PARTITIONS))
-        members[2].stop()
-
-        assert list(await admin.remove_members(group_id, [ids[2], "payments-99"])) == [ids[2]]
-        await view_until(reader, group_id, topic, settled(2, PARTITIONS))
-        assert list(await admin.remove_members(group_id, [ids[2]])) == []
 
 
 @BOTH

@@ -1,20 +1,30 @@
-"""Changes groups: removes static members, deletes empty groups (F11). Every call is safe to repeat."""
+"""Changes groups: takes static members out, gives their ids free, sets the group's own settings, deletes empty groups.
+
+A member is always named by both its ids as it was seen, and the broker compares both: whoever has taken the instance
+id over meanwhile has another member id and is not touched. Every call is safe to repeat.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
 
 from kafka.protocol.admin import DeleteGroupsRequest
 from kafka.protocol.consumer import LeaveGroupRequest
 
+from slackwater.adapters.kafka.consumer_group_heartbeat import STATIC_MEMBER_LEFT, ConsumerGroupHeartbeatRequest
 from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.errors import Code, Failure, KafkaRefused, KafkaUnreachable, group_failure
+from slackwater.adapters.kafka.group_settings import alter_settings
 from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.core.observation import MemberRef
 from slackwater.core.reasons import Reason
 
-_MOVED = frozenset({Code.NOT_COORDINATOR, Code.COORDINATOR_NOT_AVAILABLE})
-_REASON = "removed by slackwater: the member's pod is gone"
+_MOVED: Final = frozenset({Code.NOT_COORDINATOR, Code.COORDINATOR_NOT_AVAILABLE})
+_NOT_THERE: Final = frozenset({Code.UNKNOWN_MEMBER_ID, Code.FENCED_INSTANCE_ID, Code.GROUP_ID_NOT_FOUND})
+"""No such member, another one under its instance id, no such group (or one of another type)."""
+_REASON: Final = "removed by slackwater: the member's pod is gone"
 
 
 class KafkaGroupAdmin:
@@ -24,28 +34,51 @@ class KafkaGroupAdmin:
         self._wire = wire
         self._coordinators = coordinators or Coordinators(wire)
 
-    async def remove_members(self, group_id: str, instance_ids: Collection[str]) -> Collection[str]:
-        """Remove static members by instance id; returns the ids that were there.
+    async def remove_members(self, group_id: str, members: Collection[MemberRef]) -> Collection[str]:
+        """Remove static members, of classic and KIP-848 groups alike (F11); returns the instance ids removed.
 
-        Ids that nobody holds, and groups that do not exist, are fine. Raises KafkaUnreachable and KafkaRefused.
+        Members that are not there (any more), and groups that do not exist, are fine. Raises KafkaUnreachable and
+        KafkaRefused.
         """
-        if not instance_ids:
+        if not members:
             return ()
-        members = [
-            LeaveGroupRequest.MemberIdentity(member_id="", group_instance_id=instance_id, reason=_REASON)
-            for instance_id in sorted(instance_ids)
+        rows = [
+            LeaveGroupRequest.MemberIdentity(
+                member_id=member.member_id, group_instance_id=member.instance_id, reason=_REASON
+            )
+            for member in sorted(members)
         ]
-        request = LeaveGroupRequest(group_id=group_id, members=members, min_version=3)  # v3 takes instance ids
-        response = await self._ask_coordinator(group_id, request, lambda response: int(response.error_code))
-        if response.error_code in (Code.GROUP_ID_NOT_FOUND, Code.UNKNOWN_MEMBER_ID):
+        request = LeaveGroupRequest(group_id=group_id, members=rows, min_version=3)  # v3 takes instance ids
+        response = await self._ask_coordinator(group_id, request, _code_of)
+        if response.error_code in _NOT_THERE:
             return ()
         _raise_unless_done(group_id, response.error_code)
         removed = []
-        for member in response.members:
-            if member.error_code not in (Code.UNKNOWN_MEMBER_ID, Code.GROUP_ID_NOT_FOUND):
-                _raise_unless_done(group_id, member.error_code)
-                removed.append(member.group_instance_id)
+        for row in response.members:
+            if row.error_code not in _NOT_THERE:
+                _raise_unless_done(group_id, row.error_code)
+                removed.append(row.group_instance_id)
         return tuple(removed)
+
+    async def release_members(self, group_id: str, members: Collection[MemberRef]) -> Collection[str]:
+        """Let successors of dead static members join a KIP-848 group at once; returns the instance ids released.
+
+        Without it the broker refuses them until the old session ends (F13). Says for each member, by a heartbeat, what
+        it would have said at SIGTERM: that it goes and that its id comes back. Its partitions stay reserved for the
+        rest of its session, nothing moves. As in `remove_members` it is fine when there is nobody to release; in a
+        classic group there never is. A member that is alive after all is fenced, and joins again as itself at its next
+        heartbeat. Raises KafkaUnreachable and KafkaRefused.
+        """
+        done = await asyncio.gather(*(self._release(group_id, member) for member in members))
+        return tuple(member.instance_id for member, released in zip(members, done, strict=True) if released)
+
+    async def alter_group_settings(self, group_id: str, values: Mapping[str, str | None]) -> None:
+        """Set the group's own settings (F23), all or none; None gives a setting back to the brokers.
+
+        Members get them with their next heartbeat. Raises KafkaUnreachable, and KafkaRefused for values that the broker
+        does not take and for a missing right.
+        """
+        await alter_settings(self._wire, group_id, values)
 
     async def delete_group(self, group_id: str) -> None:
         """Delete an empty group with its offsets; a group that is not there is fine.
@@ -60,6 +93,19 @@ class KafkaGroupAdmin:
         if code != Code.GROUP_ID_NOT_FOUND:
             _raise_unless_done(group_id, code)
 
+    async def _release(self, group_id: str, member: MemberRef) -> bool:
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=group_id,
+            member_id=member.member_id,
+            instance_id=member.instance_id,
+            member_epoch=STATIC_MEMBER_LEFT,
+        )
+        response = await self._ask_coordinator(group_id, request, _code_of)
+        if response.error_code in _NOT_THERE:
+            return False
+        _raise_unless_done(group_id, response.error_code)
+        return True
+
     async def _ask_coordinator(self, group_id: str, request: Any, code_of: Callable[[Any], int]) -> Any:
         """Ask once more when the coordinator that we remember no longer is it."""
         response = await self._wire.send(request, await self._coordinator(group_id))
@@ -73,6 +119,10 @@ class KafkaGroupAdmin:
         if isinstance(node, Failure):
             raise KafkaUnreachable(node.message, node.reason)
         return node
+
+
+def _code_of(response: Any) -> int:
+    return int(response.error_code)
 
 
 def _raise_unless_done(group_id: str, code: int) -> None:

@@ -1,8 +1,9 @@
 """Reads many groups at once: a fixed number of requests per coordinator and per leader, whatever the number of groups.
 
 A pass is one Metadata request; then, at the same time, the groups' descriptions and committed offsets from every
-coordinator and the ends of the partitions from every leader. What fails makes exactly the groups that it concerns
-`Unobserved`: an answer in part is no observation.
+coordinator, the ends of the partitions from every leader, and, where it is asked for, the groups' own settings from any
+broker. What fails makes exactly the groups that it concerns `Unobserved`: an answer in part is no observation. Only the
+settings may be missing, for want of a right or of a broker that knows them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+import structlog
 
 from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
 from slackwater.adapters.kafka.errors import Failure, KafkaFailed
+from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends
 from slackwater.adapters.kafka.topics import TopicLayout, read_layout
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -24,6 +29,8 @@ from slackwater.core.reasons import Reason
 
 Group = tuple[int, Description, Committed]
 """What a coordinator (its node id first) said about one group."""
+
+_log = structlog.get_logger(__name__)
 
 
 class KafkaGroupReader:
@@ -36,13 +43,19 @@ class KafkaGroupReader:
         self._coordinators = coordinators or Coordinators(wire)
         self._describer = Describer(wire)
         self._now = now
+        self._settings_failures: dict[str, Failure] = {}
 
     @property
     def requests(self) -> Counter[str]:
         return self._wire.requests
 
-    async def observe(self, topics_by_group: Mapping[str, frozenset[str]]) -> Mapping[str, KafkaView]:
-        """One view for each group. Never raises for what Kafka does; each request takes the wire's timeout at most."""
+    async def observe(
+        self, topics_by_group: Mapping[str, frozenset[str]], settings_of: Collection[str] = ()
+    ) -> Mapping[str, KafkaView]:
+        """One view for each group, with their own settings for those in `settings_of`.
+
+        Never raises for what Kafka does; each request takes the wire's timeout at most.
+        """
         if not topics_by_group:
             return {}
         began_at = self._now()
@@ -52,13 +65,17 @@ class KafkaGroupReader:
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
         partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
-        groups, ends = await asyncio.gather(self._read_groups(partitions), self._read_ends(layout))
+        groups, ends, settings = await asyncio.gather(
+            self._read_groups(partitions), self._read_ends(layout), self._read_settings(settings_of)
+        )
         for group_id, topics in topics_by_group.items():
             group = layout.failure_among(topics) or groups[group_id]
             if isinstance(group, Failure):
                 views[group_id] = _unobserved(group, began_at)
             else:
-                views[group_id] = _assembled(group_id, began_at, group, partitions[group_id], ends)
+                view = _assembled(group_id, began_at, group, partitions[group_id], ends)
+                own = settings.get(group_id)
+                views[group_id] = replace(view, settings=own) if isinstance(view, GroupObservation) else view
         return views
 
     async def close(self) -> None:
@@ -98,6 +115,18 @@ class KafkaGroupReader:
             read_committed(self._wire, node_id, partitions),
         )
         return {g: _both(node_id, descriptions[g], committed[g]) for g in partitions}
+
+    async def _read_settings(self, group_ids: Collection[str]) -> dict[str, Settings]:
+        """Of those groups that could be read; says once why not."""
+        if not group_ids:
+            return {}
+        read = await read_settings(self._wire, group_ids)
+        failures = {group_id: own for group_id, own in read.items() if isinstance(own, Failure)}
+        for group_id, failure in failures.items():
+            if self._settings_failures.get(group_id) != failure:
+                _log.warning("group_settings_not_read", group_id=group_id, message=failure.message)
+        self._settings_failures = failures
+        return {group_id: own for group_id, own in read.items() if not isinstance(own, Failure)}
 
     async def _read_ends(self, layout: TopicLayout) -> dict[TopicPartition, int | Failure]:
         by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)

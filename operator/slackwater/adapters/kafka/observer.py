@@ -1,8 +1,8 @@
 """Watches the groups of one connection: often those in motion or in an outage, seldom those at rest, in common passes.
 
 All groups at rest are looked at in the same pass, whenever they were added, so that their requests are per coordinator
-and not per group. Only Kafka's failures are folded in as `Unobserved`; anything else ends the task, and `wait_failed`
-tells its owner.
+and not per group. The brokers themselves are asked by a task of its own, so that one that is silent holds up no group.
+Only Kafka's failures are folded in as `Unobserved`; anything else ends the task, and `wait_failed` tells its owner.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Final
 
 import structlog
 
+from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
 from slackwater.adapters.kafka.watch import Watch
+from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView
 from slackwater.ports import GroupReader
@@ -37,7 +39,8 @@ class Observer:
     """Keeps the newest view and history of every watched group, and says when one changed.
 
     `on_change(key)` is called in the event loop: when a group's members, state, assignments or partitions changed, when
-    it could not be read or could be again, and after every pass for groups in motion. Not thread-safe: one event loop.
+    it could not be read or could be again, and after every pass for groups in motion; for every group when the facts
+    about the brokers changed. Not thread-safe: one event loop.
     """
 
     def __init__(
@@ -45,10 +48,12 @@ class Observer:
         reader: GroupReader,
         on_change: Callable[[str], None],
         *,
+        brokers: ReadsFacts | None = None,
         moving_interval_s: float = MOVING_INTERVAL_S,
         rest_interval_s: float = REST_INTERVAL_S,
     ) -> None:
         self._reader = reader
+        self._brokers = None if brokers is None else BrokerWatch(brokers, self._tell_all)
         self._on_change = on_change
         self._moving_interval_s = moving_interval_s
         self._rest_interval_s = rest_interval_s
@@ -60,33 +65,56 @@ class Observer:
         self._moving_due_at = 0.0
         self._rest_due_at = 0.0
         self.task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def broker(self) -> BrokerFacts | None:
+        """The newest facts about the brokers; None until they could be read."""
+        return None if self._brokers is None else self._brokers.facts
+
+    def refresh_broker(self) -> None:
+        """Ask the brokers again soon; safe to call at every turn."""
+        if self._brokers is not None:
+            self._brokers.refresh()
 
     def start(self) -> None:
         """Begin to observe."""
-        self.task = asyncio.get_running_loop().create_task(self._run(), name="kafka-observer")
+        loop = asyncio.get_running_loop()
+        self.task = loop.create_task(self._run(), name="kafka-observer")
+        self._tasks = {self.task}
+        if self._brokers is not None:
+            self._tasks.add(loop.create_task(self._brokers.run(), name="kafka-broker-watch"))
 
     async def wait_failed(self) -> None:
         """Wait until the observer has ended; raises what ended it, returns after `close`."""
         if self.task is None:
             raise RuntimeError("the observer was not started")
-        await asyncio.wait({self.task})
-        if not self.task.cancelled():
-            self.task.result()
+        ended, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in ended:
+            if not task.cancelled():
+                task.result()
 
     async def close(self) -> None:
         """Stop observing and end the reader. Callers that wait for an observation get ObserverStopped."""
-        if self.task is not None:
-            self.task.cancel()
-            await asyncio.wait({self.task})
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         await self._reader.close()
 
-    def watch(self, key: str, group_id: str, topics: Iterable[str]) -> None:
-        """Observe a group under `key`, at once and then on schedule. The same call again changes nothing."""
+    def watch(self, key: str, group_id: str, topics: Iterable[str], settings: bool = False) -> None:
+        """Observe a group under `key`, at once and then on schedule; with `settings`, its own settings too.
+
+        The same call again changes nothing; what was seen is kept when only `settings` changes.
+        """
         wanted = frozenset(topics)
         known = self._watches.get(key)
-        if known is not None and (known.group_id, known.topics) == (group_id, wanted):
+        if known is None or (known.group_id, known.topics) != (group_id, wanted):
+            self._watches[key] = Watch(group_id, wanted, settings, known is not None and known.in_motion)
+        elif known.settings != settings:
+            known.settings = settings
+        else:
             return
-        self._watches[key] = Watch(group_id, wanted, in_motion=known is not None and known.in_motion)
         self._ask_for(key)
 
     def unwatch(self, key: str) -> None:
@@ -120,6 +148,10 @@ class Observer:
         self._waiting[key].append(future)
         self._ask_for(key)
         return await future
+
+    def _tell_all(self) -> None:
+        for key in list(self._watches):
+            self._on_change(key)
 
     def _ask_for(self, key: str) -> None:
         self._wanted.add(key)
@@ -169,8 +201,9 @@ class Observer:
         topics: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
         for watch in watches.values():
             topics[watch.group_id] |= watch.topics
+        settings_of = {watch.group_id for watch in watches.values() if watch.settings}
         try:
-            views = await self._reader.observe(topics)
+            views = await self._reader.observe(topics, settings_of)
         except BaseException:
             for key, futures in waiting.items():  # so that whoever waits learns that the task ends
                 self._waiting[key] += futures

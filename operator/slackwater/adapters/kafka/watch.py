@@ -18,6 +18,8 @@ class Watch:
 
     group_id: str
     topics: frozenset[str]
+    settings: bool = False
+    """Whether the group's own settings are wanted too."""
     in_motion: bool = False
     view: KafkaView | None = None
     history: GroupHistory = field(default_factory=GroupHistory)
@@ -40,11 +42,13 @@ class Watch:
         return (
             not isinstance(before, GroupObservation)
             or self.history.fingerprint != earlier.fingerprint
-            or self.view.partitions != before.partitions
+            or (self.view.partitions, self.view.settings) != (before.partitions, before.settings)
         )
 
     def _narrowed(self, observation: GroupObservation) -> GroupObservation:
-        """Leave out topics that only another watch of the same group asked for."""
+        """Leave out what only another watch of the same group asked for."""
+        if not self.settings and observation.settings is not None:
+            observation = replace(observation, settings=None)
         partitions = frozenset(p for p in observation.partitions if p.topic in self.topics)
         if partitions == observation.partitions:
             return observation

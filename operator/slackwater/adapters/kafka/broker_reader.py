@@ -1,0 +1,137 @@
+"""Asks every broker of a cluster what it can do and allows: two requests to each, and none that grows with the groups.
+
+All are asked because any of them may coordinate a group. Where they differ, as while their settings are being rolled
+out, the narrower answer counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kafka.protocol.admin import DescribeConfigsRequest
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+
+from slackwater.adapters.kafka.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from slackwater.adapters.kafka.errors import Code, KafkaUnreachable
+from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.reasons import Reason
+
+_BROKER: Final = 4
+_GROUP_VERSION: Final = "group.version"
+_POLICY: Final = "group.consumer.migration.policy"
+_CLASSIC_SESSION: Final = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")
+_CONSUMER_SESSION: Final = ("group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms")
+_CONSUMER_HEARTBEAT: Final = ("group.consumer.min.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms")
+_DENIED: Final = (
+    "the connection's Kafka user may not read the brokers' settings: grant it DescribeConfigs on the cluster"
+)
+_NAMES: Final = (*_CLASSIC_SESSION, *_CONSUMER_SESSION, *_CONSUMER_HEARTBEAT, _POLICY)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAnswer:
+    """What one broker said."""
+
+    serves_consumer_protocol: bool
+    group_version: int
+    settings: Mapping[str, str]
+    problem: str = ""
+
+
+class BrokerReader:
+    """Reads the facts of one cluster."""
+
+    def __init__(self, wire: KafkaWire, *, now: Callable[[], float] = time.time) -> None:
+        self._wire = wire
+        self._now = now
+
+    async def read(self) -> BrokerFacts:
+        """Ask now. Raises KafkaUnreachable and KafkaRefused; what is only not granted is a `problem` of the facts."""
+        began_at = self._now()
+        metadata = await self._wire.send(MetadataRequest(topics=[], allow_auto_topic_creation=False, min_version=4))
+        self._wire.remember_brokers(metadata)
+        answers = await asyncio.gather(*(self._ask(broker.node_id) for broker in metadata.brokers))
+        if not answers:
+            raise KafkaUnreachable("Kafka named no broker of the cluster", Reason.OBSERVATION_INCOMPLETE)
+        return facts_of(answers, began_at)
+
+    async def _ask(self, node_id: int) -> BrokerAnswer:
+        row = DescribeConfigsRequest.DescribeConfigsResource
+        resource = row(resource_type=_BROKER, resource_name=str(node_id), configuration_keys=list(_NAMES))
+        # Version 3 tells the finalized features (Kafka 2.7).
+        capabilities, settings = await asyncio.gather(
+            self._wire.send(
+                ApiVersionsRequest(client_software_name="slackwater", client_software_version="0", max_version=3),
+                node_id,
+            ),
+            self._wire.send(DescribeConfigsRequest(resources=[resource]), node_id),
+        )
+        return answer_of(node_id, capabilities, settings)
+
+
+def answer_of(node_id: int, capabilities: Any, described: Any) -> BrokerAnswer:
+    """Read one broker's ApiVersionsResponse and DescribeConfigsResponse. Raises KafkaUnreachable for an error."""
+    if capabilities.error_code != Code.NONE:
+        message = f"Kafka broker {node_id} did not say what it can do: error code {capabilities.error_code}"
+        raise KafkaUnreachable(message, Reason.OBSERVATION_INCOMPLETE)
+    # Empty, and of epoch -1, in a cluster that finalized nothing.
+    finalized = {feature.name: feature.max_version_level for feature in capabilities.finalized_features or ()}
+    settings: dict[str, str] = {}
+    problem = ""
+    for result in described.results:
+        if result.error_code == Code.CLUSTER_AUTHORIZATION_FAILED:
+            problem = _DENIED
+        elif result.error_code != Code.NONE:
+            problem = f"Kafka broker {node_id} did not tell its settings: error code {result.error_code}"
+        settings |= {config.name: config.value for config in result.configs if config.value is not None}
+    return BrokerAnswer(
+        serves_consumer_protocol=any(
+            offered.api_key == ConsumerGroupHeartbeatRequest.API_KEY for offered in capabilities.api_keys
+        ),
+        group_version=finalized.get(_GROUP_VERSION, 0),
+        settings=settings,
+        problem=problem,
+    )
+
+
+def facts_of(answers: Sequence[BrokerAnswer], read_at: float) -> BrokerFacts:
+    """What holds for every broker. `answers` is not empty."""
+    each = [answer.settings for answer in answers]
+    policy, disagreement = _policy(each)
+    return BrokerFacts(
+        read_at=read_at,
+        serves_consumer_protocol=all(answer.serves_consumer_protocol for answer in answers),
+        group_version=min(answer.group_version for answer in answers),
+        migration_policy=policy,
+        classic_session=_bounds(each, _CLASSIC_SESSION),
+        consumer_session=_bounds(each, _CONSUMER_SESSION),
+        consumer_heartbeat=_bounds(each, _CONSUMER_HEARTBEAT),
+        problem=next((answer.problem for answer in answers if answer.problem), disagreement),
+    )
+
+
+def _bounds(each: Collection[Mapping[str, str]], names: tuple[str, str]) -> Bounds | None:
+    """The values that all brokers allow; None when one does not tell, or when there is no such value."""
+    lows, highs = ([settings.get(name, "") for settings in each] for name in names)
+    if not all(value.isdecimal() for value in (*lows, *highs)):
+        return None
+    low, high = max(map(int, lows)), min(map(int, highs))
+    return Bounds(low, high) if low <= high else None
+
+
+def _policy(each: Collection[Mapping[str, str]]) -> tuple[MigrationPolicy | None, str]:
+    """The policy of all brokers, and what is wrong when there is none though they name one."""
+    named = {settings[_POLICY].lower() for settings in each if _POLICY in settings}
+    if not named or any(_POLICY not in settings for settings in each):
+        return None, ""
+    if len(named) > 1:
+        return None, f"the brokers differ in {_POLICY} ({', '.join(sorted(named))}): set it alike on all"
+    (name,) = named
+    if name not in set(MigrationPolicy):
+        return None, f"the brokers' {_POLICY} is {name}, which this slackwater does not know"
+    return MigrationPolicy(name), ""

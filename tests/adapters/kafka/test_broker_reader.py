@@ -1,0 +1,165 @@
+"""What brokers can do and allow, as read from their answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from kafka.protocol.admin import DescribeConfigsResponse
+from kafka.protocol.metadata import ApiVersionsResponse, MetadataResponse
+
+from slackwater.adapters.kafka.broker_reader import BrokerAnswer, BrokerReader, answer_of, facts_of
+from slackwater.adapters.kafka.errors import Code, KafkaUnreachable
+from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
+
+SETTINGS = {
+    "group.min.session.timeout.ms": "6000",
+    "group.max.session.timeout.ms": "1800000",
+    "group.consumer.min.session.timeout.ms": "45000",
+    "group.consumer.max.session.timeout.ms": "60000",
+    "group.consumer.min.heartbeat.interval.ms": "5000",
+    "group.consumer.max.heartbeat.interval.ms": "15000",
+    "group.consumer.migration.policy": "bidirectional",
+}
+ANSWER = BrokerAnswer(serves_consumer_protocol=True, group_version=1, settings=SETTINGS)
+FACTS = BrokerFacts(
+    read_at=7.0,
+    serves_consumer_protocol=True,
+    group_version=1,
+    migration_policy=MigrationPolicy.BIDIRECTIONAL,
+    classic_session=Bounds(6_000, 1_800_000),
+    consumer_session=Bounds(45_000, 60_000),
+    consumer_heartbeat=Bounds(5_000, 15_000),
+)
+
+
+def capabilities(*api_keys: int, group_version: int | None = 1) -> Any:
+    features = (
+        []
+        if group_version is None
+        else [ApiVersionsResponse.FinalizedFeatureKey(name="group.version", max_version_level=group_version)]
+    )
+    offered = [ApiVersionsResponse.ApiVersion(api_key=key, min_version=0, max_version=1) for key in api_keys]
+    return _over_the_wire(ApiVersionsResponse(api_keys=offered, finalized_features=features), 3)
+
+
+def described(settings: dict[str, str | None] | None = None, error_code: int = 0) -> Any:
+    row = DescribeConfigsResponse.DescribeConfigsResult
+    configs = [row.DescribeConfigsResourceResult(name=k, value=v) for k, v in (settings or {}).items()]
+    return _over_the_wire(DescribeConfigsResponse(results=[row(error_code=error_code, configs=configs)]), 4)
+
+
+def _over_the_wire(answer: Any, version: int) -> Any:
+    return type(answer).decode(answer.encode(version=version), version=version)
+
+
+class AnsweringWire:
+    """Brokers 1 to n, each with answers of its own."""
+
+    def __init__(self, *answers: tuple[Any, Any]) -> None:
+        self.answers = answers
+
+    async def send(self, request: Any, node_id: int | None = None) -> Any:
+        name = type(request).__name__
+        if name == "MetadataRequest":
+            row = MetadataResponse.MetadataResponseBroker
+            brokers = [row(node_id=number, host="kafka", port=9092) for number, _ in enumerate(self.answers, 1)]
+            return MetadataResponse(brokers=brokers, topics=[])
+        assert node_id is not None
+        return self.answers[node_id - 1][0 if name == "ApiVersionsRequest" else 1]
+
+    def remember_brokers(self, metadata: Any) -> None: ...
+
+
+async def read(*answers: tuple[Any, Any]) -> BrokerFacts:
+    return await BrokerReader(AnsweringWire(*answers), now=lambda: 7.0).read()  # type: ignore[arg-type]
+
+
+async def test_every_fact_is_read() -> None:
+    assert await read((capabilities(3, 68, 69), described(dict(SETTINGS)))) == FACTS
+
+
+async def test_a_broker_from_before_the_new_protocol_tells_what_it_has() -> None:
+    classic = {name: value for name, value in SETTINGS.items() if not name.startswith("group.consumer")}
+
+    assert await read((capabilities(3, group_version=None), described(dict(classic)))) == replace(
+        FACTS,
+        serves_consumer_protocol=False,
+        group_version=0,
+        migration_policy=None,
+        consumer_session=None,
+        consumer_heartbeat=None,
+    )
+
+
+async def test_one_broker_that_cannot_is_enough() -> None:
+    facts = await read(
+        (capabilities(3, 68), described(dict(SETTINGS))),
+        (capabilities(3, group_version=0), described(dict(SETTINGS))),
+    )
+
+    assert (facts.serves_consumer_protocol, facts.group_version) == (False, 0)
+
+
+async def test_what_is_not_granted_is_said_and_the_rest_is_read() -> None:
+    facts = await read((capabilities(68), described(error_code=Code.CLUSTER_AUTHORIZATION_FAILED)))
+
+    assert (facts.serves_consumer_protocol, facts.group_version) == (True, 1)
+    assert (facts.migration_policy, facts.classic_session, facts.consumer_session) == (None, None, None)
+    assert facts.problem.endswith("grant it DescribeConfigs on the cluster")
+
+
+async def test_a_cluster_without_brokers_is_no_answer() -> None:
+    with pytest.raises(KafkaUnreachable, match="named no broker"):
+        await read()
+
+
+def test_an_error_is_no_answer() -> None:
+    with pytest.raises(KafkaUnreachable, match="broker 3 did not say what it can do: error code 41"):
+        answer_of(3, ApiVersionsResponse(error_code=41, api_keys=[]), described())
+
+
+def test_settings_that_are_kept_from_us_are_not_known() -> None:
+    answer = answer_of(1, capabilities(68), described({**SETTINGS, "group.consumer.migration.policy": None}))
+
+    assert facts_of([answer], 7.0) == replace(FACTS, migration_policy=None)
+
+
+def test_only_what_all_brokers_allow_is_allowed() -> None:
+    other = {
+        **SETTINGS,
+        "group.min.session.timeout.ms": "10000",
+        "group.max.session.timeout.ms": "3600000",
+        "group.consumer.min.session.timeout.ms": "70000",
+        "group.consumer.max.session.timeout.ms": "80000",
+    }
+
+    facts = facts_of([ANSWER, replace(ANSWER, settings=other)], 7.0)
+
+    assert facts == replace(FACTS, classic_session=Bounds(10_000, 1_800_000), consumer_session=None)
+
+
+@pytest.mark.parametrize(
+    ("policies", "policy", "problem"),
+    [
+        (["UPGRADE", "upgrade"], MigrationPolicy.UPGRADE, ""),
+        (["upgrade", "disabled"], None, "the brokers differ in group.consumer.migration.policy (disabled, upgrade)"),
+        (["sideways"], None, "is sideways, which this slackwater does not know"),
+    ],
+)
+def test_the_policy_is_one_that_all_have(policies: list[str], policy: MigrationPolicy | None, problem: str) -> None:
+    answers = [replace(ANSWER, settings={**SETTINGS, "group.consumer.migration.policy": policy}) for policy in policies]
+
+    facts = facts_of(answers, 7.0)
+
+    assert facts.migration_policy is policy
+    assert problem in facts.problem
+    assert bool(problem) == bool(facts.problem)
+
+
+@pytest.mark.parametrize(
+    ("value_ms", "nearest"), [(1_000, 6_000), (6_000, 6_000), (45_000, 45_000), (10**9, 1_800_000)]
+)
+def test_values_are_held_within_bounds(value_ms: int, nearest: int) -> None:
+    assert Bounds(6_000, 1_800_000).clamp(value_ms) == nearest
