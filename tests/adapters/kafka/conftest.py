@@ -13,6 +13,7 @@ from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
+from tests.adapters.kafka.static_group import StaticGroup
 
 PARTITIONS = 6
 
@@ -56,3 +57,10 @@ def admin(wire: KafkaWire) -> KafkaGroupAdmin:
 @pytest.fixture
 def instance_ids(group_id: str) -> Callable[[int], list[str]]:
     return lambda count: [f"{group_id}-{ordinal}" for ordinal in range(count)]
+
+
+@pytest.fixture
+def scene(bootstrap_servers: str, topic: str, group_id: str, reader: KafkaGroupReader) -> Iterator[StaticGroup]:
+    group = StaticGroup(bootstrap_servers, topic, group_id, reader)
+    yield group
+    group.end()

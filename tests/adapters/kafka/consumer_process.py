@@ -7,13 +7,13 @@ watches and ends such programs.
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,19 +107,9 @@ class ConsumerProcess:
             self.told.append(Told(told["at"], told["what"], tuple(told["partitions"]), told["message"]))
 
 
-@contextmanager
-def processes(*consumers: ConsumerProcess) -> Iterator[list[ConsumerProcess]]:
-    """Ends every process, those added to the list meanwhile too."""
-    running = list(consumers)
-    try:
-        yield running
-    finally:
-        for consumer in running:
-            consumer.kill()
-
-
 def main(topic: str, settings: Mapping[str, Any]) -> None:
-    """Consume until SIGTERM."""
+    """Consume until SIGTERM, or until whoever started this is gone."""
+    parent = os.getppid()
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     consumer = Consumer({**settings, "error_cb": lambda error: _tell("error", message=error.str())})
@@ -128,7 +118,7 @@ def main(topic: str, settings: Mapping[str, Any]) -> None:
         return lambda _, partitions: _tell(what, [partition.partition for partition in partitions])
 
     consumer.subscribe([topic], on_assign=tells("assigned"), on_revoke=tells("revoked"), on_lost=tells("lost"))
-    while not ended.is_set():
+    while not ended.is_set() and os.getppid() == parent:
         message = consumer.poll(0.1)
         if message is not None and (error := message.error()) is not None:
             _tell("fatal" if error.fatal() else "error", message=f"{_name(error)}: {error.str()}")
