@@ -1,4 +1,4 @@
-"""What a plan may ask the shell to do to the cluster, as values."""
+"""What a plan may ask the shell to do to the cluster and to the group in Kafka, as values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from slackwater.core.observation import MemberRef
 from slackwater.core.world import UpdateStrategy
 
 
@@ -14,6 +15,8 @@ class Purpose(StrEnum):
     """Why the StatefulSet is written."""
 
     CREATE = "create the StatefulSet"
+    DRAIN = "stop every pod, so that all can change their protocol at once"
+    START = "start all pods anew with the other protocol"
     TAKE_TEMPLATE = "take up the new template; no pod moves yet"
     SCALE = "change the number of pods"
     RESTART = "let the next pod take up the new version"
@@ -37,7 +40,7 @@ class WriteWorkload:
 
     @property
     def disruptive(self) -> bool:
-        return self.purpose is Purpose.RESTART
+        return self.purpose in (Purpose.RESTART, Purpose.DRAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,43 @@ class DeletePod:
         return True
 
 
-Act = WriteWorkload | DeletePod
+@dataclass(frozen=True, slots=True)
+class RemoveMembers:
+    """Take dead static members out of the group. Who has taken an id over since has another member id, and stays."""
+
+    members: tuple[MemberRef, ...]
+    why: str
+
+    @property
+    def disruptive(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseMembers:
+    """Give the instance ids of dead static members of a KIP-848 group free, for their successors to join (F13)."""
+
+    members: tuple[MemberRef, ...]
+    why: str
+
+    @property
+    def disruptive(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class AlterGroupSettings:
+    """Set the group's own settings in Kafka; no pod restarts for them (F23)."""
+
+    values: Mapping[str, str | None]
+    """None: back to what the brokers have for all groups."""
+
+    @property
+    def disruptive(self) -> bool:
+        return False
+
+
+Act = WriteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,12 @@ from typing import Any
 from slackwater.api.annotations import PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
+from slackwater.core.group_settings import timeouts_in_force
 from slackwater.core.memory import RolloutPhase, timestamp
 from slackwater.core.observation import GroupObservation, Unobserved
 from slackwater.core.presence import serves
 from slackwater.core.reasons import Hold, Reason
+from slackwater.core.stale import find_idle_pods
 from slackwater.core.text import listing, rounded
 from slackwater.core.world import World
 
@@ -27,16 +29,17 @@ class Verdict:
     message: str = ""
 
 
-def verdicts(world: World, hold: Hold | None) -> tuple[Verdict, ...]:
+def verdicts(world: World, hold: Hold | None, refusal: Hold | None = None) -> tuple[Verdict, ...]:
     """Every condition of the group, always all of them, so that an absent one never has to be interpreted."""
     return (
         _ready(world),
         _progressing(world),
         _group_stable(world),
         _rollout_gated(world, hold),
-        _protocol_upgrade(world),
+        _protocol_upgrade(world, hold, refusal),
         _static_membership(world),
         _oversized(world),
+        _timeouts_clamped(world),
         _lagging(world),
         _paused(world),
         _degraded(world, hold),
@@ -117,16 +120,35 @@ def _rollout_gated(world: World, hold: Hold | None) -> Verdict:
     return Verdict(kind, FALSE, Reason.NOT_ROLLING, "there is nothing to roll out")
 
 
-def _protocol_upgrade(world: World) -> Verdict:
-    kind, target, made_for = ConditionType.PROTOCOL_UPGRADE, world.group.spec.protocol.target, world.memory.protocol
-    if (target or "") == made_for or world.workload is None:
+def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> Verdict:
+    kind, upgrade = ConditionType.PROTOCOL_UPGRADE, world.memory.upgrade
+    if refusal is not None:
+        return Verdict(kind, FALSE, refusal.reason, refusal.message)
+    if upgrade is None:
         return Verdict(kind, FALSE, Reason.PROTOCOL_AS_WANTED, "")
-    asked = target.value if target is not None else "the consumers' own choice"
-    message = (
-        f"the pods are made for {made_for or 'the choice of the consumers'} and stay so: this version of slackwater"
-        f" cannot take a running group to {asked} yet; put protocol.target back, or make a new ConsumerGroup"
-    )
-    return Verdict(kind, FALSE, Reason.PROTOCOL_CHANGE_NOT_AVAILABLE, message)
+    step = f"step {upgrade.step} of {len(upgrade.path)}"
+    what = f"{upgrade.behind.words} to {upgrade.here.words}, {step} of {upgrade.strategy}"
+    if world.memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
+        way_out = "annotate retry to try the step again, apply a template that works, or set protocol.target back"
+        return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, f"{what} failed: {world.memory.message}; {way_out}")
+    waits = f"; waiting: {hold.message}" if hold is not None else ""
+    return Verdict(kind, TRUE, Reason.UPGRADING, f"{what}{waits}")
+
+
+def _timeouts_clamped(world: World) -> Verdict:
+    kind, timeouts = ConditionType.TIMEOUTS_CLAMPED, timeouts_in_force(world)
+    clamped = [
+        f"{t.name} {t.asked_ms / 1000:g}s is outside of what the brokers allow"
+        f" ({t.bounds.min_ms / 1000:g}s to {t.bounds.max_ms / 1000:g}s), so it is {t.set_ms / 1000:g}s"
+        for t in timeouts
+        if t.clamped and t.bounds is not None
+    ]
+    if clamped:
+        return Verdict(kind, TRUE, Reason.CLAMPED, "; ".join(clamped))
+    if world.broker is None or world.broker.problem:
+        why = world.broker.problem if world.broker is not None else "the brokers have not told yet what they allow"
+        return Verdict(kind, UNKNOWN, Reason.BOUNDS_UNKNOWN, why)
+    return Verdict(kind, FALSE, Reason.WITHIN_BOUNDS, "")
 
 
 def _static_membership(world: World) -> Verdict:
@@ -181,4 +203,7 @@ def _degraded(world: World, hold: Hold | None) -> Verdict:
         return Verdict(kind, TRUE, hold.reason, hold.message)
     if memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
         return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, memory.message)
+    if idle := find_idle_pods(world):
+        message = f"{listing(pod.name for pod in idle)} own nothing, while partitions have no live owner"
+        return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
     return Verdict(kind, FALSE, Reason.AS_WANTED, "")

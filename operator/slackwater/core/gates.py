@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Final
 
 from slackwater.api.annotations import PAUSE
-from slackwater.api.consumer_group import Membership
 from slackwater.core.history import TAKEOVERS_KEPT, MemberSighting
-from slackwater.core.observation import GroupObservation, GroupState, Member, Unobserved
+from slackwater.core.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.presence import Presence, presence
 from slackwater.core.reasons import Hold, Reason
+from slackwater.core.strangers import find_left_behind, find_strangers
 from slackwater.core.text import listing, rounded, seconds
 from slackwater.core.work import find_stall, partitions_in_words
 from slackwater.core.world import Pod, World, ordinal_of
@@ -94,11 +94,11 @@ def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold 
 
 def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 5: exactly the expected members; no duplicate, zombie or foreign one."""
-    if strangers := [m for m in kafka.members if _is_foreign(world, m)]:
+    if strangers := find_strangers(world, kafka):
         who = listing(f"{m.client_id} at {m.host.lstrip('/')}" for m in strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
-    if zombies := [m.instance_id or m.member_id for m in kafka.members if _is_zombie(world, m)]:
+    if zombies := [member.instance_id or "" for member in find_left_behind(world, kafka)]:
         message = f"members whose pods are gone are still in the group: {listing(zombies)}"
         return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
     for instance_id, sighting in world.history.members.items():
@@ -151,17 +151,6 @@ GATES: Final[tuple[Gate, ...]] = (
     partitions_are_owned,
     lag_is_bounded,
 )
-
-
-def _is_foreign(world: World, member: Member) -> bool:
-    if world.group.spec.membership is Membership.STATIC:
-        return ordinal_of(member.instance_id, world.group.name) is None
-    return all(member not in world.members_of(pod) for pod in world.pods)
-
-
-def _is_zombie(world: World, member: Member) -> bool:
-    ordinal = ordinal_of(member.instance_id, world.group.name)
-    return ordinal is not None and ordinal >= world.group.spec.replicas
 
 
 def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:

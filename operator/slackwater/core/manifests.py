@@ -12,9 +12,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from slackwater.api.annotations import API_VERSION, GROUP_LABEL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.annotations import API_VERSION, GROUP_LABEL, PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.broker import Bounds
 from slackwater.core.client_settings import settings
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.world import UpdateStrategy
 
 Json = dict[str, Any]
@@ -28,8 +30,13 @@ class Template:
     body: Mapping[str, Any]
 
 
-def render_template(group: ConsumerGroup, bootstrap_servers: str, protocol: str) -> Template:
-    """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together)."""
+def render_template(
+    group: ConsumerGroup, bootstrap_servers: str, profile: Profile, session_bounds: Bounds | None = None
+) -> Template:
+    """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together).
+
+    `session_bounds`: what the brokers allow classic sessions to be, where that is known to bind.
+    """
     body: Json = deepcopy(group.spec.template.to_manifest())
     metadata = body["metadata"] = body.get("metadata") or {}
     metadata["labels"] = {**(metadata.get("labels") or {}), **selector(group)}
@@ -38,7 +45,10 @@ def render_template(group: ConsumerGroup, bootstrap_servers: str, protocol: str)
     # A Service called kafka would put KAFKA_PORT and more into every pod: variables that look like client settings.
     body["spec"].setdefault("enableServiceLinks", False)
     container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
-    container["env"] = [*container.get("env", ()), *settings(group, bootstrap_servers, protocol)]
+    ours = settings(group, bootstrap_servers, profile, session_bounds)
+    names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
+    container["env"] = [*(e for e in container.get("env", ()) if e["name"] not in names), *ours]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), PROTOCOL: profile.value}
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}
     return Template(digest, body)

@@ -15,6 +15,9 @@ from pydantic import BeforeValidator, ConfigDict, PlainSerializer, TypeAdapter, 
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.errors import InvalidSpec
+from slackwater.core.broker import Bounds
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.protocol.strategies import StrategyName
 
 
 def timestamp(moment: float) -> str:
@@ -82,6 +85,55 @@ class Canary:
 
 
 @dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The way to another protocol that the group is on."""
+
+    __pydantic_config__ = _WIRE
+
+    origin: Profile
+    """What the pods had when it began."""
+    strategy: StrategyName
+    path: tuple[Profile, ...]
+    """The profiles to go through, in order; the last is where it leads."""
+    step: int = 1
+    """Which of them the pods are being taken to, counted from 1; they have that one and the one before it."""
+    returning: bool = False
+    """The step is being undone, because somebody changed the target in the middle of it."""
+    started_at: Moment | None = None
+
+    @property
+    def target(self) -> Profile:
+        return self.path[-1]
+
+    @property
+    def here(self) -> Profile:
+        """What the pods are being given."""
+        return self.path[self.step - 1]
+
+    @property
+    def behind(self) -> Profile:
+        """What they had before this step."""
+        return self.path[self.step - 2] if self.step > 1 else self.origin
+
+    @property
+    def drains(self) -> bool:
+        """Nobody may be in the group while its pods change from one profile to the other."""
+        return self.strategy is StrategyName.DRAIN_CUTOVER
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A dead member whose instance id was given free, so that its successor can join (F13)."""
+
+    __pydantic_config__ = _WIRE
+
+    member_id: str
+    released_at: Moment
+    restarted: bool = False
+    """The pod was restarted since, because its process had met the fatal error before."""
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutMemory:
     __pydantic_config__ = _WIRE
 
@@ -100,8 +152,19 @@ class RolloutMemory:
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0
     """The longest classic session timeout that a pod of this rollout may still run with."""
-    protocol: str = ""
-    """The rebalance protocol that the pods were made for; empty when the spec left it to the consumers."""
+    protocol: Profile = Profile.OWN_CHOICE
+    """The profile that pods are given now."""
+    upgrade: Upgrade | None = None
+    """The way to another protocol, while the group is on one."""
+    ids_given: int = 0
+    """Instance ids of ordinals below this were given by the operator, and no others."""
+    session_bounds: Bounds | None = None
+    """What the brokers allow classic sessions to be, while it binds: remembered, so that a broker that cannot be asked
+    never changes a template."""
+    group_settings: Mapping[str, str] = field(default_factory=dict)
+    """The group's own settings in Kafka that the operator made (F23)."""
+    released: Mapping[str, Release] = field(default_factory=dict)
+    """By instance id."""
     step: Step | None = None
     canary: Canary | None = None
     message: str = ""

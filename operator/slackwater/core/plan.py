@@ -11,16 +11,30 @@ from typing import Final
 
 from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
 from slackwater.api.rollout import OnFailure, RolloutStrategy
-from slackwater.core.acts import Act, DeletePod, Note, Purpose, WriteWorkload
-from slackwater.core.canary import canary_ahead
+from slackwater.core.acts import (
+    Act,
+    Note,
+    Purpose,
+)
 from slackwater.core.commands import can_go_back, go_back, obey
 from slackwater.core.drift import holds
 from slackwater.core.failure import Failure, find_failure
+from slackwater.core.group_settings import binding_bounds
 from slackwater.core.manifests import Template, render_template
 from slackwater.core.memory import RolloutMemory, RolloutPhase
+from slackwater.core.notes import notes_of, start_note, workload_note
 from slackwater.core.observation import GroupObservation
+from slackwater.core.protocol import cutover
+from slackwater.core.protocol.profile import can_mix, profile_in
+from slackwater.core.protocol.upgrade import Course, finish_step, set_course
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.rollout import next_move
+from slackwater.core.shapes import scale, shape
+from slackwater.core.stale import still_released
+from slackwater.core.strangers import ids_given
+from slackwater.core.text import listing
+from slackwater.core.timeouts import classic_timeouts
+from slackwater.core.upkeep import upkeep
 from slackwater.core.world import UpdateStrategy, Workload, World
 
 _AT_REST_WELL: Final = (RolloutPhase.NONE, RolloutPhase.COMPLETE)
@@ -31,6 +45,8 @@ class Plan:
     memory: RolloutMemory
     act: Act | None = None
     hold: Hold | None = None
+    refusal: Hold | None = None
+    """Why the group is not taken to the protocol that is asked for; everything else goes on."""
     notes: tuple[Note, ...] = ()
 
 
@@ -41,10 +57,15 @@ def plan(world: World) -> Plan:
         name = world.group.spec.connection_ref.name
         message = f"there is no usable KafkaConnection {name} in this namespace: apply one"
         return Plan(memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0), notes=notes)
-    memory = replace(memory, protocol=_protocol(world, memory))
-    wanted = render_template(world.group, world.bootstrap_servers, memory.protocol)
+    memory = replace(memory, ids_given=ids_given(world), session_bounds=binding_bounds(world))
+    memory = replace(memory, released=still_released(world))
+    course = set_course(world, memory)
+    memory, notes = course.memory, (*notes, *course.notes)
+    if world.workload is None and course.refusal is not None:
+        return Plan(memory, hold=course.refusal, refusal=course.refusal, notes=notes)
+    wanted = render_template(world.group, world.bootstrap_servers, memory.protocol, memory.session_bounds)
     if wanted.hash not in (memory.target_hash, memory.failed_hash):
-        memory, notes = _started(world, memory, wanted), (*notes, _start_note(world, wanted))
+        memory, notes = _started(world, memory, wanted), (*notes, start_note(world, wanted))
     if memory.lag_before is None and memory.phase.under_way and isinstance(world.kafka, GroupObservation):
         memory = replace(memory, lag_before=world.kafka.lag)  # Kafka was out of reach when the rollout began
     template = _template_to_run(world, memory, wanted)
@@ -52,31 +73,58 @@ def plan(world: World) -> Plan:
         message = f"revision {memory.last_good_revision}, to go back to, cannot be read: apply a template that works"
         return Plan(memory, hold=Hold(Reason.LAST_GOOD_UNKNOWN, message, 60.0), notes=notes)
     decided = _decide(replace(world, memory=_with_pod_made(world, memory)), template)
-    return replace(decided, notes=(*notes, *decided.notes))
+    return replace(decided, refusal=course.refusal, notes=(*notes, *decided.notes))
 
 
 def _decide(world: World, template: Template) -> Plan:
     workload = world.workload
     if workload is None:
-        return Plan(world.memory, act=_shape(world, template, Purpose.CREATE), notes=(_note(Purpose.CREATE, world),))
+        note = workload_note(Purpose.CREATE, world)
+        return Plan(world.memory, act=shape(world, template, Purpose.CREATE), notes=(note,))
     if workload.owner_uid != world.group.metadata.uid:
         message = f"StatefulSet {workload.name} is there already and not ours: delete it, or name this group otherwise"
         return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
+    if cutover.is_due(world, workload, template):
+        return _cut_over(world, workload, template)
     edited = not workload.as_written and not holds(workload.template, template.body)
     if workload.template_hash != template.hash or edited:
-        return Plan(world.memory, act=_shape(world, template, Purpose.TAKE_TEMPLATE))
+        return _take_up(world, template)
     if workload.replicas != world.group.spec.replicas:
-        return Plan(world.memory, act=_scale(world, workload, template), notes=(_note(Purpose.SCALE, world),))
+        return Plan(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
+    if care := upkeep(world, workload):
+        return Plan(care.memory, act=care.act, notes=notes_of(care.act))
+    return _go_on(world, workload, template)
+
+
+def _go_on(world: World, workload: Workload, template: Template) -> Plan:
     if not world.memory.phase.under_way and world.memory.phase is not RolloutPhase.FAILED:
         return _at_rest(world, workload, template)
     if world.memory.phase is RolloutPhase.FAILED:
         hold = Hold(Reason.ROLLOUT_FAILED, _what_next(world.memory), 60.0)
         open_ = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
-        return Plan(world.memory, _shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if open_ else None, hold)
+        return Plan(world.memory, shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if open_ else None, hold)
     may_fail = world.memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
     if may_fail and (failure := find_failure(world)):
         return _fail(world, failure)
     return _roll(world, workload, template)
+
+
+def _cut_over(world: World, workload: Workload, template: Template) -> Plan:
+    """The order is: stop, take the members out, start."""
+    following = cutover.next_act(world, workload, template)
+    if isinstance(following, Hold):
+        return Plan(world.memory, hold=following)
+    return Plan(world.memory, act=following, notes=notes_of(following))
+
+
+def _take_up(world: World, template: Template) -> Plan:
+    apart = [pod for pod in world.pods if not can_mix(pod.protocol, profile_in(template.body))]
+    if apart:  # no strategy leads here; were one wrong, this is where it would stop
+        names = listing(pod.name for pod in apart)
+        other = profile_in(template.body).words
+        message = f"{names} cannot share a group with pods of {other}: set protocol.target back"
+        return Plan(world.memory, hold=Hold(Reason.CANNOT_MIX, message, 60.0))
+    return Plan(world.memory, act=shape(world, template, Purpose.TAKE_TEMPLATE))
 
 
 def _roll(world: World, workload: Workload, template: Template) -> Plan:
@@ -85,10 +133,13 @@ def _roll(world: World, workload: Workload, template: Template) -> Plan:
         return Plan(world.memory, hold=Hold(Reason.STRATEGY_NOT_AVAILABLE, message, 60.0))
     move = next_move(world, workload, template)
     if move.act is not None or move.hold is not None:
-        return Plan(move.memory, act=move.act, hold=move.hold, notes=_act_notes(move.act))
+        return Plan(move.memory, act=move.act, hold=move.hold, notes=notes_of(move.act))
     back = world.memory.phase is RolloutPhase.ROLLING_BACK
+    course = Course(move.memory) if back else finish_step(world, workload, move.memory)
+    if course.refusal is not None:
+        return Plan(move.memory, hold=course.refusal)
     done = replace(
-        move.memory,
+        course.memory,
         phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
         retried_at=None,
         canary=None,
@@ -96,9 +147,9 @@ def _roll(world: World, workload: Workload, template: Template) -> Plan:
     if world.group.spec.replicas > 0:  # a version that no pod has run is not known to be good
         done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
     if not back:  # after a rollback the pods have the session timeout of an earlier spec
-        done = replace(done, session_timeout_ms=world.group.spec.timeouts.classic_session_timeout_ms)
+        done = replace(done, session_timeout_ms=_session_timeout_ms(world))
     what = "every pod runs the last good version again" if back else "every pod runs the new version"
-    return Plan(done, notes=(Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what),))
+    return Plan(done, notes=(Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what), *course.notes))
 
 
 def _at_rest(world: World, workload: Workload, template: Template) -> Plan:
@@ -111,7 +162,7 @@ def _at_rest(world: World, workload: Workload, template: Template) -> Plan:
         return Plan(world.memory)
     if not workload.settled or workload.current_revision != workload.update_revision:
         return Plan(world.memory)  # parked now, a pod that is evicted would come back with the old version
-    return Plan(world.memory, act=_shape(world, template, Purpose.PARK))
+    return Plan(world.memory, act=shape(world, template, Purpose.PARK))
 
 
 def _fail(world: World, failure: Failure) -> Plan:
@@ -136,11 +187,8 @@ def _what_next(memory: RolloutMemory) -> str:
     return f"{memory.message}. The rollout has stopped: apply another template, annotate retry to try again{back}"
 
 
-def _protocol(world: World, memory: RolloutMemory) -> str:
-    """Pods keep the protocol that they were made for: rolling one into another as it comes takes a group down (F2)."""
-    if world.workload is not None and memory.phase is not RolloutPhase.NONE:
-        return memory.protocol
-    return world.group.spec.protocol.target or ""
+def _session_timeout_ms(world: World) -> int:
+    return classic_timeouts(world.group.spec.timeouts, world.memory.session_bounds).session_ms
 
 
 def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMemory:
@@ -156,7 +204,7 @@ def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMe
         started_at=world.now,
         retried_at=None,
         lag_before=lag,
-        session_timeout_ms=max(memory.session_timeout_ms, world.group.spec.timeouts.classic_session_timeout_ms),
+        session_timeout_ms=max(memory.session_timeout_ms, _session_timeout_ms(world)),
         step=None,
         canary=None,
         message="",
@@ -185,45 +233,3 @@ def _template_to_run(world: World, memory: RolloutMemory, wanted: Template) -> T
         return None
     annotations = world.last_good_template.get("metadata", {}).get("annotations", {})
     return Template(annotations.get(TEMPLATE_HASH, ""), world.last_good_template)
-
-
-def _shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
-    """The StatefulSet with every pod held where it is."""
-    return WriteWorkload(
-        purpose=purpose,
-        template=template.body,
-        replicas=world.group.spec.replicas,
-        strategy=UpdateStrategy.ROLLING_UPDATE,
-        partition=world.group.spec.replicas,
-        resource_version=world.workload.resource_version if world.workload is not None else "",
-    )
-
-
-def _scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
-    replicas = world.group.spec.replicas
-    parked = workload.partition >= workload.replicas
-    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
-    held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
-    partition = replicas if held else min(workload.partition, replicas)
-    strategy = UpdateStrategy.ROLLING_UPDATE if held else workload.strategy
-    return replace(_shape(world, template, Purpose.SCALE), strategy=strategy, partition=partition)
-
-
-def _start_note(world: World, wanted: Template) -> Note:
-    message = f"version {wanted.hash} is to be rolled out to {world.group.spec.replicas} pods"
-    return Note(Reason.ROLLOUT_STARTED, message)
-
-
-def _note(purpose: Purpose, world: World) -> Note:
-    if purpose is Purpose.CREATE:
-        return Note(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.group.spec.replicas} pods")
-    before = world.workload.replicas if world.workload is not None else 0
-    return Note(Reason.SCALED, f"scaled from {before} to {world.group.spec.replicas} pods")
-
-
-def _act_notes(act: Act | None) -> tuple[Note, ...]:
-    if act is None or not act.disruptive:
-        return ()
-    if isinstance(act, DeletePod):
-        return (Note(Reason.RESTARTING_POD, f"deleting pod {act.name}: {act.why}"),)
-    return (Note(Reason.RESTARTING_POD, f"restarting pod with ordinal {act.ordinal}: all gates hold"),)

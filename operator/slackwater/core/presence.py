@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from slackwater.core.observation import GroupObservation, GroupType, Member
+from slackwater.core.timeouts import classic_timeouts
 from slackwater.core.world import Pod, World, ordinal_of
 
 SESSION_MARGIN_S = 5.0
@@ -94,7 +95,10 @@ def _a_dead_member_would_be_gone(world: World, kafka: GroupObservation, died_at:
 
 def longest_session_s(world: World, kafka: GroupObservation) -> float:
     """Seconds after which a dead member is certainly out of the group, whichever version it ran."""
-    if kafka.type is not GroupType.CLASSIC:
-        return CONSUMER_SESSION_TIMEOUT_S + SESSION_MARGIN_S
-    timeouts_ms = (world.memory.session_timeout_ms, world.group.spec.timeouts.classic_session_timeout_ms)
-    return max(timeouts_ms) / 1000 + SESSION_MARGIN_S
+    spec, memory = world.group.spec.timeouts, world.memory
+    classic_s = max(memory.session_timeout_ms, classic_timeouts(spec, memory.session_bounds).session_ms) / 1000
+    if kafka.type is GroupType.CLASSIC:
+        return classic_s + SESSION_MARGIN_S
+    bounds = world.broker.consumer_session if world.broker is not None else None
+    consumer_s = max(CONSUMER_SESSION_TIMEOUT_S, bounds.max_ms / 1000 if bounds is not None else 0.0)
+    return max(classic_s, consumer_s) + SESSION_MARGIN_S  # a migrating group has members of both kinds

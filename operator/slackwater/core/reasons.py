@@ -33,6 +33,16 @@ class Reason(StrEnum):
     LAG_UNKNOWN = "LagUnknown"
     LAG_ABOVE_GATE = "LagAboveGate"
 
+    # Why a group is not taken to the protocol that is asked for.
+    MIXED_ASSIGNORS_UNSUPPORTED = "MixedAssignorsUnsupported"
+    CLIENT_CANNOT = "ClientCannot"
+    CLIENT_VERSION_UNKNOWN = "ClientVersionUnknown"
+    BROKER_CANNOT = "BrokerCannot"
+    BROKER_UNKNOWN = "BrokerUnknown"
+    MIGRATION_POLICY_FORBIDS = "MigrationPolicyForbids"
+    ASSIGNOR_UNEXPECTED = "AssignorUnexpected"
+    SETTINGS_PROFILE_MISSING = "SettingsProfileMissing"
+
     # Why the rollout as a whole waits or has ended.
     CONNECTION_MISSING = "ConnectionMissing"
     CONNECTION_INVALID = "ConnectionInvalid"
@@ -42,6 +52,9 @@ class Reason(StrEnum):
     STRATEGY_NOT_AVAILABLE = "StrategyNotAvailable"
     RESTART_IN_HAND = "RestartInHand"
     CANARY_HOLD = "CanaryHold"
+    STEP_NOT_PROVEN = "StepNotProven"
+    DRAINING = "Draining"
+    CANNOT_MIX = "CannotMix"
     ROLLOUT_FAILED = "RolloutFailed"
     NO_EARLIER_VERSION = "NoEarlierVersion"
     LAST_GOOD_UNKNOWN = "LastGoodUnknown"
@@ -53,6 +66,13 @@ class Reason(StrEnum):
     CREATED = "Created"
     ROLLOUT_STARTED = "RolloutStarted"
     RESTARTING_POD = "RestartingPod"
+    MEMBERS_REMOVED = "MembersRemoved"
+    MEMBERS_RELEASED = "MembersReleased"
+    SETTINGS_CHANGED = "SettingsChanged"
+    UPGRADE_STARTED = "UpgradeStarted"
+    UPGRADE_STEP_DONE = "UpgradeStepDone"
+    UPGRADE_COMPLETE = "UpgradeComplete"
+    UPGRADE_RETURNING = "UpgradeReturning"
     SCALED = "Scaled"
     ROLLOUT_COMPLETE = "RolloutComplete"
     ROLLING_BACK = "RollingBack"
@@ -62,7 +82,11 @@ class Reason(StrEnum):
     DELETING = "Deleting"
 
     # How things are.
-    PROTOCOL_CHANGE_NOT_AVAILABLE = "ProtocolChangeNotAvailable"
+    UPGRADING = "Upgrading"
+    PARTITIONS_WITHOUT_LIVE_OWNER = "PartitionsWithoutLiveOwner"
+    CLAMPED = "Clamped"
+    WITHIN_BOUNDS = "WithinBounds"
+    BOUNDS_UNKNOWN = "BoundsUnknown"
     PROTOCOL_AS_WANTED = "ProtocolAsWanted"
     CONNECTED = "Connected"
     STABLE = "Stable"

@@ -10,8 +10,10 @@ from slackwater.api.annotations import GROUP_LABEL, PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.core.conditions import Verdict, merge, verdicts
 from slackwater.core.memory import RolloutPhase, moment, timestamp, write_memory
-from slackwater.core.observation import GroupObservation
+from slackwater.core.observation import GroupObservation, GroupType
 from slackwater.core.plan import Plan
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.protocol.strategies import COOPERATIVE_STICKY, RANGE
 from slackwater.core.world import World
 
 Json = dict[str, Any]
@@ -21,11 +23,14 @@ LAG_REPORT_INTERVAL_S: Final = 60.0
 LAG_REPORT_CHANGE: Final = 1000
 """Records; and half of what was reported before."""
 
+_BY_ASSIGNOR: Final = {RANGE: Profile.EAGER, COOPERATIVE_STICKY: Profile.COOPERATIVE}
+
 
 def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
     """The whole status. Equal to `before` when nothing that is worth a write has changed."""
     world = replace(world, memory=plan.memory)
     generation = world.group.metadata.generation
+    said = verdicts(world, plan.hold, plan.refusal)
     status: Json = {
         "observedGeneration": generation,
         "phase": _phase(world),
@@ -35,8 +40,8 @@ def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
         "selector": f"{GROUP_LABEL}={world.group.name}",
         "group": _group(world, before.get("group") or {}),
         "rollout": write_memory(plan.memory),
-        "protocol": _protocol(world),
-        "conditions": merge(before.get("conditions") or (), verdicts(world, plan.hold), world.now, generation),
+        "protocol": _protocol(world, plan),
+        "conditions": merge(before.get("conditions") or (), said, world.now, generation),
     }
     if plan.memory.commands:
         status["commands"] = dict(plan.memory.commands)
@@ -75,10 +80,31 @@ def _group(world: World, before: Mapping[str, Any]) -> Json:
     return observed
 
 
-def _protocol(world: World) -> Json:
-    target = world.group.spec.protocol.target
-    protocol = {"current": world.memory.protocol, "target": target.value if target is not None else ""}
+def _protocol(world: World, plan: Plan) -> Json:
+    """What the group has, where it is going, by what, how far that is, and what is being waited for."""
+    target, upgrade = world.group.spec.protocol.target, world.memory.upgrade
+    protocol = {"current": _current_protocol(world), "target": target.value if target is not None else ""}
+    if upgrade is not None:
+        waits = plan.hold.message if plan.hold is not None else ""
+        protocol |= {
+            "from": upgrade.origin.value,
+            "to": upgrade.target.value,
+            "strategy": upgrade.strategy.value,
+            "step": f"{upgrade.step} of {len(upgrade.path)}",
+            "waitingFor": waits,
+        }
     return {key: value for key, value in protocol.items() if value}
+
+
+def _current_protocol(world: World) -> str:
+    """As Kafka shows it; where nobody is in the group, what the pods were made for."""
+    kafka = world.kafka
+    made_for = world.memory.upgrade.behind if world.memory.upgrade is not None else world.memory.protocol
+    if not isinstance(kafka, GroupObservation) or not kafka.members:
+        return made_for.value
+    if kafka.type is GroupType.CONSUMER:
+        return Profile.CONSUMER.value
+    return _BY_ASSIGNOR.get(kafka.assignor, made_for).value
 
 
 def _without_lag(status: Mapping[str, Any]) -> Json:

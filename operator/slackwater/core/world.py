@@ -13,9 +13,11 @@ from typing import Any
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, KafkaView, Member
+from slackwater.core.protocol.profile import Profile
 
 
 class UpdateStrategy(StrEnum):
@@ -72,6 +74,10 @@ class Pod:
     waiting_message: str = ""
     terminating: bool = False
     address: str = ""
+    ended_at: float | None = None
+    """When the consumer's container last ended; None when it never has."""
+    protocol: Profile = Profile.OWN_CHOICE
+    """The profile that it was made with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,8 @@ class World:
     """From the KafkaConnection; None when there is no such connection."""
     last_good_template: Mapping[str, Any] | None = None
     """The pod template of `memory.last_good_revision`, where the shell could read it."""
+    broker: BrokerFacts | None = None
+    """What the brokers can do and allow; None while that is not known."""
 
     @property
     def outdated(self) -> tuple[Pod, ...]:

@@ -1,0 +1,1 @@
+"""From one rebalance protocol to another without a broken step: profiles, strategies, preflight, the way in hand."""

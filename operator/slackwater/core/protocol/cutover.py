@@ -1,0 +1,91 @@
+"""DrainCutover: all pods stop, their members are taken out, and all start with the other protocol (F3).
+
+For profiles that may not be in one group together. What comes next is told by the world alone, so it goes on after a
+crash wherever it was. Once begun it is finished whatever else is asked: everybody waits for it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from slackwater.core.acts import Act, Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.gates import observation_is_fresh, rollout_is_allowed
+from slackwater.core.manifests import Template
+from slackwater.core.observation import GroupObservation, GroupState, MemberRef
+from slackwater.core.protocol.profile import profile_in
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.strangers import find_strangers, given_ordinal
+from slackwater.core.text import listing
+from slackwater.core.world import UpdateStrategy, Workload, World
+
+_SOON_S: Final = 1.0
+_NOBODY: Final = (GroupState.EMPTY, GroupState.DEAD)
+
+
+def is_due(world: World, workload: Workload, template: Template) -> bool:
+    """Whether pods, or those that the StatefulSet would make, could meet pods with `template` that they must not."""
+    upgrade = world.memory.upgrade
+    if upgrade is None or not upgrade.drains:
+        return False
+    wanted = profile_in(template.body)
+    if profile_in(workload.template) is not wanted or any(pod.protocol is not wanted for pod in world.pods):
+        return True
+    # Until the controller calls the new revision the current one, a pod parked by a change would come back as before.
+    changed = workload.template_hash != template.hash
+    return changed and workload.current_revision != workload.update_revision
+
+
+def next_act(world: World, workload: Workload, template: Template) -> Act | Hold:
+    """The next thing to do, or what is being waited for."""
+    kafka = world.kafka
+    if not isinstance(kafka, GroupObservation):
+        return Hold(kafka.reason, kafka.message, _SOON_S)
+    if workload.replicas > 0:
+        return _may_not_begin(world, kafka) or _stop(world, workload)
+    if not workload.settled or world.pods:
+        names = listing(pod.name for pod in world.pods) or "all pods"
+        return Hold(Reason.DRAINING, f"waiting for {names} to end", _SOON_S)
+    ours = tuple(
+        MemberRef(member.instance_id, member.member_id)
+        for member in kafka.members
+        if member.instance_id is not None and given_ordinal(world, member) is not None
+    )
+    if ours:
+        return RemoveMembers(ours, "their pods have ended, so that the group can change its protocol")
+    if strangers := find_strangers(world, kafka):
+        who = listing(f"{member.client_id} at {member.host.lstrip('/')}" for member in strangers)
+        return Hold(Reason.FOREIGN_MEMBERS, f"members that we do not run keep the group: {who}. Stop them", _SOON_S)
+    if kafka.state not in _NOBODY:
+        return Hold(Reason.DRAINING, f"all pods have ended; waiting for the group, which is {kafka.state}", _SOON_S)
+    return WriteWorkload(
+        purpose=Purpose.START,
+        template=template.body,
+        replicas=world.group.spec.replicas,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        partition=0,
+        resource_version=workload.resource_version,
+    )
+
+
+def _may_not_begin(world: World, kafka: GroupObservation) -> Hold | None:
+    nobody: frozenset[int] = frozenset()
+    for gate in (observation_is_fresh, rollout_is_allowed):
+        if hold := gate(world, kafka, nobody):
+            return hold
+    if strangers := find_strangers(world, kafka):
+        who = listing(f"{member.client_id} at {member.host.lstrip('/')}" for member in strangers)
+        message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
+        return Hold(Reason.FOREIGN_MEMBERS, message, 5.0)
+    return None
+
+
+def _stop(world: World, workload: Workload) -> WriteWorkload:
+    """With the template that stands there: nothing else changes."""
+    return WriteWorkload(
+        purpose=Purpose.DRAIN,
+        template=workload.template,
+        replicas=0,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        partition=0,
+        resource_version=workload.resource_version,
+    )

@@ -1,0 +1,254 @@
+"""May a group be taken to a target, and how? Asked before anything is touched; a refusal names the way out.
+
+An ordered chain of pure checks: the first refusal wins. What is not known refuses as well, and says what is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from slackwater.api.client import Library
+from slackwater.api.owned_settings import OwnedSetting
+from slackwater.api.settings_profiles import ProfileName
+from slackwater.core.broker import BrokerFacts, MigrationPolicy
+from slackwater.core.observation import GroupObservation, GroupType
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.protocol.strategies import (
+    ASSIGNOR_SEEN,
+    COOPERATIVE_SINCE,
+    COOPERATIVE_STICKY,
+    RANGE,
+    STRATEGIES,
+    STREAM,
+    STREAMS_EAGER_BEFORE,
+    Strategy,
+    StrategyName,
+    Version,
+)
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.strangers import find_strangers
+from slackwater.core.text import listing
+from slackwater.core.world import World
+
+_AGAIN_S: Final = 30.0
+_JAVA_OFFERS_BOTH_SINCE: Final[Version] = (3, 0)
+_CONSUMER_SINCE: Final = {Library.JAVA: (4, 0), Library.LIBRDKAFKA: (2, 12)}
+_UPGRADES: Final = (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.UPGRADE)
+_DOWNGRADES: Final = (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.DOWNGRADE)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How to get there: from what the pods really have, by a strategy."""
+
+    origin: Profile
+    strategy: Strategy
+
+
+def find_way(world: World, has: Profile, target: Profile) -> Way | Hold:
+    """For a running group whose pods were made with `has`."""
+    if not isinstance(world.kafka, GroupObservation):
+        return Hold(world.kafka.reason, world.kafka.message, _AGAIN_S)
+    if strangers := find_strangers(world, world.kafka):
+        who = listing(f"{m.client_id} at {m.host.lstrip('/')}" for m in strangers)
+        message = f"members that we do not run would be left behind: {who}. Stop them, or give them another group.id"
+        return Hold(Reason.FOREIGN_MEMBERS, message, _AGAIN_S)
+    if refusal := can_make(world, target):
+        return refusal
+    nobody = not world.pods and not world.kafka.members
+    origin = has if nobody else _origin(world, world.kafka, has)
+    if isinstance(origin, Hold):
+        return origin
+    if origin is target:
+        return Way(origin, Strategy(StrategyName.ONE_BOUNCE, (target,), frozenset(), frozenset()))
+    candidates = [s for s in STRATEGIES if s.fits(world.group.spec.client.library, origin, target)]
+    for strategy in candidates:
+        if _has_profiles(world, strategy) and (nobody or strategy.name is not StrategyName.DRAIN_CUTOVER):
+            return _checked(world, origin, strategy)
+    if candidates and world.group.spec.protocol.allow_downtime and _has_profiles(world, candidates[-1]):
+        return _checked(world, origin, candidates[-1])
+    return _no_way(world, origin, target, candidates)
+
+
+def can_make(world: World, profile: Profile) -> Hold | None:
+    """Can pods with this profile work at all, with this library on these brokers?"""
+    client = world.group.spec.client
+    library, version = client.library, parse_version(client.version)
+    if library is Library.OTHER and profile is not Profile.OWN_CHOICE:
+        return None if _spelled_out(world, profile) else _missing_profiles((profile,))
+    if profile is Profile.CONSUMER:
+        return _can_be_consumer(world, library, version)
+    if library is Library.KAFKA_STREAMS and profile in (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE):
+        return _streams_can_be_eager(world, version)
+    if profile is Profile.COOPERATIVE and library is Library.JAVA and version and version < COOPERATIVE_SINCE:
+        return _too_old(world, "2.4", "cooperative rebalancing")
+    if profile is Profile.COOPERATIVE and library is Library.LIBRDKAFKA and version and version < (1, 6):
+        return _too_old(world, "1.6", "cooperative rebalancing")
+    return None
+
+
+def parse_version(text: str | None) -> Version:
+    """Its leading numbers; empty when it is not given. A "v" before it means nothing."""
+    found = re.match(r"v?(\d+(?:\.\d+)*)", text or "")
+    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
+
+
+def group_shows(kafka: GroupObservation, profile: Profile, library: Library) -> bool:
+    """Whether the group is, as seen in Kafka, what it is when every member has the profile."""
+    if profile is Profile.CONSUMER:
+        return kafka.type is GroupType.CONSUMER
+    if kafka.type is not GroupType.CLASSIC:
+        return False
+    if library is Library.KAFKA_STREAMS:
+        return kafka.assignor == STREAM
+    return library is Library.OTHER or kafka.assignor == ASSIGNOR_SEEN.get(profile, kafka.assignor)
+
+
+def _origin(world: World, kafka: GroupObservation, has: Profile) -> Profile | Hold:
+    """The profile that the pods have in fact; what they chose for themselves is told by the assignor seen (F5)."""
+    client = world.group.spec.client
+    if kafka.members and not kafka.calm:
+        return Hold(
+            Reason.GROUP_REBALANCING, f"the group is {kafka.state}: what it is can be told once it is calm", 1.0
+        )
+    if has is not Profile.OWN_CHOICE:
+        if not kafka.members or group_shows(kafka, has, client.library) or has is Profile.CONSUMER:
+            return has
+        return _unexpected(kafka, f"its pods are made for {has.words}, which shows as {ASSIGNOR_SEEN.get(has, STREAM)}")
+    if kafka.type is GroupType.CONSUMER:
+        return Profile.CONSUMER
+    if client.library is Library.KAFKA_STREAMS and kafka.assignor == STREAM:
+        before = parse_version(client.version) < COOPERATIVE_SINCE or world.group.spec.protocol.upgrade_from
+        return Profile.EAGER if before else Profile.COOPERATIVE
+    if kafka.assignor == COOPERATIVE_STICKY:
+        return Profile.COOPERATIVE
+    if kafka.assignor != RANGE:
+        return _unexpected(kafka, "only range and cooperative-sticky have a way into each other")
+    knows_both = client.library is Library.JAVA and parse_version(client.version) >= _JAVA_OFFERS_BOTH_SINCE
+    return Profile.EAGER_AND_COOPERATIVE if knows_both and not _sets_assignor(world) else Profile.EAGER
+
+
+def _sets_assignor(world: World) -> bool:
+    setting = OwnedSetting.PARTITION_ASSIGNMENT_STRATEGY.variable(world.group.spec.client.env_prefix)
+    return any(entry.name == setting for entry in world.group.spec.consumer_container.env)
+
+
+def _unexpected(kafka: GroupObservation, why: str) -> Hold:
+    seen = kafka.assignor or "no assignor"
+    message = f"the group shows {seen} as a {kafka.type} group, and {why}: see which assignor its consumers set"
+    return Hold(Reason.ASSIGNOR_UNEXPECTED, message, _AGAIN_S)
+
+
+def _checked(world: World, origin: Profile, strategy: Strategy) -> Way | Hold:
+    client = world.group.spec.client
+    version = parse_version(client.version)
+    if not version and (strategy.since or strategy.before):
+        message = "whether the client library can do it depends on its version: set client.version"
+        return Hold(Reason.CLIENT_VERSION_UNKNOWN, message, _AGAIN_S)
+    if strategy.since and version < strategy.since:
+        return _too_old(world, ".".join(map(str, strategy.since)), f"{strategy.path[-1].words} by {strategy.name}")
+    if strategy.before and version >= strategy.before:
+        message = f"{client.library} {client.version} has no eager rebalancing any more: use a 2.4 to 3.9 in between"
+        return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
+    if refusal := next((r for r in (can_make(world, profile) for profile in strategy.path) if r), None):
+        return refusal
+    if strategy.name is StrategyName.ONLINE_MIGRATION and (refusal := _may_migrate(world, strategy.path[-1])):
+        return refusal
+    return Way(origin, strategy)
+
+
+def _may_migrate(world: World, target: Profile) -> Hold | None:
+    """A member that the brokers do not let cross over would be stranded outside of its own group."""
+    if world.broker is None:
+        return _broker_unknown(None)
+    policy = world.broker.migration_policy
+    if policy is None:
+        return _broker_unknown(world.broker)
+    allowed = _UPGRADES if target is Profile.CONSUMER else _DOWNGRADES
+    if policy in allowed:
+        return None
+    wanted = allowed[1].value
+    message = (
+        f"the brokers have group.consumer.migration.policy={policy}, which would strand members: set it to {wanted} or"
+        " bidirectional"
+    )
+    return Hold(Reason.MIGRATION_POLICY_FORBIDS, message, _AGAIN_S)
+
+
+def _can_be_consumer(world: World, library: Library, version: Version) -> Hold | None:
+    since = _CONSUMER_SINCE.get(library)
+    if since is None:
+        message = f"{library} cannot be rebalanced by KIP-848 groups: set protocol.target to Eager or Cooperative"
+        return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
+    if version and version < since:
+        return _too_old(world, ".".join(map(str, since)), "KIP-848")
+    broker = world.broker
+    if broker is None:
+        return _broker_unknown(None)
+    if not broker.serves_consumer_protocol:
+        message = "not every broker offers KIP-848 groups: bring all to Kafka 4.0 or newer"
+        return Hold(Reason.BROKER_CANNOT, message, _AGAIN_S)
+    if broker.group_version < 1:
+        message = (
+            f"the cluster's feature group.version is {broker.group_version}, and KIP-848 groups need 1: raise it with"
+            " kafka-features.sh upgrade --feature group.version=1"
+        )
+        return Hold(Reason.BROKER_CANNOT, message, _AGAIN_S)
+    return None
+
+
+def _streams_can_be_eager(world: World, version: Version) -> Hold | None:
+    if version >= STREAMS_EAGER_BEFORE:
+        message = f"Kafka Streams {world.group.spec.client.version} has no eager rebalancing: set protocol.target to"
+        return Hold(Reason.CLIENT_CANNOT, f"{message} Cooperative", _AGAIN_S)
+    if version >= COOPERATIVE_SINCE and not world.group.spec.protocol.upgrade_from:
+        message = "Kafka Streams is eager only with upgrade.from: set protocol.upgradeFrom, to 2.3 for example"
+        return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
+    return None
+
+
+def _too_old(world: World, since: str, what: str) -> Hold:
+    client = world.group.spec.client
+    message = f"{client.library} {client.version} cannot do {what}, {since} or newer can: upgrade it and client.version"
+    return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
+
+
+def _broker_unknown(broker: BrokerFacts | None) -> Hold:
+    why = broker.problem if broker is not None and broker.problem else "the brokers have not told yet what they can do"
+    return Hold(Reason.BROKER_UNKNOWN, why, 5.0)
+
+
+def _spelled_out(world: World, profile: Profile) -> bool:
+    return bool(world.group.spec.protocol.profiles.get(ProfileName(profile.value)))
+
+
+def _has_profiles(world: World, strategy: Strategy) -> bool:
+    other = world.group.spec.client.library is Library.OTHER
+    return not other or all(_spelled_out(world, profile) for profile in strategy.path)
+
+
+def _missing_profiles(profiles: tuple[Profile, ...]) -> Hold:
+    names = listing(profile.value for profile in profiles)
+    message = (
+        f"what a client of library Other needs for it only you know: give its settings in protocol.profiles: {names}"
+    )
+    return Hold(Reason.SETTINGS_PROFILE_MISSING, message, _AGAIN_S)
+
+
+def _no_way(world: World, origin: Profile, target: Profile, candidates: list[Strategy]) -> Hold:
+    library = world.group.spec.client.library
+    if library is Library.OTHER and candidates:
+        missing = [p for p in candidates[0].path if not _spelled_out(world, p)]
+        if missing:
+            return _missing_profiles(tuple(missing))
+    if candidates:
+        message = (
+            f"{library} cannot have {origin.words} and {target.words} in one group, so no pod can change while another"
+            " runs: set protocol.target to Consumer to go on without a stop, or protocol.allowDowntime to true to stop"
+            " all consumers for a moment"
+        )
+        return Hold(Reason.MIXED_ASSIGNORS_UNSUPPORTED, message, _AGAIN_S)
+    message = f"no way is known for {library} from {origin.words} to {target.words}: set protocol.target back"
+    return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)

@@ -1,0 +1,106 @@
+"""The upgrade in hand: when one begins, which step comes next, and how it turns back.
+
+A step is begun by the memory alone: the next pass renders the template with the step's profile, which is a rollout like
+any other. So a change of the template, of the replicas or a rollback in the middle needs nothing of its own here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slackwater.core.acts import Note
+from slackwater.core.memory import RolloutMemory, RolloutPhase, Upgrade
+from slackwater.core.observation import GroupObservation
+from slackwater.core.protocol.preflight import Way, can_make, find_way, group_shows
+from slackwater.core.protocol.profile import Profile, profile_of
+from slackwater.core.reasons import Hold, Reason
+from slackwater.core.world import Workload, World
+
+_SOON_S: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Where the group is going: what to remember, why not there, and what is new to people."""
+
+    memory: RolloutMemory
+    refusal: Hold | None = None
+    notes: tuple[Note, ...] = ()
+
+
+def set_course(world: World, memory: RolloutMemory) -> Course:
+    """The profile that pods are to be given now, and how it goes on from there."""
+    target, upgrade = world.group.spec.protocol.target, memory.upgrade
+    if world.workload is None and memory.phase is RolloutPhase.NONE:
+        wanted = profile_of(target) if target is not None else Profile.OWN_CHOICE
+        return Course(replace(memory, protocol=wanted), can_make(world, wanted))
+    if target is None:
+        return Course(memory)  # a group keeps what it has, and finishes what is in hand
+    wanted = profile_of(target)
+    if upgrade is not None:
+        return _turn(memory, upgrade, wanted) if wanted is not upgrade.target else Course(memory)
+    return Course(memory) if wanted is memory.protocol else _begin(world, memory, wanted)
+
+
+def finish_step(world: World, workload: Workload, memory: RolloutMemory) -> Course:
+    """Every pod is on the revision and all gates hold: is the step proven, and what comes next?"""
+    upgrade = memory.upgrade
+    if upgrade is None:
+        return Course(memory)
+    if hold := _unproven(world, workload, upgrade):
+        return Course(memory, hold)
+    step = f"step {upgrade.step} of {len(upgrade.path)}"
+    done = Note(Reason.UPGRADE_STEP_DONE, f"{step} is done: the group is on {upgrade.here.words}")
+    if upgrade.step < len(upgrade.path):
+        following = replace(upgrade, step=upgrade.step + 1)
+        return Course(replace(memory, upgrade=following, protocol=following.here), notes=(done,))
+    what = f"the group is on {upgrade.target.words}, by {upgrade.strategy}"
+    if upgrade.returning:
+        what = f"the step was undone: the group is on {upgrade.target.words} again"
+    return Course(replace(memory, upgrade=None), notes=(Note(Reason.UPGRADE_COMPLETE, what),))
+
+
+def _begin(world: World, memory: RolloutMemory, wanted: Profile) -> Course:
+    way = find_way(world, memory.protocol, wanted)
+    if not isinstance(way, Way):
+        return Course(memory, way)
+    upgrade = Upgrade(way.origin, way.strategy.name, way.strategy.path, started_at=world.now)
+    over = ", ".join(profile.words for profile in upgrade.path)
+    what = f"from {way.origin.words} over {over} by {upgrade.strategy}" if len(upgrade.path) > 1 else ""
+    what = what or f"from {way.origin.words} to {wanted.words} by {upgrade.strategy}"
+    note = Note(Reason.UPGRADE_STARTED, f"taking the group {what}")
+    return Course(replace(memory, upgrade=upgrade, protocol=upgrade.here), notes=(note,))
+
+
+def _turn(memory: RolloutMemory, upgrade: Upgrade, wanted: Profile) -> Course:
+    """Another target in the middle of a step: first undo the step, since from there the way is known to be open."""
+    if upgrade.here is wanted:  # the step in hand leads there, and no further step is needed
+        return Course(replace(memory, upgrade=replace(upgrade, path=upgrade.path[: upgrade.step])))
+    if upgrade.returning and wanted is not upgrade.origin:
+        return Course(memory)
+    back = Upgrade(upgrade.here, upgrade.strategy, (upgrade.behind,), returning=True, started_at=upgrade.started_at)
+    note = Note(
+        Reason.UPGRADE_RETURNING,
+        f"the target changed in the middle of a step: its pods go back to {upgrade.behind.words} first",
+    )
+    return Course(replace(memory, upgrade=back, protocol=back.here), notes=(note,))
+
+
+def _unproven(world: World, workload: Workload, upgrade: Upgrade) -> Hold | None:
+    if workload.current_revision != workload.update_revision:
+        # Until then a pod that is evicted comes back with the profile before: one too far from the next (F2).
+        message = "every pod has the new settings; waiting for the StatefulSet controller to make them the current ones"
+        return Hold(Reason.STATEFUL_SET_NOT_OBSERVED, message, _SOON_S)
+    kafka = world.kafka
+    if not isinstance(kafka, GroupObservation):
+        return Hold(kafka.reason, kafka.message, _SOON_S)
+    if world.group.spec.replicas == 0 or upgrade.here is Profile.OWN_CHOICE:
+        return None
+    if not group_shows(kafka, upgrade.here, world.group.spec.client.library):
+        seen = f"a {kafka.type} group with assignor {kafka.assignor or 'none'}"
+        message = (
+            f"every pod has the settings of {upgrade.here.words}, but Kafka shows {seen}: do the consumers use them?"
+        )
+        return Hold(Reason.STEP_NOT_PROVEN, message, 5.0)
+    return None

@@ -1,0 +1,39 @@
+"""Whose is a member of the group? Ours, by an instance id that the operator gave or an address of our pods, or not."""
+
+from __future__ import annotations
+
+from slackwater.api.consumer_group import Membership
+from slackwater.core.observation import GroupObservation, Member
+from slackwater.core.world import World, ordinal_of
+
+
+def find_strangers(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+    """Members that we do not run: somebody else's, to be named and never to be touched."""
+    return tuple(member for member in kafka.members if _is_strange(world, member))
+
+
+def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+    """Static members of pods that were scaled away, whether their pods are gone yet or not (F10)."""
+    made = world.workload.replicas if world.workload is not None else 0
+    wanted = min(made, world.group.spec.replicas)
+    ordinals = {member.member_id: given_ordinal(world, member) for member in kafka.members}
+    return tuple(m for m in kafka.members if (ordinal := ordinals[m.member_id]) is not None and ordinal >= wanted)
+
+
+def given_ordinal(world: World, member: Member) -> int | None:
+    """The ordinal of the pod that the operator gave the member's instance id to; None for an id that it did not."""
+    ordinal = ordinal_of(member.instance_id, world.group.name)
+    return ordinal if ordinal is not None and ordinal < ids_given(world) else None
+
+
+def ids_given(world: World) -> int:
+    """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like."""
+    made = world.workload.replicas if world.workload is not None else 0
+    highest = max((pod.ordinal + 1 for pod in world.pods), default=0)
+    return max(world.memory.ids_given, made, highest, world.group.spec.replicas)
+
+
+def _is_strange(world: World, member: Member) -> bool:
+    if world.group.spec.membership is Membership.STATIC:
+        return given_ordinal(world, member) is None
+    return all(member not in world.members_of(pod) for pod in world.pods)

@@ -1,0 +1,44 @@
+"""What a group in Kafka needs whether a rollout is under way or not: its dead members taken care of, its settings kept.
+
+None of it disturbs a consumer that works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slackwater.core.acts import Act, RemoveMembers
+from slackwater.core.group_settings import change_due, settings_wanted
+from slackwater.core.memory import RolloutMemory
+from slackwater.core.observation import GroupObservation, MemberRef
+from slackwater.core.stale import release_due, restart_due
+from slackwater.core.strangers import find_left_behind, given_ordinal
+from slackwater.core.text import listing
+from slackwater.core.world import Workload, World
+
+
+@dataclass(frozen=True, slots=True)
+class Care:
+    memory: RolloutMemory
+    act: Act
+
+
+def upkeep(world: World, workload: Workload) -> Care | None:
+    """What the group in Kafka needs whether a rollout is under way or not: dead members, its own settings."""
+    kafka = world.kafka
+    if not isinstance(kafka, GroupObservation) or not workload.settled:
+        return None
+    gone = tuple(
+        MemberRef(member.instance_id, member.member_id)
+        for member in find_left_behind(world, kafka)
+        if member.instance_id is not None and world.pod(given_ordinal(world, member) or 0) is None
+    )
+    if gone:
+        act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
+        return Care(world.memory, act)
+    if due := release_due(world) or restart_due(world):
+        return Care(due[0], due[1])
+    if change := change_due(world):
+        memory = replace(world.memory, group_settings=settings_wanted(world))
+        return Care(memory, change)
+    return None
