@@ -36,7 +36,8 @@ def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave sandbox, operator and the good group up.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Play only this mode; can be given several times.")] = None,
 ) -> None:
-    """Roll the same new version out in three ways, and a bad one in two, and compare what it costs. Needs root."""
+    """Roll the same new version out in three ways and a bad one in two, take two groups to another protocol, and
+    compare what it costs. Needs root."""
     chosen = _chosen(only or ())
     keep = keep or bool(os.environ.get("KEEP"))
     _say_what_happens(chosen, keep=keep)
@@ -117,12 +118,13 @@ def _say_what_happens(chosen: Sequence[Mode], *, keep: bool) -> None:
     about_min = (sum(mode.expected_s for mode in chosen) + _SET_UP_S) / 60
     note(
         f"{modes.REPLICAS} consumers that take {modes.START_DELAY_S} s to start share {modes.PARTITIONS} partitions"
-        f" with {modes.MESSAGES_PER_PARTITION_S} messages/s in each. A new version is rolled out under that load:"
+        f" with {modes.MESSAGES_PER_PARTITION_S} messages/s in each. A new version is rolled out under that load, or"
+        f" the group is taken to another protocol ({modes.JAVA_TWO_BOUNCE.replicas} consumers where they are Java):"
     )
     for mode in chosen:
         note(f"  · {mode.title}")
     note(
-        f"All groups have the same settings: range, session {modes.SESSION_S} s, heartbeat {modes.HEARTBEAT_S} s."
+        f"All groups begin with the same settings: range, session {modes.SESSION_S} s, heartbeat {modes.HEARTBEAT_S} s."
         f" Slackwater: stableFor {modes.STABLE_FOR_S} s, rejoinTimeout {modes.REJOIN_TIMEOUT_S} s, onFailure Rollback."
     )
     after = "It is all left up afterwards." if keep else "What it starts, it takes down again."

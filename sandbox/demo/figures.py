@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 
-from sandbox.demo.modes import FIRST, PARTITIONS, REPLICAS, SECOND, Mode
+from sandbox.demo.modes import FIRST, PARTITIONS, REPLICAS, SECOND, Mode, Upgrade
 from sandbox.demo.rollout import Played
-from sandbox.workload import deliveries, generations
+from sandbox.workload import deliveries, generations, group_records, owners
 
 _RECORDED_AFTER_S = 1.0
 """A delivery or a generation that happened stands in its topic by then."""
@@ -23,6 +24,10 @@ class Figures:
     duplicates: int
     seconds: float
     """From the change applied until the group was served again; for a bad end, until the demo stopped watching."""
+    partition_moves: int = 0
+    """How many times a partition went to another member."""
+    rebalances_by_step: tuple[int, ...] = ()
+    """Of an upgrade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +52,19 @@ def measure(played: Played, bootstrap_servers: str) -> Figures:
     mode, start_ms, end_ms = played.mode, int(played.started_s * 1000), int(played.measured_until_s * 1000)
     rows = deliveries.read({"bootstrap.servers": bootstrap_servers}, mode.deliveries_topic, start_ms)
     told = deliveries.measure(rows, PARTITIONS, start_ms, end_ms)
-    history = generations.read({"bootstrap_servers": bootstrap_servers})
+    records = group_records.read({"bootstrap_servers": bootstrap_servers})
+    history, name = generations.generations(records), mode.workload
     return Figures(
-        rebalances=generations.count_rebalances(history, mode.workload, start_ms, end_ms),
+        rebalances=generations.count_rebalances(history, name, start_ms, end_ms),
+        partition_moves=owners.count_moves(owners.assignments(records, name), start_ms, end_ms),
         idle_partition_seconds=round(told.idle_partition_seconds, 1),
         worst_gap_seconds=round(told.worst_gap_seconds, 1),
         duplicates=told.duplicates,
         seconds=round(played.ended_s - played.started_s, 1),
+        rebalances_by_step=tuple(
+            generations.count_rebalances(history, name, begin_ms, until_ms)
+            for begin_ms, until_ms in pairwise([*(int(at_s * 1000) for at_s in played.steps_s), end_ms])
+        ),
     )
 
 
@@ -63,9 +74,12 @@ def judge(played: Played, figures: Figures) -> str:
     Good versions: every pod has the new one, and every partition is served. By Slackwater also: no rebalance, and each
     pod replaced once. The bad version in a plain StatefulSet: Kubernetes calls the rollout complete, and nothing is
     served any more. By Slackwater: one pod got it and was put back, the others were not touched, and all is served.
+    An upgrade: every pod was replaced once in each step, and each step cost exactly the rebalances that it has to.
     """
     if played.progress.failed:
         return f"The rollout failed: {played.progress.failed}."
+    if played.mode.upgrade is not None:
+        return _judge_upgraded(played, figures, played.mode.upgrade)
     if played.mode.ends_unserved:
         return _judge_unserved(played)
     if played.mode.bad_version:
@@ -103,6 +117,22 @@ def _judge_rolled_out(played: Played, figures: Figures) -> str:
         return f"{len(played.pods_seen) - REPLICAS} pods were made for {REPLICAS} restarts."
     if figures.rebalances:
         return f"There were {figures.rebalances} rebalances; there should be none."
+    return ""
+
+
+def _judge_upgraded(played: Played, figures: Figures, upgrade: Upgrade) -> str:
+    replicas, steps = played.mode.replicas, len(upgrade.rebalances)
+    if played.progress.rolled_back:
+        return f"The upgrade was rolled back: {played.last.phase}."
+    changed = sum(pod.profile == upgrade.target and pod.ready for pod in played.last.pods)
+    if changed < replicas:
+        return f"Only {changed} of {replicas} pods are made for {upgrade.target}."
+    if len(played.pods_seen) != replicas * (steps + 1):
+        return f"{len(played.pods_seen) - replicas} pods were made for {replicas * steps} restarts."
+    if figures.rebalances_by_step != upgrade.rebalances:
+        return f"There were {figures.rebalances_by_step} rebalances in its steps; there should be {upgrade.rebalances}."
+    if figures.partition_moves and not upgrade.may_move:
+        return f"{figures.partition_moves} partitions went to another member; none should."
     return ""
 
 

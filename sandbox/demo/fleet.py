@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sandbox.demo.modes import Kind
 
 Json = Mapping[str, Any]
 
+_PROFILE = "slackwater.dev/protocol"
+"""The annotation by which the operator's pods tell which protocol's settings they were made with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """One consumer's pod. `version` is what its template said, `state` one word for a person."""
+    """One consumer's pod. `version` is what its template said, `profile` which protocol's settings the operator made it
+    with, if it did; `state` is one word for a person."""
 
     name: str
     uid: str
@@ -22,6 +26,7 @@ class Pod:
     terminating: bool
     state: str
     restarts: int
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,10 @@ class Progress:
     """For a person: what whoever rolls out says that it is doing."""
     rolled_back: bool = False
     failed: str = ""
+    step: str = ""
+    """The step of an upgrade that is in hand, such as "1 of 2"."""
+    protocol: str = ""
+    """Of an operator's group: the protocol that it has or, during an upgrade, from where to where and how."""
 
 
 def consumer_pods(items: Iterable[Json]) -> tuple[Pod, ...]:
@@ -58,23 +67,42 @@ def progress(kind: Kind, workload: Json) -> Progress:
 
 
 def _consumer_group(status: Json) -> Progress:
+    told = _protocol(status.get("protocol") or {})
     conditions = {condition["type"]: condition for condition in status.get("conditions", ())}
     progressing, gated = conditions.get("Progressing"), conditions.get("RolloutGated")
     if progressing is None:
-        return Progress(done=False, phase="no condition Progressing yet")
+        return replace(told, phase="no condition Progressing yet")
+    if refusal := _refusal(conditions.get("ProtocolUpgrade"), told):
+        return replace(told, done=True, phase=refusal, failed=refusal)
     if progressing["status"] != "False":
         is_held = gated is not None and gated["status"] == "True"
-        told = f"{gated['reason']}: {gated['message']}" if is_held and gated else progressing["message"]
-        return Progress(done=False, phase=f"{progressing['reason']} · {told}")
+        why = f"{gated['reason']}: {gated['message']}" if is_held and gated else progressing["message"]
+        return replace(told, phase=f"{progressing['reason']} · {why}")
     reason, message = progressing["reason"], progressing["message"]
-    phase = f"{reason} · {message}"
+    ended = replace(told, phase=f"{reason} · {message}")
     if reason == "RolloutComplete":
-        return Progress(done=True, phase=phase)
+        return replace(ended, done=not told.step)
     if reason == "RolledBack":
-        return Progress(done=True, phase=phase, rolled_back=True)
+        return replace(ended, done=True, rolled_back=True)
     if reason == "RolloutFailed":
-        return Progress(done=True, phase=phase, failed=message)
-    return Progress(done=False, phase=phase)
+        return replace(ended, done=True, failed=message)
+    return ended
+
+
+def _protocol(status: Json) -> Progress:
+    """The part of the progress that is about the protocol."""
+    step, current = status.get("step", ""), status.get("current", "")
+    if not step:
+        return Progress(done=False, phase="", protocol=current)
+    way = f"{status.get('from', '')} → {status.get('to', '')}, {status.get('strategy', '')}, step {step}"
+    return Progress(done=False, phase="", step=step, protocol=way)
+
+
+def _refusal(upgrade: Json | None, told: Progress) -> str:
+    """Why the operator does not take the group to the protocol that is asked for; empty when it does."""
+    if upgrade is None or upgrade["status"] == "True" or upgrade["reason"] == "ProtocolAsWanted" or told.step:
+        return ""
+    return f"{upgrade['reason']}: {upgrade['message']}"
 
 
 def _pod(item: Json) -> Pod:
@@ -90,6 +118,7 @@ def _pod(item: Json) -> Pod:
         terminating=terminating,
         state=_state(status, containers, ready=ready, terminating=terminating),
         restarts=sum(container.get("restartCount", 0) for container in containers),
+        profile=metadata.get("annotations", {}).get(_PROFILE, ""),
     )
 
 

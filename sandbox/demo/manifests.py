@@ -1,7 +1,7 @@
 """What is applied to the cluster, as plain objects. Pure.
 
-Every mode gets the same consumers with the same group settings, so that only the way of rolling out differs. A
-ConsumerGroup gets its settings from the operator, the others by hand.
+Every mode that rolls a version out gets the same consumers with the same group settings, so that only the way of
+rolling out differs. A ConsumerGroup gets its settings from the operator, the others by hand.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.demo import modes
-from sandbox.demo.modes import Kind, Mode
-from sandbox.images import CONSUMER
+from sandbox.demo.modes import Client, Kind, Mode
+from sandbox.images import CONSUMER, KAFKA_TOOLS
 
 Json = dict[str, Any]
 
@@ -56,12 +56,16 @@ def load_name(mode: Mode) -> str:
 
 
 def consumers(mode: Mode, version: str, bootstrap_servers: str) -> Json:
-    """What runs the consumers of `version`; the second version is the bad one where the mode is about one."""
+    """What runs the consumers of `version`.
+
+    The second version is the bad one where the mode is about one; where it is about an upgrade, the same consumers are
+    to have another protocol.
+    """
     if mode.kind is Kind.CONSUMER_GROUP:
         return _consumer_group(mode, version)
     container = _consumer(mode, version)
     container["env"] += _group_settings(mode, bootstrap_servers)
-    spec = _workload(mode.workload, modes.REPLICAS, container)
+    spec = _workload(mode.workload, mode.replicas, container)
     if mode.kind is Kind.DEPLOYMENT:
         return _object("apps/v1", "Deployment", mode.workload, spec)
     # Parallel bears on the first start only: a StatefulSet's rolling update goes one pod at a time all the same.
@@ -70,17 +74,17 @@ def consumers(mode: Mode, version: str, bootstrap_servers: str) -> Json:
 
 
 def _consumer_group(mode: Mode, version: str) -> Json:
+    target = _target(mode, version)
+    timeouts = {"maxPollInterval": f"{modes.MAX_POLL_INTERVAL_S}s"}
+    if target != "Consumer":  # where the brokers keep them for the group
+        timeouts |= {"session": f"{modes.SESSION_S}s", "heartbeat": f"{modes.HEARTBEAT_S}s"}
     spec = {
         "connectionRef": {"name": CONNECTION},
         "topics": [mode.workload],
-        "replicas": modes.REPLICAS,
-        "client": {"library": "Librdkafka"},
-        "protocol": {"target": "Eager"},
-        "timeouts": {
-            "session": f"{modes.SESSION_S}s",
-            "heartbeat": f"{modes.HEARTBEAT_S}s",
-            "maxPollInterval": f"{modes.MAX_POLL_INTERVAL_S}s",
-        },
+        "replicas": mode.replicas,
+        "client": {"library": mode.client.value, "version": mode.client.version},
+        "protocol": {"target": target},
+        "timeouts": timeouts,
         "rollout": {
             "stableFor": f"{modes.STABLE_FOR_S}s",
             "rejoinTimeout": f"{modes.REJOIN_TIMEOUT_S}s",
@@ -91,18 +95,25 @@ def _consumer_group(mode: Mode, version: str) -> Json:
     return _object("slackwater.dev/v1alpha1", "ConsumerGroup", mode.workload, spec)
 
 
+def _target(mode: Mode, version: str) -> str:
+    if mode.upgrade is None:
+        return "Eager"
+    return mode.upgrade.target if version == modes.SECOND else mode.upgrade.origin
+
+
 def _consumer(mode: Mode, version: str) -> Json:
     values = {
-        "VERSION": version,
+        "VERSION": version if mode.upgrade is None else modes.FIRST,
         "TOPICS": mode.workload,
         "DELIVERIES_TOPIC": mode.deliveries_topic,
-        "START_DELAY_SECONDS": str(modes.START_DELAY_S),
     }
+    if mode.client is Client.LIBRDKAFKA:  # a Java process takes its time by itself
+        values["START_DELAY_SECONDS"] = str(modes.START_DELAY_S)
     if mode.bad_version and version == modes.SECOND:
         values["NEVER_JOIN"] = "1"
     return {
         "name": "consumer",
-        "image": CONSUMER,
+        "image": KAFKA_TOOLS if mode.client is Client.JAVA else CONSUMER,
         "env": [*_variables(values), _pod_name("POD_NAME")],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 1},
         "securityContext": _RESTRICTED,

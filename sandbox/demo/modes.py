@@ -1,4 +1,4 @@
-"""The five ways of rolling out that the demo compares. Pure."""
+"""The ways of changing a group's consumers that the demo measures. Pure."""
 
 from __future__ import annotations
 
@@ -28,6 +28,31 @@ class Kind(StrEnum):
     CONSUMER_GROUP = "consumergroup"
 
 
+class Client(StrEnum):
+    """The consumers' Kafka client, as a ConsumerGroup names it."""
+
+    LIBRDKAFKA = "Librdkafka"
+    JAVA = "Java"
+
+    @property
+    def version(self) -> str:
+        """What the images have, as far as protocol upgrades ask for it."""
+        return {Client.LIBRDKAFKA: "2.16", Client.JAVA: "4.3"}[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """A change of `protocol.target`, and what it is to cost."""
+
+    origin: str
+    target: str
+    strategy: str
+    rebalances: tuple[int, ...]
+    """Exactly so many in each step, in which every pod is restarted once."""
+    may_move: bool
+    """Whether partitions may go to other members in those rebalances."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mode:
     name: str
@@ -36,6 +61,10 @@ class Mode:
     bad_version: bool
     expected_s: int
     """About how long it takes, deploying and measuring included; for the person who waits."""
+    upgrade: Upgrade | None = None
+    """What is changed in place of the version."""
+    client: Client = Client.LIBRDKAFKA
+    replicas: int = REPLICAS
 
     @property
     def workload(self) -> str:
@@ -65,5 +94,32 @@ STATEFUL_SET = Mode("statefulset", "plain StatefulSet", Kind.STATEFUL_SET, False
 SLACKWATER = Mode("slackwater", "Slackwater", Kind.CONSUMER_GROUP, False, 95)
 BAD_STATEFUL_SET = Mode("bad-version-statefulset", "bad version, StatefulSet", Kind.STATEFUL_SET, True, 85)
 BAD_SLACKWATER = Mode("bad-version-slackwater", "bad version, Slackwater", Kind.CONSUMER_GROUP, True, 65)
+JAVA_TWO_BOUNCE = Mode(
+    "java-two-bounce",
+    "Java, to cooperative",
+    Kind.CONSUMER_GROUP,
+    bad_version=False,
+    expected_s=90,
+    # F4. In the one rebalance the leader assigns all anew, for eager members have given everything back before.
+    upgrade=Upgrade("Eager", "Cooperative", "TwoBounce", rebalances=(0, 1), may_move=True),
+    client=Client.JAVA,
+    replicas=3,  # to start a Java process takes a second of one core
+)
+LIBRDKAFKA_TO_KIP_848 = Mode(
+    "librdkafka-to-kip848",
+    "librdkafka, to KIP-848",
+    Kind.CONSUMER_GROUP,
+    bad_version=False,
+    expected_s=100,
+    upgrade=Upgrade("Eager", "Consumer", "OnlineMigration", rebalances=(0,), may_move=False),  # F6
+)
 
-MODES = (DEPLOYMENT, STATEFUL_SET, SLACKWATER, BAD_STATEFUL_SET, BAD_SLACKWATER)
+MODES = (
+    DEPLOYMENT,
+    STATEFUL_SET,
+    SLACKWATER,
+    BAD_STATEFUL_SET,
+    BAD_SLACKWATER,
+    JAVA_TWO_BOUNCE,
+    LIBRDKAFKA_TO_KIP_848,
+)

@@ -14,13 +14,14 @@ from sandbox.demo.figures import Figures, Result
 
 COLUMNS = {
     "rebalances": "Rebalances",
+    "partition_moves": "Partitions moved",
     "idle_partition_seconds": "Idle, partition-s",
     "worst_gap_seconds": "Worst gap, s",
     "duplicates": "Duplicates",
     "seconds": "Duration, s",
 }
 
-_HEADERS = ("Rebal-\nances", "Idle,\npartition-s", "Worst\ngap, s", "Dupli-\ncates", "Dura-\ntion, s")
+_HEADERS = ("Rebal-\nances", "Moves", "Idle,\npartition-s", "Worst\ngap, s", "Dupli-\ncates", "Dura-\ntion, s")
 """The columns' names, narrow enough for a terminal of 80."""
 
 _WHY = {
@@ -48,7 +49,7 @@ def as_json(results: Iterable[Result]) -> dict[str, Any]:
     empty = dict.fromkeys(COLUMNS)
     return {
         "modes": {
-            result.mode.name: {**(asdict(result.figures) if result.figures else empty), "ok": result.ok}
+            result.mode.name: {**(_values(result.figures) if result.figures else empty), "ok": result.ok}
             for result in results
         }
     }
@@ -57,7 +58,7 @@ def as_json(results: Iterable[Result]) -> dict[str, Any]:
 def table(results: Iterable[Result]) -> Table:
     """One row a mode."""
     drawn = Table(
-        title="A new version rolled out under steady load, and what it cost",
+        title="A new version or another protocol under steady load, and what it cost",
         title_justify="left",
         box=SIMPLE,
         padding=(0, 1, 0, 0),
@@ -67,12 +68,12 @@ def table(results: Iterable[Result]) -> Table:
         drawn.add_column(header, justify="right", no_wrap=True)
     drawn.add_column("OK")
     for result in results:
-        values = asdict(result.figures) if result.figures else {}
+        values = _values(result.figures) if result.figures else {}
         drawn.add_row(
             result.mode.title,
             *(str(values.get(column, "-")) for column in COLUMNS),
             "[green]yes[/green]" if result.ok else "[red]no[/red]",
-            end_section=result.mode is modes.SLACKWATER,
+            end_section=result.mode in (modes.SLACKWATER, modes.BAD_SLACKWATER),
         )
     return drawn
 
@@ -84,7 +85,7 @@ def notes(results: Iterable[Result]) -> list[str]:
     bad = found.get(modes.BAD_STATEFUL_SET)
     if bad is not None:
         sentences.append(_on_the_bad_version(bad, found.get(modes.BAD_SLACKWATER)))
-    return sentences
+    return sentences + [_on_the_upgrade(mode, figures) for mode, figures in found.items() if mode.upgrade is not None]
 
 
 def _cheaper(found: Mapping[modes.Mode, Figures], column: str) -> list[str]:
@@ -111,6 +112,27 @@ def _on_the_bad_version(plain: Figures, ours: Figures | None) -> str:
     if ours is not None and plain.rebalances < ours.rebalances:
         sentence += f" Its {plain.rebalances} rebalances are no merit: nobody was left to rebalance with."
     return sentence
+
+
+def _on_the_upgrade(mode: modes.Mode, figures: Figures) -> str:
+    upgrade = mode.upgrade
+    assert upgrade is not None
+    by_step = ", ".join(
+        f"{count or 'no'} rebalance{'' if count == 1 else 's'} in step {number}"
+        for number, count in enumerate(figures.rebalances_by_step, start=1)
+    )
+    restarts = mode.replicas * len(upgrade.rebalances)
+    return (
+        f"{mode.title}: {mode.replicas} {mode.client} consumers from {upgrade.origin} to {upgrade.target} by"
+        f" {upgrade.strategy}, {restarts} restarts: {by_step or 'no step was seen'}; {figures.partition_moves} of"
+        f" {modes.PARTITIONS} partitions went to another member. Idle is what a restart of each pod costs."
+    )
+
+
+def _values(figures: Figures) -> dict[str, Any]:
+    """`rebalances_by_step` stands only where there are steps."""
+    values = asdict(figures)
+    return {name: values[name] for name in (*COLUMNS, *(("rebalances_by_step",) if figures.rebalances_by_step else ()))}
 
 
 def _value(figures: Figures, column: str) -> float:

@@ -1,4 +1,4 @@
-"""Plays one mode: deploy the first version, wait until all is served, roll out the second, wait for the end."""
+"""Plays one mode: deploy the first version, wait until all is served, change it, wait for the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sandbox.errors import StartFailed
 _LOOK_EVERY_S = 0.5
 _STEADY_FOR_S = 3.0
 _DEPLOYED_WITHIN_S = 90.0
-_ROLLED_WITHIN_S = 180.0
+_ROLLED_WITHIN_S = 240.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,8 @@ class Played:
     """uids of every pod that was seen between the marks."""
     last: Moment
     progress: Progress
+    steps_s: tuple[float, ...] = ()
+    """When each step of an upgrade was first seen."""
 
 
 class Player:
@@ -46,7 +48,7 @@ class Player:
         self._view = view
 
     def play(self, mode: Mode) -> Played:
-        """Raises StartFailed when the first version is not served or the rollout does not end within its deadline."""
+        """Raises StartFailed when the first version is not served or the change does not end within its deadline."""
         self._kafka.make_topics(mode)
         servers = self._kafka.bootstrap_servers
         self._cluster.apply([manifests.load(mode, servers), manifests.consumers(mode, modes.FIRST, servers)])
@@ -55,7 +57,7 @@ class Player:
             scene.begin("the first version starts")
             scene.wait(scene.is_settled, _DEPLOYED_WITHIN_S, _STEADY_FOR_S)
             before = scene.last.pods
-            started_s = scene.begin("the second version is rolled out")
+            started_s = scene.begin(_change(mode))
             self._cluster.apply([manifests.consumers(mode, modes.SECOND, servers)])
             if mode.ends_unserved:
                 scene.wait(lambda: scene.progress.done, _ROLLED_WITHIN_S, 0)
@@ -65,7 +67,14 @@ class Player:
             else:
                 ended_s = scene.wait(scene.is_settled, _ROLLED_WITHIN_S, _STEADY_FOR_S)
             until_s = scene.looked_s
-            return Played(mode, started_s, ended_s, until_s, before, frozenset(scene.seen), scene.last, scene.progress)
+            seen, steps_s = frozenset(scene.seen), tuple(scene.steps_s.values())
+            return Played(mode, started_s, ended_s, until_s, before, seen, scene.last, scene.progress, steps_s)
+
+
+def _change(mode: Mode) -> str:
+    if mode.upgrade is None:
+        return "the second version is rolled out"
+    return f"protocol.target is now {mode.upgrade.target}"
 
 
 class _Scene:
@@ -75,6 +84,7 @@ class _Scene:
         self.mode = mode
         self.stage = ""
         self.seen: set[str] = set()
+        self.steps_s: dict[str, float] = {}
         self.progress = Progress(done=False, phase="")
         self.looked_s = 0.0
         self.last: Moment
@@ -83,25 +93,28 @@ class _Scene:
 
     def begin(self, stage: str) -> float:
         """Start a stage: the moment of it, in unix seconds."""
-        self.stage, self.seen, self._began_s = stage, set(), time.time()
+        self.stage, self.seen, self.steps_s, self._began_s = stage, set(), {}, time.time()
         return self._began_s
 
     def look(self) -> None:
         self.looked_s = time.time()
         workload, items = self._cluster.look(self.mode)
         self.progress = fleet.progress(self.mode.kind, workload)
+        if self.progress.step:
+            self.steps_s.setdefault(self.progress.step, self.looked_s)
         pods = fleet.consumer_pods(items)
         self.seen |= {pod.uid for pod in pods}
         group, served = self._kafka.group(self.mode), self._follower.served()
         elapsed_s = time.time() - self._began_s
-        self.last = Moment(self.mode, self.stage, elapsed_s, self.progress.phase, pods, group, served)
+        told = self.progress
+        self.last = Moment(self.mode, self.stage, elapsed_s, told.phase, pods, group, served, told.protocol)
         self._view.show(self.last)
 
     def is_settled(self) -> bool:
         """Whether the rollout is over, nobody is coming or going, and every partition has its owner and is served."""
         pods = self.last.pods
-        at_rest = len(pods) == modes.REPLICAS and all(pod.ready and not pod.terminating for pod in pods)
-        whole = self.last.group.is_whole and len(self.last.group.members) == modes.REPLICAS
+        at_rest = len(pods) == self.mode.replicas and all(pod.ready and not pod.terminating for pod in pods)
+        whole = self.last.group.is_whole and len(self.last.group.members) == self.mode.replicas
         return self.progress.done and at_rest and whole and self.last.served == modes.PARTITIONS
 
     def wait(self, condition: Callable[[], bool], within_s: float, steady_for_s: float) -> float:

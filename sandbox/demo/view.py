@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from sandbox.demo import kafka
 from sandbox.demo.fleet import Pod
+from sandbox.demo.group import Group as ConsumerGroup
 from sandbox.demo.modes import FIRST, PARTITIONS, Mode
 from sandbox.demo.operator_view import OperatorView
 
@@ -27,9 +27,11 @@ class Moment:
     elapsed_s: float
     phase: str
     pods: tuple[Pod, ...]
-    group: kafka.Group
+    group: ConsumerGroup
     served: int
     """Partitions that were delivered from just now."""
+    protocol: str = ""
+    """What the operator says about it, if there is one."""
 
 
 class View:
@@ -71,16 +73,19 @@ def picture(moment: Moment, below: RenderableType | None = None) -> RenderableTy
     served = Text(f"{moment.served} of {PARTITIONS}", "green" if moment.served == PARTITIONS else "bold red")
     head = Text.assemble((f"{moment.mode.title}: {moment.stage}", "bold"), f"  {moment.elapsed_s:.0f} s")
     group = Text.assemble(
-        f"group {moment.group.state}, {len(moment.group.members)} members, partitions served: ", served
+        f"group {_described(moment)}, {len(moment.group.members)} members, partitions served: ", served
     )
+    if moment.mode.upgrade is not None:
+        group = Text("\n").join((Text(moment.protocol, "magenta"), group))
     own = (Text(moment.phase, "dim"), _pod_table(moment))
     return Group(head, group, *(own if below is None else (Text(), below)))
 
 
 def _pod_table(moment: Moment) -> Table:
-    table = Table("Pod", "Version", "State", "In the group", "Restarts", box=None, padding=(0, 3, 0, 0))
+    made = "Version" if moment.mode.upgrade is None else "Made for"
+    table = Table("Pod", made, "State", "In the group", "Restarts", box=None, padding=(0, 3, 0, 0))
     for pod in moment.pods:
-        version = Text(pod.version, "cyan" if pod.version == FIRST else "magenta")
+        version = Text(_made_as(moment.mode, pod), "cyan" if _is_first(moment.mode, pod) else "magenta")
         state = Text(pod.state, "green" if pod.state == "Ready" else "yellow")
         membership = _membership(moment.mode, pod, moment.group.members)
         table.add_row(pod.name, version, state, membership, str(pod.restarts))
@@ -89,9 +94,28 @@ def _pod_table(moment: Moment) -> Table:
 
 def summary(moment: Moment) -> str:
     """The same in one line, without what changes all the time."""
-    counts = Counter(f"{pod.version} {pod.state}" for pod in moment.pods)
+    counts = Counter(f"{_made_as(moment.mode, pod)} {pod.state}" for pod in moment.pods)
     pods = ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
-    return f"{pods}; group {moment.group.state}; {moment.served} of {PARTITIONS} partitions served"
+    line = f"{pods}; group {_described(moment)}; {moment.served} of {PARTITIONS} partitions served"
+    if moment.mode.upgrade is None:
+        return line
+    return f"{moment.protocol} · {moment.phase} | {line}"
+
+
+def _described(moment: Moment) -> str:
+    group = moment.group
+    if moment.mode.upgrade is None or not group.members:
+        return group.state
+    return f"{group.state} ({', '.join(filter(None, (group.protocol, group.assignor)))})"
+
+
+def _made_as(mode: Mode, pod: Pod) -> str:
+    """What makes one pod differ from another in this mode."""
+    return pod.version if mode.upgrade is None else pod.profile or "?"
+
+
+def _is_first(mode: Mode, pod: Pod) -> bool:
+    return pod.version == FIRST if mode.upgrade is None else pod.profile == mode.upgrade.origin
 
 
 def _membership(mode: Mode, pod: Pod, members: tuple[str, ...]) -> str:

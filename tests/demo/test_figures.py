@@ -7,7 +7,7 @@ from dataclasses import replace
 from sandbox.demo import modes
 from sandbox.demo.figures import Figures, judge
 from sandbox.demo.fleet import Pod, Progress
-from sandbox.demo.kafka import STABLE, Group
+from sandbox.demo.group import STABLE, Group
 from sandbox.demo.modes import Mode
 from sandbox.demo.rollout import Played
 from sandbox.demo.view import Moment
@@ -71,3 +71,41 @@ def test_a_bad_version_under_slackwater_stops_at_the_first_pod_and_is_rolled_bac
 def test_a_failed_rollout_says_why() -> None:
     failed = Progress(done=True, phase="failed", failed="pod orders-5 is stuck")
     assert judge(played(modes.SLACKWATER, OLD, failed), CALM) == "The rollout failed: pod orders-5 is stuck."
+
+
+MADE_FOR = {"old": "Eager", "between": "EagerAndCooperative", "new": "Cooperative"}
+UPGRADED = Figures(1, 60.0, 4.5, 0, 80.0, partition_moves=16, rebalances_by_step=(0, 1))
+
+
+def java_pods(batch: str) -> tuple[Pod, ...]:
+    return tuple(replace(pod, profile=MADE_FOR[batch]) for pod in pods(modes.FIRST, batch)[:3])
+
+
+def upgraded(last: tuple[Pod, ...]) -> Played:
+    one = played(modes.JAVA_TWO_BOUNCE, last, DONE)
+    return replace(one, pods_seen=frozenset(pod.uid for batch in MADE_FOR for pod in java_pods(batch)))
+
+
+def test_an_upgrade_has_all_pods_on_the_target_and_the_rebalances_where_they_belong() -> None:
+    done = upgraded(java_pods("new"))
+    assert judge(done, UPGRADED) == ""
+    assert "should be (0, 1)" in judge(done, replace(UPGRADED, rebalances_by_step=(1, 0)))
+
+
+def test_an_upgrade_that_stopped_between_is_not_done() -> None:
+    assert judge(upgraded(java_pods("between")), UPGRADED) == "Only 0 of 3 pods are made for Cooperative."
+
+
+def test_an_upgrade_that_made_more_pods_than_it_had_to_is_told() -> None:
+    done = upgraded(java_pods("new"))
+    again = replace(done, pods_seen=done.pods_seen | {"another"})
+    assert judge(again, UPGRADED) == "7 pods were made for 6 restarts."
+
+
+def test_an_online_migration_moves_no_partition() -> None:
+    on_848 = tuple(replace(pod, profile="Consumer") for pod in NEW)
+    done = played(modes.LIBRDKAFKA_TO_KIP_848, on_848, DONE)
+    done = replace(done, pods_seen=done.pods_seen | {pod.uid for pod in OLD})
+    calm = replace(CALM, rebalances_by_step=(0,))
+    assert judge(done, calm) == ""
+    assert "4 partitions went" in judge(done, replace(calm, partition_moves=4))

@@ -107,3 +107,27 @@ def test_what_holds_a_rollout_up_is_told() -> None:
     gated = {"type": "RolloutGated", "status": "True", "reason": "GroupRebalancing", "message": "it rebalances"}
     workload["status"]["conditions"].append(gated)
     assert progress(Kind.CONSUMER_GROUP, workload).phase == "Progressing · GroupRebalancing: it rebalances"
+
+
+def test_a_rollout_that_is_one_step_of_an_upgrade_is_not_the_end() -> None:
+    workload = consumer_group("RolloutComplete", "False")
+    way = {"current": "Eager", "from": "Eager", "to": "Cooperative", "strategy": "TwoBounce", "step": "1 of 2"}
+    workload["status"]["protocol"] = way
+    found = progress(Kind.CONSUMER_GROUP, workload)
+    assert not found.done
+    assert found.step == "1 of 2"
+    assert found.protocol == "Eager → Cooperative, TwoBounce, step 1 of 2"
+    workload["status"]["protocol"] = {"current": "Cooperative"}
+    assert progress(Kind.CONSUMER_GROUP, workload).done
+
+
+def test_a_protocol_that_is_refused_is_a_failure_in_the_operators_words() -> None:
+    workload = consumer_group("RolloutComplete", "False")
+    refused = {"type": "ProtocolUpgrade", "status": "False", "reason": "BrokerCannot", "message": "it is too old"}
+    workload["status"]["conditions"].append(refused)
+    assert progress(Kind.CONSUMER_GROUP, workload).failed == "BrokerCannot: it is too old"
+
+
+def test_the_operators_pods_tell_what_they_are_made_for() -> None:
+    made = pod("orders-0", metadata={"annotations": {"slackwater.dev/protocol": "Eager"}})
+    assert consumer_pods([made])[0].profile == "Eager"

@@ -10,6 +10,7 @@ from sandbox.demo import manifests, modes
 from sandbox.demo.modes import MODES, Kind, Mode
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.core.client_settings import settings
+from slackwater.core.protocol.profile import Profile
 
 SERVERS = "broker:9092"
 
@@ -34,7 +35,7 @@ def test_the_operator_accepts_what_the_demo_applies() -> None:
 
 def test_plain_modes_have_by_hand_what_the_operator_sets() -> None:
     group = parse_consumer_group(workload(modes.SLACKWATER))
-    by_operator = {entry["name"]: entry.get("value") for entry in settings(group, SERVERS, "Eager")}
+    by_operator = {entry["name"]: entry.get("value") for entry in settings(group, SERVERS, Profile.EAGER)}
     by_hand = environment(container(modes.STATEFUL_SET))
     assert {name: by_hand[name] for name in by_operator if by_operator[name] is not None} == {
         **{name: value for name, value in by_operator.items() if value is not None},
@@ -48,11 +49,22 @@ def test_dynamic_members_lack_only_their_instance_id() -> None:
     assert static.keys() - dynamic.keys() == {"KAFKA_GROUP_INSTANCE_ID"}
 
 
-@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode.upgrade is None], ids=lambda mode: mode.name)
 def test_the_versions_differ_in_their_number_and_in_joining(mode: Mode) -> None:
     before, after = environment(container(mode, modes.FIRST)), environment(container(mode, modes.SECOND))
     changed = {name: value for name, value in after.items() if before.get(name) != value}
     assert changed == {"VERSION": modes.SECOND, **({"NEVER_JOIN": "1"} if mode.bad_version else {})}
+
+
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode.upgrade is not None], ids=lambda mode: mode.name)
+def test_an_upgrade_changes_the_target_and_no_pod_template(mode: Mode) -> None:
+    assert mode.upgrade is not None
+    before, after = workload(mode, modes.FIRST), workload(mode, modes.SECOND)
+    assert [parse_consumer_group(each).spec.protocol.target for each in (before, after)] == [
+        mode.upgrade.origin,
+        mode.upgrade.target,
+    ]
+    assert before["spec"]["template"] == after["spec"]["template"]
 
 
 def test_nothing_is_shared_between_modes() -> None:

@@ -20,6 +20,7 @@ def test_every_mode_has_its_figures_under_its_name() -> None:
         "modes": {
             "slackwater": {
                 "rebalances": 0,
+                "partition_moves": 0,
                 "idle_partition_seconds": 98.0,
                 "worst_gap_seconds": 4.5,
                 "duplicates": 0,
@@ -54,3 +55,10 @@ def test_a_group_without_members_gets_no_praise_for_its_few_rebalances() -> None
     plain = row(modes.BAD_STATEFUL_SET, 0, 900.0, 60.0, 0, 70.0)
     ours = row(modes.BAD_SLACKWATER, 1, 100.0, 30.0, 0, 40.0)
     assert "no merit" in report.notes([plain, ours])[0]
+
+
+def test_an_upgrade_is_told_step_by_step() -> None:
+    figures = Figures(1, 60.0, 4.5, 0, 80.0, partition_moves=16, rebalances_by_step=(0, 1))
+    java = Result(modes.JAVA_TWO_BOUNCE, figures)
+    assert report.as_json([java])["modes"]["java-two-bounce"]["rebalances_by_step"] == (0, 1)
+    assert "no rebalances in step 1, 1 rebalance in step 2; 16 of 24 partitions" in report.notes([java])[0]

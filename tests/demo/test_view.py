@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
@@ -9,8 +10,8 @@ from rich.text import Text
 
 from sandbox.demo import modes
 from sandbox.demo.fleet import Pod
-from sandbox.demo.kafka import STABLE, Group
-from sandbox.demo.view import Moment, View, picture
+from sandbox.demo.group import STABLE, Group
+from sandbox.demo.view import Moment, View, picture, summary
 
 POD = Pod("orders-0", "uid", modes.FIRST, ready=True, terminating=False, state="Ready", restarts=0)
 
@@ -49,3 +50,17 @@ def test_the_operators_own_view_stands_in_place_of_the_table() -> None:
     shown = drawn(picture(moment(3.0, 24), Text("what slackwater status shows")))
     assert "what slackwater status shows" in shown
     assert "orders-0" not in shown
+
+
+def test_of_an_upgrade_one_sees_from_where_to_where_how_and_what_is_awaited() -> None:
+    group = Group(STABLE, ("orders-0",), 24, "classic", "range")
+    pod = replace(POD, profile="EagerAndCooperative")
+    way = "Eager → Cooperative, TwoBounce, step 1 of 2"
+    seen = Moment(modes.JAVA_TWO_BOUNCE, "target", 3.0, "Progressing · PodNotReady: it starts", (pod,), group, 24, way)
+    assert summary(seen) == (
+        "Eager → Cooperative, TwoBounce, step 1 of 2 · Progressing · PodNotReady: it starts"
+        " | 1 EagerAndCooperative Ready; group Stable (classic, range); 24 of 24 partitions served"
+    )
+    shown = drawn(picture(seen))
+    assert way in shown
+    assert "orders-0   EagerAndCooperative" in shown
