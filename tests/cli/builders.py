@@ -21,6 +21,7 @@ from slackwater.core.observation import (
     TopicPartition,
 )
 from slackwater.core.plan import plan
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.status import compose_status
 from slackwater.core.world import Pod, UpdateStrategy, Workload, World
 from tests.api.manifests import consumer_group
@@ -89,7 +90,7 @@ def world(of: ConsumerGroup | None = None, watched_s: float = 60.0, **changes: A
     """A group at rest: three pods of one version, calm, with every partition owned."""
     of = of or group()
     assert of.spec.membership is Membership.STATIC
-    template = render_template(of, SERVERS, "")
+    template = render_template(of, SERVERS, Profile.OWN_CHOICE)
     workload = Workload(
         name="payments",
         uid="workload-uid",

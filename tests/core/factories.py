@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
 from slackwater.core.history import GroupHistory, advance
 from slackwater.core.memory import RolloutMemory, RolloutPhase
 from slackwater.core.observation import (
@@ -30,6 +31,18 @@ LONG_AGO: Final = NOW - 10_000
 OLD, NEW = f"{NAME}-old", f"{NAME}-new"
 """Revisions."""
 PARTITIONS_PER_POD: Final = 2
+
+
+BROKER: Final = BrokerFacts(
+    LONG_AGO,
+    serves_consumer_protocol=True,
+    group_version=1,
+    migration_policy=MigrationPolicy.BIDIRECTIONAL,
+    classic_session=Bounds(6_000, 1_800_000),
+    consumer_session=Bounds(45_000, 60_000),
+    consumer_heartbeat=Bounds(5_000, 15_000),
+)
+"""As a broker is without further settings (F22, F23)."""
 
 
 def group(annotations: dict[str, str] | None = None, generation: int = 1, **spec: Any) -> ConsumerGroup:
@@ -147,5 +160,6 @@ def world(**changes: Any) -> World:
         "pods": (pod(0), pod(1), pod(2)),
         "memory": RolloutMemory(phase=RolloutPhase.PROGRESSING),
         "bootstrap_servers": BOOTSTRAP,
+        "broker": BROKER,
     }
     return World(**(usual | changes))

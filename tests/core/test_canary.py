@@ -37,9 +37,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("given", "canary", "reason"), [pytest.param(w, c, r, id=name) for name, w, c, r in TABLE]
-)
+@pytest.mark.parametrize(("given", "canary", "reason"), [pytest.param(w, c, r, id=name) for name, w, c, r in TABLE])
 def test_canary(given: World, canary: Canary | None, reason: Reason | None) -> None:
     memory, hold = canary_hold(given, workload())
     assert memory.canary == canary

@@ -59,7 +59,6 @@ TABLE = [
     ("Paused", {}, ("False", "NotPaused")),
     ("Paused", {"group": group(annotations={PAUSE: ""})}, ("True", "Paused")),
     ("ProtocolUpgrade", {}, ("False", "ProtocolAsWanted")),
-    ("ProtocolUpgrade", {"group": group(protocol={"target": "Cooperative"})}, ("False", "ProtocolChangeNotAvailable")),
     ("Degraded", {}, ("False", "AsWanted")),
     ("Degraded", phase("RollingBack"), ("True", "RolloutFailed")),
 ]

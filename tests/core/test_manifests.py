@@ -6,27 +6,33 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.annotations import GROUP_LABEL, RESTART, RESTARTED_AT, TEMPLATE_HASH
-from slackwater.core.manifests import disruption_budget, headless_service, render_template, stateful_set
+from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.manifests import Template, disruption_budget, headless_service, render_template, stateful_set
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.world import UpdateStrategy
 from tests.api.manifests import template
 from tests.core.factories import BOOTSTRAP, NAME, UID, group
 
 
+def rendered(of: ConsumerGroup, profile: Profile = Profile.OWN_CHOICE) -> Template:
+    return render_template(of, BOOTSTRAP, profile)
+
+
 def variables(protocol: str = "", **spec: Any) -> dict[str, str | None]:
-    body = render_template(group(**spec), BOOTSTRAP, protocol).body
+    body = rendered(group(**spec), Profile(protocol)).body
     container = body["spec"]["containers"][0]
     return {entry["name"]: entry.get("value") for entry in container["env"]}
 
 
 def test_the_same_group_gives_the_same_template() -> None:
-    assert render_template(group(), BOOTSTRAP, "") == render_template(group(), BOOTSTRAP, "")
+    assert rendered(group()) == rendered(group())
 
 
 def test_what_concerns_no_pod_gives_the_same_template() -> None:
-    plain = render_template(group(), BOOTSTRAP, "")
+    plain = rendered(group())
     for other in (group(replicas=9), group(rollout={"stableFor": "1s"}), group(generation=7, annotations={"x": "y"})):
-        assert render_template(other, BOOTSTRAP, "") == plain
+        assert rendered(other) == plain
 
 
 @pytest.mark.parametrize(
@@ -42,20 +48,24 @@ def test_what_concerns_no_pod_gives_the_same_template() -> None:
     ids=str,
 )
 def test_what_concerns_pods_gives_another_template(changed: dict[str, Any]) -> None:
-    assert render_template(group(**changed), BOOTSTRAP, "").hash != render_template(group(), BOOTSTRAP, "").hash
+    assert rendered(group(**changed)).hash != rendered(group()).hash
 
 
 def test_another_broker_or_protocol_gives_another_template() -> None:
-    variants = [(servers, protocol) for servers in ("a:1", "b:1") for protocol in ("", "Eager", "Consumer")]
+    variants = [
+        (servers, protocol)
+        for servers in ("a:1", "b:1")
+        for protocol in (Profile.OWN_CHOICE, Profile.EAGER, Profile.CONSUMER)
+    ]
     assert len({render_template(group(), servers, protocol).hash for servers, protocol in variants}) == 6
 
 
 def test_the_digest_stands_in_the_template_and_the_users_own_parts_stay() -> None:
-    rendered = render_template(group(annotations={RESTART: "now"}), BOOTSTRAP, "")
-    metadata = rendered.body["metadata"]
-    assert metadata["annotations"] == {TEMPLATE_HASH: rendered.hash, RESTARTED_AT: "now"}
+    made = rendered(group(annotations={RESTART: "now"}))
+    metadata = made.body["metadata"]
+    assert metadata["annotations"] == {TEMPLATE_HASH: made.hash, PROTOCOL: "", RESTARTED_AT: "now"}
     assert metadata["labels"] == {"app": "payments", GROUP_LABEL: NAME}
-    sidecar = rendered.body["spec"]["containers"][1]
+    sidecar = made.body["spec"]["containers"][1]
     assert sidecar["env"] == [{"name": "KAFKA_GROUP_ID", "value": "of its own"}]
 
 
@@ -117,13 +127,13 @@ def test_dynamic_members_get_no_instance_id() -> None:
 
 
 def test_the_instance_id_is_the_pods_name() -> None:
-    body = render_template(group(), BOOTSTRAP, "").body
+    body = rendered(group()).body
     last = body["spec"]["containers"][0]["env"][-1]
     assert last["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
 
 
 def test_stateful_set() -> None:
-    body = render_template(group(), BOOTSTRAP, "").body
+    body = rendered(group()).body
     made = stateful_set(group(), body, 3, UpdateStrategy.ROLLING_UPDATE, 2)
     assert made["spec"]["updateStrategy"] == {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
     assert (made["spec"]["replicas"], made["spec"]["podManagementPolicy"]) == (3, "Parallel")
@@ -133,7 +143,7 @@ def test_stateful_set() -> None:
 
 
 def test_everything_made_belongs_to_the_group() -> None:
-    body = render_template(group(), BOOTSTRAP, "").body
+    body = rendered(group()).body
     made = stateful_set(group(), body, 3, UpdateStrategy.ROLLING_UPDATE, 3), headless_service(group())
     for manifest in (*made, disruption_budget(group())):
         owner = manifest["metadata"]["ownerReferences"][0]

@@ -14,6 +14,7 @@ from slackwater.core.manifests import render_template
 from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.observation import GroupState, Unobserved
 from slackwater.core.plan import Plan, plan
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Reason
 from slackwater.core.world import Pod, UpdateStrategy, World
 from tests.core.factories import (
@@ -47,7 +48,7 @@ def rolling(
 ) -> World:
     """A rollout in which the StatefulSet has the template that the phase asks for."""
     wanted = group(**(spec or {}))
-    target = render_template(wanted, BOOTSTRAP, "").hash
+    target = render_template(wanted, BOOTSTRAP, Profile.OWN_CHOICE).hash
     usual = {"phase": PROGRESSING, "target_hash": target, "last_good_revision": OLD, "last_good_hash": "good"}
     remembered = RolloutMemory(**(usual | (memory or {})))
     if remembered.phase in (FAILED, ROLLING_BACK, ROLLED_BACK):
@@ -390,11 +391,3 @@ def test_a_strategy_that_is_not_there_yet_moves_no_pod_and_says_so() -> None:
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.reason == Reason.STRATEGY_NOT_AVAILABLE
-
-
-def test_the_pods_keep_the_protocol_that_they_were_made_for() -> None:
-    """Rolling one into another as it comes takes a librdkafka group down (F2)."""
-    asked = rolling(spec={"protocol": {"target": "Cooperative"}}, memory={"protocol": ""})
-    decided = plan(asked)
-    assert decided.memory.protocol == ""
-    assert decided.memory.target_hash == asked.memory.target_hash

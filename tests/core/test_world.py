@@ -9,17 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slackwater.core.broker import Bounds
 from slackwater.core.memory import (
     Canary,
+    Release,
     RolloutMemory,
     RolloutPhase,
     Step,
+    Upgrade,
     moment,
     read_memory,
     timestamp,
     write_memory,
 )
 from slackwater.core.observation import GroupObservation, PartitionOffsets
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.protocol.strategies import StrategyName
 from slackwater.core.text import listing, rounded, seconds
 from slackwater.core.world import ordinal_of
 from tests.core.factories import NEW, group, observation, pod, tp, world
@@ -72,6 +77,15 @@ MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
 STEPS = st.builds(Step, st.integers(0, 99), MOMENTS, st.dictionaries(WORDS, WORDS, max_size=2), st.booleans())
 CANARIES = st.builds(Canary, st.integers(0, 15), MOMENTS, st.booleans())
+UPGRADES = st.builds(
+    Upgrade,
+    st.sampled_from(Profile),
+    st.sampled_from(StrategyName),
+    st.lists(st.sampled_from(Profile), min_size=1, max_size=3).map(tuple),
+    st.integers(1, 3),
+    st.booleans(),
+    st.none() | MOMENTS,
+)
 MEMORIES = st.builds(
     RolloutMemory,
     phase=st.sampled_from(RolloutPhase),
@@ -82,7 +96,12 @@ MEMORIES = st.builds(
     retried_at=st.none() | MOMENTS,
     lag_before=st.none() | st.integers(0, 10**9),
     session_timeout_ms=st.integers(0, 10**7),
-    protocol=WORDS,
+    protocol=st.sampled_from(Profile),
+    upgrade=st.none() | UPGRADES,
+    ids_given=st.integers(0, 99),
+    session_bounds=st.none() | st.builds(Bounds, st.integers(0, 10**6), st.integers(0, 10**6)),
+    group_settings=st.dictionaries(WORDS, WORDS, max_size=2),
+    released=st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),
     step=st.none() | STEPS,
     canary=st.none() | CANARIES,
     message=WORDS,

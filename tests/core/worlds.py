@@ -15,9 +15,22 @@ from slackwater.core.history import GroupHistory, advance, interrupted
 from slackwater.core.manifests import render_template
 from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.observation import GroupObservation, GroupState, GroupType, KafkaView, PartitionOffsets, Unobserved
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Reason
 from slackwater.core.world import Pod, UpdateStrategy, Workload, World
-from tests.core.factories import BOOTSTRAP, NAME, UID, group, member, members, observation, stranger, tp, watched
+from tests.core.factories import (
+    BOOTSTRAP,
+    BROKER,
+    NAME,
+    UID,
+    group,
+    member,
+    members,
+    observation,
+    stranger,
+    tp,
+    watched,
+)
 
 NOW: Final = 1_000_000.5
 REVISIONS: Final = ("payments-rev1", "payments-rev2")
@@ -149,7 +162,7 @@ def worlds(draw: st.DrawFn) -> World:
     replicas = draw(st.integers(0, 4))
     spec = draw(st.sampled_from(SPECS))
     wanted = group(draw(rarely({PAUSE: "1"}, {}) | ANNOTATIONS), replicas=replicas, **spec)
-    target = render_template(wanted, BOOTSTRAP, "").hash
+    target = render_template(wanted, BOOTSTRAP, Profile.OWN_CHOICE).hash
     memory = draw(memories(target))
     kafka, history = draw(views(replicas))
     made = [draw(pods(ordinal)) for ordinal in range(replicas + 1) if ordinal < replicas or draw(rarely(True, False))]
@@ -164,6 +177,7 @@ def worlds(draw: st.DrawFn) -> World:
         memory=memory,
         bootstrap_servers=draw(rarely(None, BOOTSTRAP)),
         last_good_template=draw(rarely(None, template)),
+        broker=draw(rarely(None, BROKER)),
     )
 
 

@@ -11,11 +11,13 @@ from typing import Any
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
 from slackwater.api.annotations import FINALIZER
+from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView, MemberRef, Unobserved
 from slackwater.core.reasons import Reason
 from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group, kafka_connection
+from tests.core.factories import BROKER
 
 Json = dict[str, Any]
 KEY = Key("default", "payments")
@@ -173,6 +175,11 @@ class FakeConnections:
     kafka: FakeAdmin = field(default_factory=FakeAdmin)
 
     async def use(self, group_key: Key, group: Any, connection: Any, now: float) -> None: ...
+
+    def broker(self, group_key: Key) -> BrokerFacts | None:
+        return BROKER
+
+    def refresh_broker(self, group_key: Key) -> None: ...
 
     async def forget(self, group_key: Key) -> None:
         self.forgotten.append(group_key)

@@ -40,7 +40,7 @@ class FakeObserver:
     async def close(self) -> None:
         self.is_closed = True
 
-    def watch(self, key: str, group_id: str, topics: Any) -> None:
+    def watch(self, key: str, group_id: str, topics: Any, settings: bool = False) -> None:
         self.watched[key] = group_id
 
     def unwatch(self, key: str) -> None:

@@ -96,6 +96,21 @@ class AlterGroupSettings:
 Act = WriteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
 
 
+def kind_of(act: Act) -> str:
+    """In a word or two, for logs and metrics: a closed set."""
+    match act:
+        case WriteWorkload():
+            return act.purpose.value
+        case DeletePod():
+            return "delete pod"
+        case RemoveMembers():
+            return "remove members"
+        case ReleaseMembers():
+            return "release members"
+        case AlterGroupSettings():
+            return "alter group settings"
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """An Event for people: something was done, or a refusal changed."""

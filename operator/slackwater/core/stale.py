@@ -85,6 +85,8 @@ def _is_stale(world: World, member: Member) -> bool:
     ordinal = given_ordinal(world, member)
     if ordinal is None or ordinal >= world.group.spec.replicas or member.instance_id is None:
         return False
+    if member.epoch is not None and member.epoch < 0:
+        return False  # it has left for a while, as one that stops in order does, and its id is free (F12)
     sighting = world.history.members.get(member.instance_id)
     pod = world.pod(ordinal)
     if sighting is None or sighting.member_id != member.member_id or pod is None:

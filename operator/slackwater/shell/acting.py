@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from slackwater.adapters.cluster.api import Json, KubernetesApi
 from slackwater.adapters.cluster.paths import POD
+from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act, DeletePod
+from slackwater.core.acts import Act, AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
 from slackwater.core.manifests import stateful_set
+from slackwater.ports import GroupAdmin
 
 
-async def carry_out(api: KubernetesApi, group: ConsumerGroup, act: Act) -> Json | None:
-    """Do it; returns the StatefulSet as written, if it was. Raises ClusterFailed; Conflict when the world changed."""
-    if isinstance(act, DeletePod):
-        await api.delete(POD, group.namespace, act.name, act.uid)
-        return None
-    manifest = stateful_set(group, act.template, act.replicas, act.strategy, act.partition)
-    return await api.apply(manifest, act.resource_version)
+async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, group: ConsumerGroup, act: Act) -> Json | None:
+    """Do it; returns the StatefulSet as written, if it was.
+
+    Raises ClusterFailed, and Conflict when the world changed; KafkaFailed for what is asked of Kafka.
+    """
+    match act:
+        case WriteWorkload():
+            manifest = stateful_set(group, act.template, act.replicas, act.strategy, act.partition)
+            return await api.apply(manifest, act.resource_version)
+        case DeletePod():
+            await api.delete(POD, group.namespace, act.name, act.uid)
+        case RemoveMembers():
+            await _usable(admin).remove_members(group.group_id, act.members)
+        case ReleaseMembers():
+            await _usable(admin).release_members(group.group_id, act.members)
+        case AlterGroupSettings():
+            await _usable(admin).alter_group_settings(group.group_id, act.values)
+    return None
+
+
+def _usable(admin: GroupAdmin | None) -> GroupAdmin:
+    if admin is None:
+        raise KafkaUnreachable("the connection to Kafka was closed in the meantime")
+    return admin

@@ -12,6 +12,7 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import SECRET
+from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
@@ -19,7 +20,9 @@ from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
+from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView, Unobserved
 from slackwater.core.reasons import Reason
@@ -86,7 +89,8 @@ class Connections:
         async with self._lock:
             opened = await self._ensure(key, connection, now)
         if opened is not None:
-            opened.observer.watch(str(group_key), group.group_id, group.spec.topics)
+            modern = group.spec.protocol.target is ProtocolTarget.CONSUMER
+            opened.observer.watch(str(group_key), group.group_id, group.spec.topics, settings=modern)
             opened.groups.add(group_key)
         self._used_by[group_key] = key
 
@@ -110,6 +114,17 @@ class Connections:
         known = opened.observer.latest(str(group_key)) if opened is not None else None
         not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", now)
         return known or (not_yet, GroupHistory())
+
+    def broker(self, group_key: Key) -> BrokerFacts | None:
+        """What the brokers behind a group can do and allow; None while that is not known."""
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        return None if opened is None else opened.observer.broker
+
+    def refresh_broker(self, group_key: Key) -> None:
+        """Ask the brokers behind a group again soon, because somebody may have changed them."""
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        if opened is not None:
+            opened.observer.refresh_broker()
 
     def views(self, connection: Key, now: float) -> list[KafkaView]:
         """What is known of every group of a connection, in the same order each time."""
@@ -194,6 +209,7 @@ class Connections:
         observer = Observer(
             reader,
             lambda text: self._on_change(Key(*text.split("/"))),
+            brokers=BrokerReader(wire),
             moving_interval_s=self._settings.moving_interval_s or timing.moving_interval_ms / 1000,
             rest_interval_s=self._settings.rest_interval_s or timing.rest_interval_ms / 1000,
         )

@@ -15,6 +15,7 @@ from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.acts import Note
+from slackwater.core.memory import read_memory
 from slackwater.core.observation import GroupObservation, MemberRef, Unobserved
 from slackwater.core.reasons import Reason
 from slackwater.core.status import degraded_status
@@ -84,8 +85,14 @@ class Deletion:
         admin = self._connections.admin(key)
         if isinstance(view, Unobserved) or admin is None:
             raise _unusable(view)
-        static = [MemberRef(m.instance_id, m.member_id) for m in view.members if m.instance_id is not None]
-        ours = [member for member in static if ordinal_of(member.instance_id, group.name) is not None]
+        given = max(read_memory(group.status).ids_given, group.spec.replicas)
+        ours = [
+            MemberRef(member.instance_id, member.member_id)
+            for member in view.members
+            if member.instance_id is not None
+            and (ordinal := ordinal_of(member.instance_id, group.name)) is not None
+            and ordinal < given
+        ]
         removed = await admin.remove_members(group.group_id, ours)
         if group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP:
             await admin.delete_group(group.group_id)

@@ -15,7 +15,7 @@ from slackwater.api.conditions import ConditionType
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.acts import Note
 from slackwater.core.memory import timestamp
-from slackwater.core.reasons import Hold
+from slackwater.core.plan import Plan
 
 LONGEST_MESSAGE: Final = 1024
 """Kubernetes refuses longer ones."""
@@ -23,16 +23,21 @@ LONGEST_MESSAGE: Final = 1024
 _log = structlog.get_logger(__name__)
 
 
-def changed_refusal(before: Mapping[str, Any], hold: Hold | None) -> Note | None:
-    """The hold as an Event, when its reason is not the one that the status already shows."""
-    if hold is None:
-        return None
+def changed_refusals(before: Mapping[str, Any], decided: Plan) -> tuple[Note, ...]:
+    """The hold and the refused protocol as Events, each when its reason is not the one that the status shows."""
+    notes: list[Note] = []
+    hold, refusal = decided.hold, decided.refusal
+    if refusal is not None and _shown(before, ConditionType.PROTOCOL_UPGRADE) != ("False", refusal.reason):
+        notes.append(Note(refusal.reason, refusal.message, warning=True))
+    if hold is not None and hold != refusal and _shown(before, ConditionType.ROLLOUT_GATED) != ("True", hold.reason):
+        message = hold.message if hold.message.startswith("waiting") else f"waiting: {hold.message}"
+        notes.append(Note(hold.reason, message))
+    return tuple(notes)
+
+
+def _shown(before: Mapping[str, Any], kind: ConditionType) -> tuple[str, str] | None:
     conditions = before.get("conditions") or ()
-    shown = next((c for c in conditions if c["type"] == ConditionType.ROLLOUT_GATED.value), None)
-    if shown is not None and shown["status"] == "True" and shown["reason"] == hold.reason:
-        return None
-    message = hold.message if hold.message.startswith("waiting") else f"waiting: {hold.message}"
-    return Note(hold.reason, message)
+    return next(((c["status"], c["reason"]) for c in conditions if c["type"] == kind.value), None)
 
 
 async def post(api: KubernetesApi, group: ConsumerGroup, note: Note, now: float) -> None:

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from slackwater.core.acts import Act, DeletePod
+from slackwater.core.acts import Act, kind_of
 from slackwater.core.observation import GroupObservation, GroupState
 from slackwater.core.plan import Plan
 from slackwater.core.world import World
@@ -67,7 +67,7 @@ class Metrics:
         self._states[labels] = state.value
 
     def acted(self, act: Act) -> None:
-        self._acts.labels("delete pod" if isinstance(act, DeletePod) else act.purpose.value).inc()
+        self._acts.labels(kind_of(act)).inc()
 
     def forget(self, key: Key) -> None:
         """The group is gone; so are its series."""

@@ -23,11 +23,12 @@ from slackwater.adapters.cluster.snapshot import (
     read_snapshot,
     to_world,
 )
+from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Note
+from slackwater.core.acts import Note, kind_of
 from slackwater.core.observation import GroupObservation, KafkaView
 from slackwater.core.plan import Plan, plan
 from slackwater.core.presence import serves
@@ -39,7 +40,7 @@ from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
-from slackwater.shell.events import changed_refusal, post
+from slackwater.shell.events import changed_refusals, post
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.store import Key, Store, key_of
 
@@ -48,6 +49,9 @@ AT_ONCE: Final = 0.0
 AT_REST_AGAIN_S: Final = 60.0
 """Time alone changes some things at rest (a session that ends, a lag worth telling), and nobody tells of a Secret. A
 pass that finds nothing new costs no request."""
+
+_BROKER_MAY_CHANGE: Final = (Reason.BROKER_CANNOT, Reason.BROKER_UNKNOWN, Reason.MIGRATION_POLICY_FORBIDS)
+"""Refusals that somebody may lift at the brokers, of which no watch tells."""
 
 _log = structlog.get_logger(__name__)
 
@@ -73,8 +77,8 @@ class Reconciler:
         self._written_generation: dict[Key, int] = {}
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._templates: dict[tuple[Key, str], Json] = {}
-        self._refused: dict[Key, str] = {}
-        """What the API server refused to take at the last try, for people to see where they look."""
+        self._refused: dict[Key, Hold] = {}
+        """What the API server or Kafka refused at the last try, for people to see where they look."""
 
     async def reconcile(self, key: Key) -> float | None:
         """One pass. Returns in how many seconds to look again at the latest; None: when something changes."""
@@ -95,8 +99,9 @@ class Reconciler:
             return AT_ONCE
         try:
             return await self._pass(key, group)
-        except ClusterRefused as error:
-            self._refused[key] = str(error)
+        except (ClusterRefused, KafkaRefused) as error:
+            reason = error.reason if isinstance(error, KafkaRefused) else Reason.CLUSTER_REFUSED
+            self._refused[key] = Hold(reason, str(error))
             raise
 
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
@@ -104,14 +109,14 @@ class Reconciler:
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
-        if decided.act is not None or decided.memory.phase is not world.memory.phase:
+        if _matters(world, decided):
             fresh = await self._world_anew(key)
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
             decided = plan(world)
         if key in self._refused:
-            decided = replace(decided, hold=Hold(Reason.CLUSTER_REFUSED, self._refused[key]))
+            decided = replace(decided, hold=self._refused[key])
         self._connections.set_motion(key, key not in self._refused and _in_motion(world, decided))
         await self._remember(world, decided, status)
         await self._companions.put_right(key, world.group)
@@ -120,7 +125,10 @@ class Reconciler:
         no_longer_refused = self._refused.pop(key, None) is not None
         if no_longer_refused or decided.act is not None or decided.memory != world.memory:
             return AT_ONCE
-        return decided.hold.recheck_s if decided.hold is not None else AT_REST_AGAIN_S
+        if decided.refusal is not None and decided.refusal.reason in _BROKER_MAY_CHANGE:
+            self._connections.refresh_broker(key)
+        waits = [hold.recheck_s for hold in (decided.hold, decided.refusal) if hold is not None]
+        return min(waits, default=AT_REST_AGAIN_S)
 
     async def _world_from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
         obj = self._store.get(CONSUMER_GROUP, key) or {}
@@ -131,10 +139,10 @@ class Reconciler:
         template = await self._last_good_template(key, obj)
         written = self._written_generation.get(key)
         snapshot = Snapshot(obj, connection, workload, self._store.pods_of(key), template, written)
-        view, history = self._connections.view(key, self._now())
+        view, _ = self._connections.view(key, self._now())
         if connection is not None:
             await self._report_connection(connection, view)
-        return to_world(snapshot, view, history, self._now(), group), obj.get("status") or {}
+        return self._join(key, snapshot, group), obj.get("status") or {}
 
     async def _world_anew(self, key: Key) -> tuple[World, Json] | None:
         """Read everything from where it is true. None when the group is gone or being deleted."""
@@ -147,8 +155,13 @@ class Reconciler:
             return None
         group = self._parse(key, snapshot.group)
         snapshot = replace(snapshot, written_generation=self._written_generation.get(key))
+        return self._join(key, snapshot, group), snapshot.group.get("status") or {}
+
+    def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
+        """The cluster's half and Kafka's."""
         view, history = self._connections.view(key, self._now())
-        return to_world(snapshot, view, history, self._now(), group), snapshot.group.get("status") or {}
+        world = to_world(snapshot, view, history, self._now(), group)
+        return replace(world, broker=self._connections.broker(key))
 
     async def _remember(self, world: World, decided: Plan, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
@@ -157,9 +170,8 @@ class Reconciler:
             return
         group = world.group
         await self._write_status(group, status)
-        refusal = changed_refusal(before, decided.hold)
-        if refusal is not None:
-            await self._say(group, refusal)
+        for note in changed_refusals(before, decided):
+            await self._say(group, note)
 
     async def _write_status(self, group: ConsumerGroup, status: Json) -> None:
         """On exactly the version that was decided about. Else the answer could bring somebody's change in between, and
@@ -189,12 +201,13 @@ class Reconciler:
     async def _act(self, key: Key, world: World, decided: Plan) -> None:
         if decided.act is not None:
             try:
-                written = await carry_out(self._api, world.group, decided.act)
+                written = await carry_out(self._api, self._connections.admin(key), world.group, decided.act)
             except Conflict as error:
-                _log.info("world_changed", group=str(key), act=str(decided.act.__class__.__name__), error=str(error))
+                _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
                 return  # decided about a world that is gone: the next pass decides about the new one
             self._metrics.acted(decided.act)
-            _log.info("acted", group=str(key), act=_describe(decided))
+            ordinal = getattr(decided.act, "ordinal", None)
+            _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=ordinal)
             if written is not None:
                 self._store.put(STATEFUL_SET, written)
                 self._written_generation[key] = written["metadata"]["generation"]
@@ -260,6 +273,12 @@ class Reconciler:
         self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
 
 
+def _matters(world: World, decided: Plan) -> bool:
+    """Not to be decided from what a watch said a while ago."""
+    was, now = world.memory, decided.memory
+    return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
+
+
 def _in_motion(world: World, decided: Plan) -> bool:
     """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
     if decided.act is not None or decided.memory.phase.under_way:
@@ -271,9 +290,3 @@ def _in_motion(world: World, decided: Plan) -> bool:
     if not world.kafka.calm:
         return True
     return sum(serves(world, pod) for pod in world.wanted_pods) != world.group.spec.replicas
-
-
-def _describe(decided: Plan) -> str:
-    act = decided.act
-    purpose = getattr(act, "purpose", None)
-    return f"{purpose.value if purpose is not None else 'delete pod'} (ordinal {getattr(act, 'ordinal', None)})"

@@ -7,6 +7,7 @@ instance id until then (F13), and one that was stopped in order releases it (F12
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import Final
@@ -17,6 +18,7 @@ from slackwater.core.observation import (
     GroupType,
     KafkaView,
     Member,
+    MemberRef,
     PartitionOffsets,
     TopicPartition,
     Unobserved,
@@ -89,13 +91,23 @@ class Broker:
                     del self.books[key]
                     self._rebalance(now)
 
-    def remove(self, instance_ids: set[str], now: float) -> None:
-        """What the operator asks for when pods were scaled away (F10)."""
-        gone = instance_ids & set(self.books)
-        for instance_id in gone:
-            del self.books[instance_id]
+    def remove(self, members: Iterable[MemberRef], now: float) -> None:
+        """What the operator asks for when pods were scaled away (F10): exactly these members, by both ids."""
+        gone = [ref for ref in members if self._holds(ref)]
+        for ref in gone:
+            del self.books[ref.instance_id]
         if gone:
             self._rebalance(now)
+
+    def release(self, members: Iterable[MemberRef]) -> None:
+        """Their instance ids may be taken over (F12)."""
+        for ref in members:
+            if self._holds(ref):
+                self.books[ref.instance_id].released = True
+
+    def _holds(self, ref: MemberRef) -> bool:
+        known = self.books.get(ref.instance_id)
+        return known is not None and known.member_id == ref.member_id
 
     def set_reachable(self, reachable: bool, now: float) -> None:
         """A coordinator that comes back gives every member a whole session anew."""
@@ -142,7 +154,8 @@ class Broker:
     def _member(self, listed: Listed) -> Member:
         target = listed.assignment if self.kip848 else None
         host = f"/{listed.process.address}"
-        return Member(listed.member_id, listed.process.instance_id, "consumer", host, listed.assignment, target)
+        epoch = (-2 if listed.released else 1) if self.kip848 else None
+        return Member(listed.member_id, listed.process.instance_id, "consumer", host, listed.assignment, target, epoch)
 
     def _rebalance(self, now: float) -> None:
         if self._rebalance_ends is None:

@@ -96,22 +96,24 @@ def _calm_down(outside: Outside) -> None:
 def _anything(random: Random) -> tuple[str, Doing]:
     ordinal, replicas = random.randrange(3), random.choice((0, 1, 2, 3, 5))
     kafka, foreign = random.random() < 0.5, random.random() < 0.5
-    return random.choice((
-        _new_version(random),
-        _new_version(random),
-        ("retry", Outside.retry),
-        ("retry", Outside.retry),
-        ("abort", Outside.abort),
-        ("promote", Outside.promote),
-        ("restart", Outside.restart),
-        ("pause", Outside.pause),
-        ("resume", Outside.resume),
-        (f"scale to {replicas}", lambda o: o.scale(replicas)),
-        (f"evict {ordinal}", lambda o: o.evict(ordinal)),
-        (f"crash {ordinal}", lambda o: o.crash(ordinal)),
-        (f"Kafka reachable: {kafka}", lambda o: o.set_kafka(reachable=kafka)),
-        (f"foreign member: {foreign}", lambda o: o.foreign_member(there=foreign)),
-        ("status lost", Outside.lose_status),
-        ("StatefulSet controller stops", Outside.stop_controller),
-        ("StatefulSet controller starts", Outside.start_controller),
-    ))
+    return random.choice(
+        (
+            _new_version(random),
+            _new_version(random),
+            ("retry", Outside.retry),
+            ("retry", Outside.retry),
+            ("abort", Outside.abort),
+            ("promote", Outside.promote),
+            ("restart", Outside.restart),
+            ("pause", Outside.pause),
+            ("resume", Outside.resume),
+            (f"scale to {replicas}", lambda o: o.scale(replicas)),
+            (f"evict {ordinal}", lambda o: o.evict(ordinal)),
+            (f"crash {ordinal}", lambda o: o.crash(ordinal)),
+            (f"Kafka reachable: {kafka}", lambda o: o.set_kafka(reachable=kafka)),
+            (f"foreign member: {foreign}", lambda o: o.foreign_member(there=foreign)),
+            ("status lost", Outside.lose_status),
+            ("StatefulSet controller stops", Outside.stop_controller),
+            ("StatefulSet controller starts", Outside.start_controller),
+        )
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from slackwater.core.acts import WriteWorkload
+from slackwater.core.acts import DeletePod, WriteWorkload
 from slackwater.core.gates import first_refusal
 from slackwater.core.plan import Plan
 from slackwater.core.rollout import known_down
@@ -39,6 +39,8 @@ class Invariants:
         act = decided.act
         if act is None or not act.disruptive or world.workload is None:
             return
+        if isinstance(act, DeletePod) and self._cannot_join(act):
+            return
         decided_upon = replace(world, memory=replace(decided.memory, step=world.memory.step))
         down = known_down(decided_upon, world.workload)
         if refusal := first_refusal(decided_upon, down):
@@ -49,6 +51,11 @@ class Invariants:
         if not isinstance(act, WriteWorkload):
             raise Broken(f"deletes {pod}, which serves")
         self._all_others_serve(pod)
+
+    def _cannot_join(self, act: DeletePod) -> bool:
+        """A pod whose consumer is out of the group for good may be restarted at any time."""
+        pod = self.outside.set.pods.get(act.ordinal)
+        return "cannot join any more" in act.why and (pod is None or not self.outside.serves(pod))
 
     def taken_down(self, pod: SimulatedPod) -> None:
         """We, or the StatefulSet controller as we told it, are about to delete this pod."""

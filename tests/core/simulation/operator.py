@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from random import Random
 
-from slackwater.core.acts import Act, DeletePod
+from slackwater.core.acts import Act, AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
 from slackwater.core.history import GroupHistory, advance, interrupted
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan, plan
@@ -131,5 +131,10 @@ class SimulatedOperator:
 def _in_words(act: Act) -> str:
     if isinstance(act, DeletePod):
         return f"delete pod {act.name}: {act.why}"
+    if isinstance(act, RemoveMembers | ReleaseMembers):
+        ids = ", ".join(ref.instance_id for ref in act.members)
+        return f"{'remove' if isinstance(act, RemoveMembers) else 'release'} {ids}: {act.why}"
+    if isinstance(act, AlterGroupSettings):
+        return f"set for the group: {dict(act.values)}"
     where = "OnDelete" if act.strategy == "OnDelete" else f"partition {act.partition}"
     return f"write: {act.purpose} ({act.replicas} pods, {where})"

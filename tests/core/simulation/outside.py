@@ -10,13 +10,20 @@ from typing import Any, Final
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act, DeletePod
+from slackwater.core.acts import (
+    Act,
+    AlterGroupSettings,
+    DeletePod,
+    ReleaseMembers,
+    RemoveMembers,
+    WriteWorkload,
+)
 from slackwater.core.history import GroupHistory
 from slackwater.core.memory import RolloutPhase, read_memory
 from slackwater.core.observation import KafkaView
 from slackwater.core.world import World
 from tests.api.manifests import consumer_group
-from tests.core.factories import BOOTSTRAP, NAME, UID
+from tests.core.factories import BOOTSTRAP, BROKER, NAME, UID
 from tests.core.simulation.broker import Broker, Process
 from tests.core.simulation.stateful_set import SimulatedPod, StatefulSet
 
@@ -140,6 +147,7 @@ class Outside:
             pods=tuple(pod.seen() for _, pod in sorted(self.set.pods.items())),
             memory=memory,
             bootstrap_servers=BOOTSTRAP,
+            broker=BROKER,
             last_good_template=self.set.revisions.get(memory.last_good_revision) if needed else None,
         )
 
@@ -148,10 +156,17 @@ class Outside:
 
     def carry_out(self, act: Act) -> None:
         """Raises Conflict."""
-        if isinstance(act, DeletePod):
-            self.set.delete(act.ordinal, act.uid, self.now)
-        else:
-            self.set.write(act)
+        match act:
+            case DeletePod():
+                self.set.delete(act.ordinal, act.uid, self.now)
+            case RemoveMembers():
+                self.broker.remove(act.members, self.now)
+            case ReleaseMembers():
+                self.broker.release(act.members)
+            case WriteWorkload():
+                self.set.write(act)
+            case AlterGroupSettings():
+                raise AssertionError("no simulated group has settings of its own")
 
     # The passing of time.
     def tick(self, passed_s: float, random: Random | None = None) -> None:
@@ -184,8 +199,6 @@ class Outside:
     def _controller_tick(self, passed_s: float) -> None:
         if self.controller_runs:
             self.set.sync(self.now)
-        replicas = self.spec["replicas"]
-        self.broker.remove({f"{NAME}-{o}" for o in range(replicas, 20) if o not in self.set.pods}, self.now)
 
     def _change_spec(self, **changes: Any) -> None:
         if any(self.spec[field] != value for field, value in changes.items()):

@@ -7,6 +7,7 @@ from typing import Any
 
 from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
 from slackwater.core.memory import moment
+from slackwater.core.protocol.profile import profile_in
 from slackwater.core.world import Pod, UpdateStrategy, Workload
 
 Json = Mapping[str, Any]
@@ -68,6 +69,8 @@ def _to_pod(obj: Json, container: str) -> Pod:
     consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
     changed_at = (condition or {}).get("lastTransitionTime")
     running = consumer.get("state", {}).get("running") or {}
+    ends = [(consumer.get(when) or {}).get("terminated") or {} for when in ("state", "lastState")]
+    ended_at = max((moment(end["finishedAt"]) for end in ends if end.get("finishedAt")), default=None)
     reason, message = _waiting(status, consumer)
     return Pod(
         name=metadata["name"],
@@ -83,6 +86,8 @@ def _to_pod(obj: Json, container: str) -> Pod:
         waiting_message=message,
         terminating="deletionTimestamp" in metadata,
         address=status.get("podIP", ""),
+        ended_at=ended_at,
+        protocol=profile_in(obj),
     )
 
 
