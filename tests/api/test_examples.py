@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,9 @@ import pytest
 import yaml
 
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.core.protocol.preflight import parse_version
+from slackwater.core.protocol.profile import Profile, profile_of
+from slackwater.core.protocol.strategies import STRATEGIES, StrategyName
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -27,3 +31,28 @@ def test_a_connection_is_valid(connection: dict[str, Any]) -> None:
 def test_a_group_is_valid_and_its_connection_is_an_example_as_well(group: dict[str, Any]) -> None:
     connections = [connection["metadata"]["name"] for connection in objects("KafkaConnection")]
     assert parse_consumer_group(group).spec.connection_ref.name in connections
+
+
+@pytest.mark.parametrize("strategy", StrategyName)
+def test_each_way_to_another_protocol_has_its_example(strategy: StrategyName) -> None:
+    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES.glob("upgrade-*.yaml")]
+    assert any(text.startswith(f"# {strategy}") for text in texts)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("upgrade-*.yaml")), ids=lambda path: path.stem)
+def test_an_example_of_an_upgrade_leads_where_it_says(path: Path) -> None:
+    """By the strategy that its first word names, from what its comments say that the group had before."""
+    text = path.read_text(encoding="utf-8")
+    group = parse_consumer_group(yaml.safe_load(text))
+    had = re.search(r"# was: (Eager|nothing)", text)
+    assert had is not None
+    origin = Profile.EAGER if had[1] == "Eager" else Profile.EAGER_AND_COOPERATIVE  # F5
+    target = group.spec.protocol.target
+    assert target is not None
+    library = group.spec.client.library
+    found = next(each for each in STRATEGIES if each.fits(library, origin, profile_of(target)))
+    assert text.startswith(f"# {found.name}")
+    assert (found.name is StrategyName.DRAIN_CUTOVER) == group.spec.protocol.allow_downtime
+    version = parse_version(group.spec.client.version)
+    assert version >= found.since
+    assert not found.before or version < found.before
