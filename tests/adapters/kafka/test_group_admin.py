@@ -13,7 +13,7 @@ from slackwater.adapters.kafka.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from slackwater.adapters.kafka.errors import Code, KafkaRefused, KafkaUnreachable
+from slackwater.adapters.kafka.errors import ApiMissing, Code, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.core.observation import MemberRef
 
@@ -41,7 +41,10 @@ class ScriptedWire:
             return FindCoordinatorResponse(coordinators=rows)
         self.asked.append(request)
         self.asked_nodes.append(node_id)
-        return self.answers.pop(0)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
 def admin_of(*answers: Any) -> tuple[KafkaGroupAdmin, ScriptedWire]:
@@ -145,6 +148,15 @@ async def test_only_members_that_were_there_count_as_released(code: Code) -> Non
     admin, _ = admin_of(beaten(code), beaten())
 
     assert await admin.release_members("g", [FOUR, FIVE]) == ("g-5",)
+
+
+@pytest.mark.parametrize(
+    "answer", [beaten(Code.UNSUPPORTED_VERSION), ApiMissing("too old")], ids=["group.version-0", "before-4.0"]
+)
+async def test_a_cluster_without_the_new_protocol_has_nobody_to_release(answer: Any) -> None:
+    admin, _ = admin_of(answer)
+
+    assert await admin.release_members("g", [FOUR]) == ()
 
 
 async def test_settings_are_set_and_given_back_in_one_request_to_any_broker() -> None:

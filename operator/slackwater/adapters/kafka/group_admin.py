@@ -15,7 +15,7 @@ from kafka.protocol.consumer import LeaveGroupRequest
 
 from slackwater.adapters.kafka.consumer_group_heartbeat import STATIC_MEMBER_LEFT, ConsumerGroupHeartbeatRequest
 from slackwater.adapters.kafka.coordinators import Coordinators
-from slackwater.adapters.kafka.errors import Code, Failure, KafkaRefused, KafkaUnreachable, group_failure
+from slackwater.adapters.kafka.errors import ApiMissing, Code, Failure, KafkaRefused, KafkaUnreachable, group_failure
 from slackwater.adapters.kafka.group_settings import alter_settings
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.observation import MemberRef
@@ -100,8 +100,12 @@ class KafkaGroupAdmin:
             instance_id=member.instance_id,
             member_epoch=STATIC_MEMBER_LEFT,
         )
-        response = await self._ask_coordinator(group_id, request, _code_of)
-        if response.error_code in _NOT_THERE:
+        try:
+            response = await self._ask_coordinator(group_id, request, _code_of)
+        except ApiMissing:  # a broker from before KIP-848 has no such groups
+            return False
+        # Nor has one whose group.version is 0, though it knows the request (F6).
+        if response.error_code in _NOT_THERE or response.error_code == Code.UNSUPPORTED_VERSION:
             return False
         _raise_unless_done(group_id, response.error_code)
         return True

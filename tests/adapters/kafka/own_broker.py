@@ -1,0 +1,91 @@
+"""A broker for tests that need one set up otherwise than the sandbox's: a process of its own on loopback."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from sandbox.kafka.libraries import class_path, ensure_libraries
+from sandbox.layout import Layout
+from sandbox.toolchain import java
+from tests.e2e.waiting import wait_for
+
+READY_WITHIN_S = 90.0
+_LOGGING = Path(__file__).resolve().parents[3] / "sandbox" / "kafka" / "log4j2.yaml"
+
+
+@contextmanager
+def own_broker(
+    folder: Path, settings: Mapping[str, str], *, protocol: str = "PLAINTEXT", features: Mapping[str, int] | None = None
+) -> Iterator[str]:
+    """Start a broker with those settings and finalized features; its bootstrap address. It ends with the context."""
+    port, controller_port = _free_ports(2)
+    properties = folder / "server.properties"
+    properties.write_text(_properties(folder, port, controller_port, protocol, settings))
+    hosts = folder / "hosts"
+    hosts.write_text("127.0.0.1 localhost\n")
+    layout = Layout.from_environment()
+    virtual_machine = [
+        str(java(layout)),
+        "-Xmx256m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        f"-Djdk.net.hosts.file={hosts}",
+        f"-Dlog4j2.configurationFile={_LOGGING}",
+        "-cp",
+        class_path(ensure_libraries(layout)),
+    ]
+    cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    with_features = [f"--feature={name}={level}" for name, level in (features or {}).items()]
+    format_storage = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties), *with_features]
+    done = subprocess.run([*virtual_machine, *format_storage], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    log = folder / "broker.log"
+    with log.open("w") as output:
+        process = subprocess.Popen([*virtual_machine, "kafka.Kafka", str(properties)], stdout=output, stderr=output)
+    try:
+        wait_for(f"the broker of {folder}", _serving(process, log), READY_WITHIN_S)
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait(30)
+
+
+def _properties(folder: Path, port: int, controller_port: int, protocol: str, settings: Mapping[str, str]) -> str:
+    lines = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+        "log.dirs": str(folder / "data"),
+        "listeners": f"CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+        "listener.security.protocol.map": f"CLIENTS:{protocol},CONTROLLER:PLAINTEXT",
+        "inter.broker.listener.name": "CLIENTS",
+        "controller.listener.names": "CONTROLLER",
+        "default.replication.factor": "1",
+        "offsets.topic.replication.factor": "1",
+        "offsets.topic.num.partitions": "1",
+        "group.initial.rebalance.delay.ms": "500",
+        **settings,
+    }
+    return "".join(f"{name}={value}\n" for name, value in lines.items())
+
+
+def _free_ports(count: int) -> list[int]:
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in held]
+    for each in held:
+        each.close()
+    return ports
+
+
+def _serving(process: subprocess.Popen[bytes], log: Path) -> Callable[[], bool]:
+    def is_serving() -> bool:
+        assert process.poll() is None, log.read_text()[-4000:]
+        return "Kafka Server started" in log.read_text()
+
+    return is_serving

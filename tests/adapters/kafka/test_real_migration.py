@@ -1,0 +1,88 @@
+"""Static members taken from classic to KIP-848 and back, one by one: at no step does a partition move (F6)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
+from slackwater.core.observation import GroupObservation, GroupType, KafkaView
+from tests.adapters.kafka.conftest import PARTITIONS
+from tests.adapters.kafka.running_consumers import settled
+from tests.adapters.kafka.static_group import CLASSIC, CONSUMER, StaticGroup, refs, told
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(150)]
+
+MEMBERS = 3
+RANGE = {**CLASSIC, "partition.assignment.strategy": "range"}
+COOPERATIVE = {**CLASSIC, "partition.assignment.strategy": "cooperative-sticky"}
+Protocol = Mapping[str, str | int]
+
+
+async def replace_one(scene: StaticGroup, ordinal: int, protocol: Protocol, *, kill: bool) -> GroupObservation:
+    """End the member of that ordinal and start one of that protocol in its place; the group, when it is whole again."""
+    old = next(m for m in scene.members if m.instance_id == scene.instance_id(ordinal) and m.runs)
+    before, owned = refs(await scene.until(settled(MEMBERS, PARTITIONS))), old.owned
+    at = time.time()
+    if kill:
+        old.kill()
+    else:
+        old.stop()
+    new = scene.start(ordinal, protocol)
+    await told(lambda: new.owned == owned)
+    whole = settled(MEMBERS, PARTITIONS)
+
+    def is_replaced(view: KafkaView) -> bool:
+        name = scene.instance_id(ordinal)
+        return isinstance(view, GroupObservation) and whole(view) and refs(view)[name] != before[name]
+
+    view = await scene.until(is_replaced)
+    assert scene.untouched_since(at, new)
+    assert new.errors() == []
+    return view
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+@pytest.mark.parametrize("classic", [RANGE, COOPERATIVE], ids=["range", "cooperative-sticky"])
+async def test_there_and_back_without_a_movement(classic: Protocol, kill: bool, scene: StaticGroup) -> None:
+    """F6. Killed members need no release here: only a KIP-848 member refuses a KIP-848 successor (F13)."""
+    assignor = str(classic["partition.assignment.strategy"])
+    await scene.started(MEMBERS, classic)
+    for ordinal in reversed(range(MEMBERS)):
+        view = await replace_one(scene, ordinal, CONSUMER, kill=kill)
+        assert (view.type, view.assignor) == (GroupType.CONSUMER, "uniform")
+    for ordinal in reversed(range(MEMBERS)):
+        view = await replace_one(scene, ordinal, classic, kill=kill)
+        expected = (GroupType.CONSUMER, "uniform") if ordinal else (GroupType.CLASSIC, assignor)
+        assert (view.type, view.assignor) == expected
+
+
+async def test_a_dead_classic_member_of_a_mixed_group_is_released_like_any_other(
+    scene: StaticGroup, admin: KafkaGroupAdmin
+) -> None:
+    """The operator need not know of which kind a member of such a group was."""
+    await scene.started(MEMBERS, RANGE)
+    view = await replace_one(scene, 2, CONSUMER, kill=False)
+    dead, owned = refs(view)[scene.instance_id(0)], scene.members[0].owned
+    killed_at = scene.members[0].kill()
+
+    assert await admin.release_members(scene.group_id, [dead]) == (dead.instance_id,)
+    successor = scene.start(0, RANGE)
+    await told(lambda: successor.owned == owned)
+    await scene.until(settled(MEMBERS, PARTITIONS))
+    assert scene.untouched_since(killed_at, successor)
+
+
+async def test_removing_the_last_new_member_takes_the_group_back_to_classic(
+    scene: StaticGroup, admin: KafkaGroupAdmin
+) -> None:
+    """F6: and that, unlike a replacement, is a rebalance."""
+    await scene.started(MEMBERS, RANGE)
+    view = await replace_one(scene, 2, CONSUMER, kill=False)
+    scene.members[-1].kill()
+
+    await admin.remove_members(scene.group_id, [refs(view)[scene.instance_id(2)]])
+    view = await scene.until(settled(MEMBERS - 1, PARTITIONS))
+    assert (view.type, view.assignor) == (GroupType.CLASSIC, "range")
