@@ -40,7 +40,7 @@ def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
         "selector": f"{GROUP_LABEL}={world.group.name}",
         "group": _group(world, before.get("group") or {}),
         "rollout": write_memory(plan.memory),
-        "protocol": _protocol(world, plan),
+        "protocol": protocol_status(world, plan),
         "conditions": merge(before.get("conditions") or (), said, world.now, generation),
     }
     if plan.memory.commands:
@@ -80,8 +80,11 @@ def _group(world: World, before: Mapping[str, Any]) -> Json:
     return observed
 
 
-def _protocol(world: World, plan: Plan) -> Json:
-    """What the group has, where it is going, by what, how far that is, and what is being waited for."""
+def protocol_status(world: World, plan: Plan) -> Json:
+    """What the group has, where it is going, by what, how far that is, and what is being waited for.
+
+    `world`: with the plan's memory.
+    """
     target, upgrade = world.group.spec.protocol.target, world.memory.upgrade
     protocol = {"current": _current_protocol(world), "target": target.value if target is not None else ""}
     if upgrade is not None:
