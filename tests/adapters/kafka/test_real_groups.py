@@ -57,27 +57,6 @@ async def test_members_assignments_and_offsets_are_seen(
     assert (view.epoch is not None) == (expected is GroupType.CONSUMER)
 
 
-async def test_a_group_rolled_from_classic_to_the_new_protocol_is_followed(
-    bootstrap_servers: str, topic: str, group_id: str, reader: KafkaGroupReader, instance_ids: InstanceIds
-) -> None:
-    """F6: the type flips at the first new member, and no step loses sight of the group."""
-    ids = instance_ids(2)
-    members = [RunningConsumer(bootstrap_servers, group_id, topic, CLASSIC, id_) for id_ in ids]
-    with running(*members):
-        await view_until(reader, group_id, topic, settled(2, PARTITIONS))
-        members[1].stop()
-        with running(RunningConsumer(bootstrap_servers, group_id, topic, CONSUMER, ids[1])):
-            is_settled = settled(2, PARTITIONS)
-            await view_until(
-                reader,
-                group_id,
-                topic,
-                lambda view: (
-                    isinstance(view, GroupObservation) and view.type is GroupType.CONSUMER and is_settled(view)
-                ),
-            )
-
-
 @BOTH
 async def test_a_group_is_deleted_once_it_is_empty(
     protocol: Mapping[str, str | int],
