@@ -53,7 +53,7 @@ def demo(
         stage.clear()
         raise
     try:
-        _leave(stage, keep=keep)
+        _leave(stage, _kept(chosen), keep=keep)
     finally:
         _report(results)  # last, so that it is what stands on the screen; even if something would not go away
     if not all(result.ok for result in results):
@@ -69,9 +69,15 @@ def _play_all(stage: Stage, chosen: Sequence[Mode], *, keep: bool) -> list[Resul
     for number, mode in enumerate(chosen, start=1):
         console.print(f"[bold]{number} of {len(chosen)}: {mode.title}[/bold]")
         results.append(_play(player, stage.kafka.bootstrap_servers, mode))
-        if not (keep and mode is modes.SLACKWATER):
+        if not (keep and mode is _kept(chosen)):
             stage.retire(mode)
     return results
+
+
+def _kept(chosen: Sequence[Mode]) -> Mode | None:
+    """Whose group is worth to be left up: Slackwater's good rollout or, if it was not played, a good one of others."""
+    good = [mode for mode in chosen if mode.runs_on_operator and not mode.bad_version]
+    return modes.SLACKWATER if modes.SLACKWATER in good else next(iter(good), None)
 
 
 def _play(player: Player, bootstrap_servers: str, mode: Mode) -> Result:
@@ -89,14 +95,15 @@ def _play(player: Player, bootstrap_servers: str, mode: Mode) -> Result:
     return result
 
 
-def _leave(stage: Stage, *, keep: bool) -> None:
+def _leave(stage: Stage, kept: Mode | None, *, keep: bool) -> None:
     if not keep:
         stage.clear()
         return
-    name = modes.SLACKWATER.workload
     note(f"All is left up. export KUBECONFIG={stage.cluster.kubeconfig}, then for example:")
-    note(f"  .venv/bin/slackwater status {name} --namespace {NAMESPACE} --watch")
-    note(f"  kubectl --namespace {NAMESPACE} edit consumergroup {name}   (change VERSION, and watch)")
+    if kept is not None:
+        change = "VERSION" if kept.upgrade is None else f"protocol.target back to {kept.upgrade.origin}"
+        note(f"  .venv/bin/slackwater status {kept.workload} --namespace {NAMESPACE} --watch")
+        note(f"  kubectl --namespace {NAMESPACE} edit consumergroup {kept.workload}   (change {change}, and watch)")
     note("End it: make sandbox-down")
 
 

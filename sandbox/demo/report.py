@@ -21,7 +21,7 @@ COLUMNS = {
     "seconds": "Duration, s",
 }
 
-_HEADERS = ("Rebal-\nances", "Moves", "Idle,\npartition-s", "Worst\ngap, s", "Dupli-\ncates", "Dura-\ntion, s")
+_HEADERS = ("Rebal-\nances", "Moves", "Idle,\npart.-s", "Worst\ngap, s", "Dupli-\ncates", "Dura-\ntion, s")
 """The columns' names, narrow enough for a terminal of 80."""
 
 _WHY = {
@@ -61,6 +61,7 @@ def table(results: Iterable[Result]) -> Table:
         title="A new version or another protocol under steady load, and what it cost",
         title_justify="left",
         box=SIMPLE,
+        show_edge=False,
         padding=(0, 1, 0, 0),
     )
     drawn.add_column("How", no_wrap=True)
