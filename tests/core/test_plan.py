@@ -279,7 +279,7 @@ def test_plan(given: World, expected: Expected) -> None:
     assert (act.purpose if isinstance(act, WriteWorkload) else None) == expected.purpose
     assert (act.ordinal if isinstance(act, DeletePod) else None) == expected.deletes
     if expected.ordinal is not None:
-        assert act is not None
+        assert isinstance(act, WriteWorkload | DeletePod)
         assert act.ordinal == expected.ordinal
     if expected.partition is not None:
         assert isinstance(act, WriteWorkload)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from slackwater.core.acts import Act, DeletePod
+from slackwater.core.acts import Act, DeletePod, WriteWorkload
 from slackwater.core.gates import first_refusal
 from slackwater.core.history import advance
 from slackwater.core.memory import RolloutMemory, read_memory, write_memory
@@ -48,23 +48,24 @@ def a_moment_later(world: World, memory: RolloutMemory) -> World:
 
 
 def same_act(one: Act | None, other: Act | None) -> bool:
-    if isinstance(one, DeletePod) or one is None:
-        return one == other
-    return not isinstance(other, DeletePod) and other is not None and replace(one, ordinal=other.ordinal) == other
+    if isinstance(one, WriteWorkload) and isinstance(other, WriteWorkload):
+        return replace(one, ordinal=other.ordinal) == other
+    return one == other
 
 
 def check_gates(world: World, decided: Plan) -> None:
     """A disruptive act only when every gate holds, and on no pod but the one that is named."""
     act = decided.act
     event(f"disruptive: {act is not None and act.disruptive}, hold: {decided.hold is not None}")
-    if act is None or not act.disruptive:
-        return
+    if not isinstance(act, WriteWorkload | DeletePod) or not act.disruptive or act.ordinal is None:
+        return  # nothing is restarted, or all pods are stopped at once on purpose
+    if isinstance(act, DeletePod) and not decided.memory.phase.under_way:
+        return  # its consumer cannot join any more
     assert world.workload is not None
     step = world.memory.step if decided.memory.target_hash == world.memory.target_hash else None
     upon = replace(world, memory=replace(decided.memory, step=step))
     down = known_down(upon, world.workload)
     assert first_refusal(upon, down) is None
-    assert act.ordinal is not None
     pod = world.pod(act.ordinal)
     assert pod is not None
     assert decided.memory.step is not None

@@ -37,7 +37,7 @@ class Invariants:
     def before_act(self, world: World, decided: Plan) -> None:
         """No disruptive act unless every gate holds, and none while any other pod is down because of us."""
         act = decided.act
-        if act is None or not act.disruptive or world.workload is None:
+        if not isinstance(act, WriteWorkload | DeletePod) or not act.disruptive or world.workload is None:
             return
         if isinstance(act, DeletePod) and self._cannot_join(act):
             return

@@ -58,7 +58,7 @@ def find_way(world: World, has: Profile, target: Profile) -> Way | Hold:
     if refusal := can_make(world, target):
         return refusal
     nobody = not world.pods and not world.kafka.members
-    origin = has if nobody else _origin(world, world.kafka, has)
+    origin = has if nobody else _origin(world, world.kafka, has, target)
     if isinstance(origin, Hold):
         return origin
     if origin is target:
@@ -106,19 +106,21 @@ def group_shows(kafka: GroupObservation, profile: Profile, library: Library) -> 
     return library is Library.OTHER or kafka.assignor == ASSIGNOR_SEEN.get(profile, kafka.assignor)
 
 
-def _origin(world: World, kafka: GroupObservation, has: Profile) -> Profile | Hold:
+def _origin(world: World, kafka: GroupObservation, has: Profile, target: Profile) -> Profile | Hold:
     """The profile that the pods have in fact; what they chose for themselves is told by the assignor seen (F5)."""
     client = world.group.spec.client
     if kafka.members and not kafka.calm:
         return Hold(
             Reason.GROUP_REBALANCING, f"the group is {kafka.state}: what it is can be told once it is calm", 1.0
         )
+    if has is Profile.OWN_CHOICE and kafka.type is GroupType.CONSUMER:
+        return Profile.CONSUMER
+    if target is Profile.CONSUMER:
+        return has  # whatever assignor a classic group has, KIP-848 takes it over (F6)
     if has is not Profile.OWN_CHOICE:
         if not kafka.members or group_shows(kafka, has, client.library) or has is Profile.CONSUMER:
             return has
         return _unexpected(kafka, f"its pods are made for {has.words}, which shows as {ASSIGNOR_SEEN.get(has, STREAM)}")
-    if kafka.type is GroupType.CONSUMER:
-        return Profile.CONSUMER
     if client.library is Library.KAFKA_STREAMS and kafka.assignor == STREAM:
         before = parse_version(client.version) < COOPERATIVE_SINCE or world.group.spec.protocol.upgrade_from
         return Profile.EAGER if before else Profile.COOPERATIVE

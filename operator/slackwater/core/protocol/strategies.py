@@ -69,7 +69,7 @@ _JAVA, _STREAMS, _RDKAFKA, _GO, _OTHER = (
 )
 _ONE, _TWO = StrategyName.ONE_BOUNCE, StrategyName.TWO_BOUNCE
 _DRAIN, _ONLINE = StrategyName.DRAIN_CUTOVER, StrategyName.ONLINE_MIGRATION
-_CLASSIC: Final = (_EAGER, _BOTH, _COOPERATIVE)
+_CLASSIC: Final = (Profile.OWN_CHOICE, _EAGER, _BOTH, _COOPERATIVE)
 COOPERATIVE_SINCE: Final[Version] = (2, 4)
 """Java and Kafka Streams; KIP-429."""
 STREAMS_EAGER_BEFORE: Final[Version] = (4, 0)
