@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from slackwater.cli.explanation import Explanation, explain
 from slackwater.cli.gates import GateVerdict
 from slackwater.cli.pod_rows import PodRow, other_members, pod_rows
-from slackwater.core.acts import Act, DeletePod
+from slackwater.cli.protocol_words import protocol_in_words, refused
+from slackwater.core.acts import Act, AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
 from slackwater.core.memory import timestamp, write_memory
 from slackwater.core.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.plan import Plan
 from slackwater.core.reasons import Hold
+from slackwater.core.status import protocol_status
 from slackwater.core.world import World
 
 Json = dict[str, Any]
@@ -29,6 +31,8 @@ def plan_document(world: World, plan: Plan, explanation: Explanation) -> Json:
         "words": explanation.words,
         "act": None if plan.act is None else _act(world, plan.act),
         "hold": None if plan.hold is None else _hold(plan.hold),
+        "refusal": None if plan.refusal is None else _hold(plan.refusal),
+        "protocol": _protocol(world, plan),
         "gatesAsked": explanation.gates_asked,
         "gates": _gates(explanation.gates),
         "then": {"pods": list(explanation.follow), "words": explanation.afterwards},
@@ -47,6 +51,7 @@ def status_document(world: World, plan: Plan) -> Json:
         "generation": world.group.metadata.generation,
         "status": dict(status),
         "group": _group(world),
+        "protocol": _protocol(world, plan),
         "pods": [_pod(row) for row in pod_rows(world, plan, explanation)],
         "otherMembers": [_member(member) for member in other_members(world)],
         "gates": _gates(explanation.gates),
@@ -65,11 +70,21 @@ def _heading(world: World) -> Json:
 
 
 def _act(world: World, act: Act) -> Json:
-    if isinstance(act, DeletePod):
-        return {"kind": "DeletePod", "disruptive": True, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
+    heading = {"kind": type(act).__name__, "disruptive": act.disruptive}
+    match act:
+        case WriteWorkload():
+            return {**heading, **_write(world, act)}
+        case DeletePod():
+            return {**heading, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
+        case RemoveMembers() | ReleaseMembers():
+            members = [{"instanceId": ref.instance_id, "memberId": ref.member_id} for ref in act.members]
+            return {**heading, "members": members, "why": act.why}
+        case AlterGroupSettings():
+            return {**heading, "values": dict(act.values)}
+
+
+def _write(world: World, act: WriteWorkload) -> Json:
     return {
-        "kind": "WriteWorkload",
-        "disruptive": act.disruptive,
         "purpose": act.purpose.name,
         "pod": None if act.ordinal is None else f"{world.group.name}-{act.ordinal}",
         "ordinal": act.ordinal,
@@ -81,6 +96,16 @@ def _act(world: World, act: Act) -> Json:
 
 def _hold(hold: Hold) -> Json:
     return {"reason": str(hold.reason), "message": hold.message, "recheckSeconds": hold.recheck_s}
+
+
+def _protocol(world: World, plan: Plan) -> Json:
+    """As in the operator's status; and in words, with the reason where the group is not taken to its target."""
+    refusal = refused(world, plan)
+    return {
+        **protocol_status(replace(world, memory=plan.memory), plan),
+        "words": protocol_in_words(world, plan),
+        "refusal": None if refusal is None else _hold(refusal),
+    }
 
 
 def _gates(gates: Iterable[GateVerdict]) -> list[Json]:
@@ -101,6 +126,7 @@ def _group(world: World) -> Json:
         "partitions": len(kafka.partitions),
         "calm": kafka.calm,
         "lag": kafka.lag,
+        "settings": None if kafka.settings is None else dict(kafka.settings),
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from slackwater.core.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.acts import AlterGroupSettings, DeletePod, Purpose, ReleaseMembers, RemoveMembers, WriteWorkload
 from slackwater.core.gates import GATES
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, Unobserved
@@ -63,6 +63,9 @@ _REASONS: Final = (
 )
 """The reasons of each gate, in the gates' order: by them an operator's own word is put at its gate."""
 
+_BEHIND_THE_GATES: Final = (Reason.CANARY_HOLD, Reason.STEP_NOT_PROVEN)
+"""Holds that come only when all gates hold."""
+
 
 def ask_gates(world: World, plan: Plan) -> tuple[GateVerdict, ...]:
     """One verdict for each gate, as they stand before the plan's act; those behind a refusal are not asked."""
@@ -88,13 +91,20 @@ def gates_by_reason(reason: str, message: str) -> tuple[GateVerdict, ...] | None
     return None if number is None else _refused_at(number, Hold(reason, message))
 
 
-def was_asked(plan: Plan) -> bool:
-    """Whether the plan depended on the gates: what disturbs no pod does not ask them."""
-    if isinstance(plan.act, WriteWorkload):
-        return plan.act.purpose in (Purpose.RESTART, Purpose.OPEN_OUT_OF_ORDER)
-    if isinstance(plan.act, DeletePod):
-        return True
-    return plan.hold is not None and (plan.hold.reason == Reason.CANARY_HOLD or is_gate_reason(plan.hold.reason))
+def was_asked(world: World, plan: Plan) -> bool:
+    """Whether the plan depended on the gates: what disturbs no pod that works does not ask them.
+
+    A pod is deleted without them where its process can never join any more; that is no step of a rollout.
+    """
+    match plan.act:
+        case WriteWorkload():
+            return plan.act.purpose in (Purpose.RESTART, Purpose.OPEN_OUT_OF_ORDER)
+        case DeletePod():
+            return plan.memory.step is not None and plan.memory.step.started_at == world.now
+        case RemoveMembers() | ReleaseMembers() | AlterGroupSettings():
+            return False
+        case None:
+            return plan.hold is not None and (plan.hold.reason in _BEHIND_THE_GATES or is_gate_reason(plan.hold.reason))
 
 
 def is_gate_reason(reason: str) -> bool:
@@ -103,7 +113,7 @@ def is_gate_reason(reason: str) -> bool:
 
 def _memory_before_the_act(world: World, plan: Plan) -> RolloutMemory:
     """What the plan remembers, but for the restart that it is about to begin: the gates were asked before that."""
-    if was_asked(plan) and plan.act is not None:
+    if was_asked(world, plan) and plan.act is not None:
         return replace(plan.memory, step=world.memory.step)
     return plan.memory
 

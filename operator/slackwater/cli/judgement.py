@@ -14,7 +14,9 @@ from slackwater.cli.applying import as_applied, connection_beside
 from slackwater.cli.errors import FileUnusable
 from slackwater.cli.explanation import Explanation, Outcome, explain
 from slackwater.cli.files import Manifests
+from slackwater.cli.protocol_words import protocol_line
 from slackwater.cli.view_tables import gate_signs
+from slackwater.core.acts import Purpose, WriteWorkload
 from slackwater.core.memory import timestamp
 from slackwater.core.plan import Plan, plan
 from slackwater.core.world import World
@@ -73,13 +75,22 @@ def _lines(judgement: Judgement, ascii_only: bool) -> Iterator[tuple[str, Text]]
     yield ("Hold" if explanation.outcome is Outcome.HOLD else "Now"), Text(f"{reason}{explanation.words}", style)
     if explanation.afterwards:
         yield "Then", Text(explanation.afterwards)
+    yield "Protocol", protocol_line(judgement.world, judgement.plan)
     for number, note in enumerate(judgement.plan.notes):
         yield ("" if number else "Events"), Text(f"{note.reason}: {note.message}", "yellow" if note.warning else "")
     signs = gate_signs(ascii_only)
     if explanation.gates and not explanation.gates_asked:
-        yield "Gates", Text("as they stand; what comes now disturbs no pod, and so does not ask them", "dim")
+        yield "Gates", Text(_why_not_asked(judgement.plan), "dim")
     for gate in explanation.gates:
         label = "Gates" if gate.number == 1 and explanation.gates_asked else ""
         sentence = f": {gate.message}" if gate.message else ""
         sign, sign_style = signs[gate.mark]
         yield label, Text.assemble((sign, sign_style), f" {gate.number} {gate.name}{sentence}")
+
+
+def _why_not_asked(decided: Plan) -> str:
+    if isinstance(decided.act, WriteWorkload) and decided.act.purpose is Purpose.DRAIN:
+        return "as they stand; a stop of all pods asks the first two only"
+    if decided.act is not None and decided.act.disruptive:
+        return "as they stand; this pod has nothing to lose, and so they are not asked"
+    return "as they stand; what comes now disturbs no pod, and so does not ask them"

@@ -16,7 +16,7 @@ from typing import Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot, to_world
+from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.lookout import LOOK_INTERVAL_S, Lookout
 from slackwater.core.plan import Plan, plan
@@ -35,8 +35,8 @@ class Sight:
 
 
 def sight_of(snapshot: Snapshot, lookout: Lookout) -> Sight:
-    """Both halves put together as of now. Raises InvalidSpec."""
-    world = to_world(snapshot, lookout.view, lookout.history, time.time())
+    """As of now. Raises InvalidSpec."""
+    world = lookout.world(snapshot)
     return Sight(world, plan(world))
 
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import time
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed
 from slackwater.adapters.cluster.paths import SECRET
+from slackwater.adapters.cluster.snapshot import Snapshot, to_world
+from slackwater.adapters.kafka.broker_reader import BrokerReader
+from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.adapters.kafka.watch import Watch
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
+from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView, Unobserved
 from slackwater.core.reasons import Reason
+from slackwater.core.world import World
 
 Json = Mapping[str, Any]
 
 LOOK_INTERVAL_S: Final = 1.0
 """As often as the operator looks at a group in motion."""
+_BROKERS_INTERVAL_S: Final = 30.0
+"""What brokers can do and allow seldom changes; who waits for such a change does not want to wait long."""
 
 
 class Lookout:
@@ -35,6 +46,9 @@ class Lookout:
         self._aim: tuple[object, ...] | None = None
         self._watch: Watch | None = None
         self._reader: KafkaGroupReader | None = None
+        self._brokers: BrokerReader | None = None
+        self._broker: BrokerFacts | None = None
+        self._asked_brokers_at = -_BROKERS_INTERVAL_S
         self._blind = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", time.time())
 
     @property
@@ -45,10 +59,18 @@ class Lookout:
     def history(self) -> GroupHistory:
         return GroupHistory() if self._watch is None else self._watch.history
 
+    def world(self, snapshot: Snapshot, group: ConsumerGroup | None = None) -> World:
+        """Both halves put together as of now. `group`: in place of the snapshot's. Raises InvalidSpec."""
+        world = to_world(snapshot, self.view, self.history, time.time(), group)
+        return replace(world, broker=self._broker)
+
     async def aim(self, group: ConsumerGroup, connection: Json | None) -> None:
         """Look at this group through this connection from now on. The same again changes nothing."""
         aim = (group.group_id, group.spec.topics, None if connection is None else connection["spec"])
+        modern = group.spec.protocol.target is ProtocolTarget.CONSUMER
         if aim == self._aim:
+            if self._watch is not None:
+                self._watch.settings = modern
             return
         await self.close()
         self._aim = aim
@@ -64,21 +86,36 @@ class Lookout:
         except ClusterFailed as error:
             self._blind = self._refused(Reason.NOT_AUTHORIZED, f"its credentials cannot be read from here: {error}")
         else:
-            self._reader = KafkaGroupReader(KafkaWire(settings.kafka_python))
-            self._watch = Watch(group.group_id, frozenset(group.spec.topics))
+            wire = KafkaWire(settings.kafka_python)
+            self._reader, self._brokers = KafkaGroupReader(wire), BrokerReader(wire)
+            self._watch = Watch(group.group_id, frozenset(group.spec.topics), modern)
 
     async def look(self) -> None:
         """One look, folded into the history; takes as long as Kafka takes, 10 s at most."""
         watch, reader = self._watch, self._reader
         if watch is not None and reader is not None:
-            views = await reader.observe({watch.group_id: watch.topics})
+            settings_of = (watch.group_id,) if watch.settings else ()
+            views, _ = await asyncio.gather(
+                reader.observe({watch.group_id: watch.topics}, settings_of), self._ask_brokers()
+            )
             watch.fold(views[watch.group_id])
 
     async def close(self) -> None:
         """End the connections; views and history are forgotten."""
         reader, self._reader, self._watch = self._reader, None, None
+        self._brokers = self._broker = None
+        self._asked_brokers_at = -_BROKERS_INTERVAL_S
         if reader is not None:
             await reader.close()
+
+    async def _ask_brokers(self) -> None:
+        """Now and then. What they said stays when they cannot be asked; why not, the group's own view says."""
+        now = time.monotonic()
+        if self._brokers is None or now - self._asked_brokers_at < _BROKERS_INTERVAL_S:
+            return
+        self._asked_brokers_at = now  # whatever comes of it: a broker that is silent is not to hold up every look
+        with suppress(KafkaFailed):
+            self._broker = await self._brokers.read()
 
     async def _secrets(self, connection: KafkaConnection, namespace: str) -> dict[str, Mapping[str, bytes]]:
         """By name, one by one, as the operator does (F27)."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
-from slackwater.adapters.cluster.snapshot import to_world
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.access import cluster, read_group
 from slackwater.cli.lookout import Lookout
@@ -26,6 +23,6 @@ async def record(context: str | None, namespace: str, name: str, duration_s: flo
             duration_s = long_enough_s(group) if duration_s is None else duration_s
             await watch_for(lookout, f"watching group {group.group_id}", duration_s)
             snapshot = await read_group(api, namespace, name)
-            return to_world(snapshot, lookout.view, lookout.history, time.time())
+            return lookout.world(snapshot)
         finally:
             await lookout.close()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, STATEFUL_SET
-from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot, to_world
+from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.access import check_installed, cluster
@@ -56,7 +55,7 @@ async def _look(api: KubernetesApi, lookout: Lookout, namespace: str, manifests:
     connection = connection_beside(group, manifests.connections, connection)
     await lookout.aim(group, connection)
     await lookout.look()
-    return to_world(replace(snapshot, connection=connection), lookout.view, lookout.history, time.time(), group)
+    return lookout.world(replace(snapshot, connection=connection), group)
 
 
 async def _around_a_new_group(api: KubernetesApi, group: ConsumerGroup) -> Snapshot:

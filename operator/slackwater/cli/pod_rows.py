@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from slackwater.cli.act_words import ordinals_of
 from slackwater.cli.explanation import Explanation
+from slackwater.core.memory import Release
 from slackwater.core.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.plan import Plan
 from slackwater.core.presence import Presence, presence
@@ -113,13 +115,21 @@ def _note(world: World, plan: Plan, explanation: Explanation, pod: Pod) -> str:
         return f"{pod.waiting}: {pod.waiting_message}" if pod.waiting_message else pod.waiting
     if pod.ordinal >= world.group.spec.replicas:
         return "to be scaled away"
-    if plan.act is not None and plan.act.ordinal == pod.ordinal:
+    if pod.ordinal in ordinals_of(world, plan.act):
         return "now"
+    if release := _release_of(world, pod):
+        return f"its dead member was released {seconds(max(0.0, world.now - release.released_at))} ago"
     step = world.memory.step
     if plan.memory.phase.under_way and step is not None and step.ordinal == pod.ordinal:
         return f"restarted {seconds(max(0.0, world.now - step.started_at))} ago"
     waits_its_turn = plan.act is None and explanation.follow[:1] == (pod.name,)
     return "next" if waits_its_turn else ""
+
+
+def _release_of(world: World, pod: Pod) -> Release | None:
+    """While its successor has not joined (F13); the last one, where the pod has several members."""
+    releases = (r for key, r in world.memory.released.items() if ordinal_of(key, world.group.name) == pod.ordinal)
+    return max(releases, key=lambda release: release.released_at, default=None)
 
 
 def _ranges(numbers: list[int]) -> str:

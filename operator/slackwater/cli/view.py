@@ -17,6 +17,7 @@ from rich.text import Text
 from slackwater.cli.explanation import Explanation, Outcome, explain
 from slackwater.cli.gates import GateVerdict, gates_by_reason
 from slackwater.cli.pod_rows import compact, pod_rows
+from slackwater.cli.protocol_words import protocol_line, refused
 from slackwater.cli.view_tables import (
     condition_messages,
     condition_table,
@@ -33,6 +34,9 @@ from slackwater.core.world import World
 
 WIDE: Final = 110
 """Columns from which conditions are shown with their messages beside the gates."""
+
+_ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts"}
+"""Conditions whose message is shown whole when they are true, and its label."""
 
 _PHASE_STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
 
@@ -80,7 +84,11 @@ class _View:
         yield below
         yield from gate_messages(gates, said=self._outcome().words)
         if not wide:
-            yield from condition_messages(self._conditions(), said={self._outcome().words})
+            yield from condition_messages(self._conditions(), self._said())
+
+    def _said(self) -> set[str]:
+        refusal = refused(self.world, self.plan)
+        return {self._outcome().words, *(message for _, message in self._alarms()), refusal.message if refusal else ""}
 
     def _only_topic(self) -> str:
         topics = self.world.group.spec.topics
@@ -108,12 +116,22 @@ class _View:
         if world.group.status and status_of != world.group.metadata.generation:
             yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
         yield "Rollout", Text(_rollout(world, memory))
+        yield "Protocol", protocol_line(world, self.plan)
         outcome = self._outcome()
         reason = f"{outcome.reason}: " if outcome.reason else ""
         yield outcome.label, Text.assemble((reason, "bold yellow"), outcome.words)
         if self.explanation.afterwards:
             yield "Then", Text(self.explanation.afterwards)
         yield "Group", _group(world)
+        for kind, message in self._alarms():
+            yield kind, Text(message, "bold yellow")
+
+    def _alarms(self) -> Iterator[tuple[str, str]]:
+        """What is not as it should be and stands nowhere else: not in what comes next, and not as a gate's word."""
+        for condition in self._conditions():
+            label, message = _ALARMS.get(str(condition["type"])), str(condition.get("message") or "")
+            if label and condition["status"] == "True" and message and message not in self._outcome().words:
+                yield label, message
 
     def _outcome(self) -> _Outcome:
         """What comes next, or why nothing does; where the operator sees more than we, it has the word."""

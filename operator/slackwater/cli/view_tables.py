@@ -11,6 +11,7 @@ from rich.text import Text
 
 from slackwater.cli.gates import GateVerdict, Mark
 from slackwater.cli.pod_rows import PodRow, compact, other_members
+from slackwater.cli.protocol_words import is_refusal
 from slackwater.core.presence import Presence
 from slackwater.core.world import World
 
@@ -21,7 +22,7 @@ _ASCII_SIGNS: Final = {Mark.PASS: "+", Mark.REFUSE: "x", Mark.UNKNOWN: "?", Mark
 _SIGN_STYLES: Final = {Mark.PASS: "green", Mark.REFUSE: "bold red", Mark.UNKNOWN: "yellow", Mark.NOT_ASKED: "dim"}
 _JOINED: Final = {Presence.YES: "yes", Presence.NO: "no", Presence.UNKNOWN: "?", None: ""}
 _GOOD_WHEN_TRUE: Final = ("Ready", "GroupStable", "StaticMembership")
-_BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused")
+_BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused", "TimeoutsClamped")
 
 
 def gate_signs(ascii_only: bool) -> Mapping[Mark, tuple[str, str]]:
@@ -113,4 +114,5 @@ def condition_messages(conditions: Sequence[Mapping[str, Any]], said: set[str]) 
 
 def _is_bad(condition: Mapping[str, Any]) -> bool:
     kind, status = condition.get("type"), condition.get("status")
-    return (kind in _GOOD_WHEN_TRUE and status != "True") or (kind in _BAD_WHEN_TRUE and status == "True")
+    wrong = (kind in _GOOD_WHEN_TRUE and status != "True") or (kind in _BAD_WHEN_TRUE and status == "True")
+    return wrong or is_refusal(condition)
