@@ -64,11 +64,15 @@ def ensure_pause_image(layout: Layout) -> Path:
         with step("Build the pause image"), tempfile.TemporaryDirectory(dir=layout.cache) as directory:
             context = Path(directory)
             Context({"Dockerfile": _PAUSE / "Dockerfile"}).stage(context)
-            flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", f"-o={context / 'pause'}"]
-            go = toolchain.go(layout)
-            run([go, "build", *flags, "."], cwd=_PAUSE, env={"CGO_ENABLED": "0"}, deadline_s=300)
+            _compile(layout, _PAUSE, context)
             _build(layout, name, context, archive, arguments={}, mounts={})
     return archive
+
+
+def _compile(layout: Layout, module: Path, context: Path) -> None:
+    """Put the Go module's program, called like its folder, into a build context: static, so it needs nothing else."""
+    flags = ["-trimpath", "-buildvcs=false", "-ldflags=-s -w", f"-o={context / module.name}"]
+    run(["nice", str(toolchain.go(layout)), "build", *flags, "."], cwd=module, env={"CGO_ENABLED": "0"}, deadline_s=300)
 
 
 def _ensure(layout: Layout, image: Image) -> Path:
@@ -84,6 +88,8 @@ def _ensure(layout: Layout, image: Image) -> Path:
             tempfile.TemporaryDirectory(dir=layout.cache) as directory,
         ):
             image.context.stage(Path(directory))
+            if image.go_module is not None:
+                _compile(layout, image.go_module, Path(directory))
             _build(layout, image.name, Path(directory), archive, arguments=arguments, mounts=mounts)
     return archive
 

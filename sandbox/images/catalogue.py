@@ -17,15 +17,20 @@ _SANDBOX = _ROOT / "sandbox"
 OPERATOR = "slackwater/operator:dev"
 CONSUMER = "slackwater/consumer:dev"
 KAFKA_TOOLS = "slackwater/kafka-tools:dev"
+FRANZ = "slackwater/franz:dev"
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image, the files it is built from, and the requirement files whose wheels its build installs."""
+    """An image, the files it is built from, and the requirement files whose wheels its build installs.
+
+    `go_module`: the folder of a program that is compiled on this machine, for images that hold nothing else.
+    """
 
     name: str
     context: Context
     requirements: tuple[Path, ...] = ()
+    go_module: Path | None = None
 
 
 def images(layout: Layout) -> tuple[Image, ...]:
@@ -33,7 +38,7 @@ def images(layout: Layout) -> tuple[Image, ...]:
 
     Raises SandboxError when a source file is missing, and what `ensure_libraries` raises.
     """
-    every = (_operator(), _consumer(), _kafka_tools(layout))
+    every = (_operator(), _consumer(), _kafka_tools(layout), _franz())
     missing = [str(path) for image in every for path in image.context.inputs.values() if not path.exists()]
     if missing:
         raise SandboxError(f"The images cannot be built: {', '.join(missing)} is not there.")
@@ -66,3 +71,9 @@ def _kafka_tools(layout: Layout) -> Image:
         "jars": ensure_libraries(layout),
     }
     return Image(KAFKA_TOOLS, Context(inputs), (lock,))
+
+
+def _franz() -> Image:
+    own = _HERE / "franz"
+    files = ("Dockerfile", "go.mod", "go.sum", "main.go")
+    return Image(FRANZ, Context({name: own / name for name in files}), go_module=own)
