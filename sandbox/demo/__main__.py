@@ -132,7 +132,8 @@ def _say_what_happens(chosen: Sequence[Mode], *, keep: bool) -> None:
         note(f"  · {mode.title}")
     note(
         f"All groups begin with the same settings: range, session {modes.SESSION_S} s, heartbeat {modes.HEARTBEAT_S} s."
-        f" Slackwater: stableFor {modes.STABLE_FOR_S} s, rejoinTimeout {modes.REJOIN_TIMEOUT_S} s, onFailure Rollback."
+        f" Slackwater: stableFor {modes.STABLE_FOR_S} s, rejoinTimeout {modes.REJOIN_TIMEOUT_S} s"
+        f" (Java: {modes.JAVA_REJOIN_TIMEOUT_S} s), onFailure Rollback."
     )
     after = "It is all left up afterwards." if keep else "What it starts, it takes down again."
     note(f"About {about_min:.0f} minutes, and some 15 more the very first time, to build the sandbox. {after}")

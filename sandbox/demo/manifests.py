@@ -87,7 +87,7 @@ def _consumer_group(mode: Mode, version: str) -> Json:
         "timeouts": timeouts,
         "rollout": {
             "stableFor": f"{modes.STABLE_FOR_S}s",
-            "rejoinTimeout": f"{modes.REJOIN_TIMEOUT_S}s",
+            "rejoinTimeout": f"{mode.rejoin_timeout_s}s",
             "onFailure": "Rollback",
         },
         "template": _pod(mode.workload, _consumer(mode, version)),

@@ -14,6 +14,8 @@ HEARTBEAT_S = 3
 MAX_POLL_INTERVAL_S = 300
 STABLE_FOR_S = 3
 REJOIN_TIMEOUT_S = 20
+JAVA_REJOIN_TIMEOUT_S = 60
+"""On a machine that has much else to do, a Java process may take half a minute to start."""
 AFTERMATH_S = 30
 """How long a rollout that ends badly is watched after its end: nobody mends it, so it has no end of its own."""
 
@@ -84,6 +86,10 @@ class Mode:
         return self.kind is Kind.CONSUMER_GROUP
 
     @property
+    def rejoin_timeout_s(self) -> int:
+        return JAVA_REJOIN_TIMEOUT_S if self.client is Client.JAVA else REJOIN_TIMEOUT_S
+
+    @property
     def ends_unserved(self) -> bool:
         """Whether nobody stops the bad version, so that the group is not expected to come back."""
         return self.bad_version and not self.runs_on_operator
@@ -99,7 +105,7 @@ JAVA_TWO_BOUNCE = Mode(
     "Java, to cooperative",
     Kind.CONSUMER_GROUP,
     bad_version=False,
-    expected_s=90,
+    expected_s=65,
     # F4. In the one rebalance the leader assigns all anew, for eager members have given everything back before.
     upgrade=Upgrade("Eager", "Cooperative", "TwoBounce", rebalances=(0, 1), may_move=True),
     client=Client.JAVA,
@@ -110,7 +116,7 @@ LIBRDKAFKA_TO_KIP_848 = Mode(
     "librdkafka, to KIP-848",
     Kind.CONSUMER_GROUP,
     bad_version=False,
-    expected_s=100,
+    expected_s=75,
     upgrade=Upgrade("Eager", "Consumer", "OnlineMigration", rebalances=(0,), may_move=False),  # F6
 )
 
