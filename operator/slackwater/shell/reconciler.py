@@ -15,18 +15,10 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
-from slackwater.adapters.cluster.snapshot import (
-    Snapshot,
-    needs_last_good_template,
-    read_last_good_template,
-    read_snapshot,
-    to_world,
-)
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.acts import Note, kind_of
 from slackwater.core.observation import GroupObservation, KafkaView
@@ -41,6 +33,7 @@ from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import changed_refusals, post
+from slackwater.shell.gathering import Gathering
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.store import Key, Store, key_of
 
@@ -72,11 +65,9 @@ class Reconciler:
         self._connections = connections
         self._metrics = metrics
         self._now = now
-        self._deletion = Deletion(api, connections, self._take_in, now)
+        self._gathering = Gathering(api, store, connections, now)
+        self._deletion = Deletion(api, connections, self._gathering.take_in, now)
         self._companions = Companions(api, store)
-        self._written_generation: dict[Key, int] = {}
-        self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
-        self._templates: dict[tuple[Key, str], Json] = {}
         self._refused: dict[Key, Hold] = {}
         """What the API server or Kafka refused at the last try, for people to see where they look."""
 
@@ -87,7 +78,7 @@ class Reconciler:
             await self._forget(key)
             return None
         try:
-            group = self._parse(key, obj)
+            group = self._gathering.parse(key, obj)
         except InvalidSpec as error:
             await self._report_invalid(obj, error)
             return None
@@ -95,7 +86,7 @@ class Reconciler:
             return await self._deletion.go_on(group, obj)
         if FINALIZER not in group.metadata.finalizers:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
-            self._take_in_or_drop(key, written)
+            self._gathering.take_in_or_drop(key, written)
             return AT_ONCE
         try:
             return await self._pass(key, group)
@@ -105,12 +96,13 @@ class Reconciler:
             raise
 
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
-        world, status = await self._world_from_store(key, group)
+        await self._use_connection(key, group)
+        world, status = await self._gathering.from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
         if _matters(world, decided):
-            fresh = await self._world_anew(key)
+            fresh = await self._gathering.anew(key)
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
@@ -130,38 +122,11 @@ class Reconciler:
         waits = [hold.recheck_s for hold in (decided.hold, decided.refusal) if hold is not None]
         return min(waits, default=AT_REST_AGAIN_S)
 
-    async def _world_from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
-        obj = self._store.get(CONSUMER_GROUP, key) or {}
-        connection = self._store.get(KAFKA_CONNECTION, Key(key.namespace, group.spec.connection_ref.name))
+    async def _use_connection(self, key: Key, group: ConsumerGroup) -> None:
+        connection = self._gathering.connection(group)
         if connection is not None:
             await self._connections.use(key, group, connection, self._now())
-        workload = self._store.get(STATEFUL_SET, key)
-        template = await self._last_good_template(key, obj)
-        written = self._written_generation.get(key)
-        snapshot = Snapshot(obj, connection, workload, self._store.pods_of(key), template, written)
-        view, _ = self._connections.view(key, self._now())
-        if connection is not None:
-            await self._report_connection(connection, view)
-        return self._join(key, snapshot, group), obj.get("status") or {}
-
-    async def _world_anew(self, key: Key) -> tuple[World, Json] | None:
-        """Read everything from where it is true. None when the group is gone or being deleted."""
-        await self._connections.look_now(key)
-        snapshot = await read_snapshot(self._api, key.namespace, key.name)
-        self._take_in_or_drop(key, None if snapshot is None else snapshot.group)
-        if snapshot is None:
-            return None
-        if snapshot.group["metadata"].get("deletionTimestamp"):
-            return None
-        group = self._parse(key, snapshot.group)
-        snapshot = replace(snapshot, written_generation=self._written_generation.get(key))
-        return self._join(key, snapshot, group), snapshot.group.get("status") or {}
-
-    def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
-        """The cluster's half and Kafka's."""
-        view, history = self._connections.view(key, self._now())
-        world = to_world(snapshot, view, history, self._now(), group)
-        return replace(world, broker=self._connections.broker(key))
+            await self._report_connection(connection, self._connections.view(key, self._now())[0])
 
     async def _remember(self, world: World, decided: Plan, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
@@ -182,9 +147,9 @@ class Reconciler:
                 CONSUMER_GROUP, at.namespace, at.name, at.uid, status, at.resource_version
             )
         except Conflict:
-            self._take_in(await self._api.read(CONSUMER_GROUP, at.namespace, at.name))
+            self._gathering.take_in(await self._api.read(CONSUMER_GROUP, at.namespace, at.name))
             raise
-        self._take_in(written)
+        self._gathering.take_in(written)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
         def views() -> list[KafkaView]:
@@ -209,8 +174,7 @@ class Reconciler:
             ordinal = getattr(decided.act, "ordinal", None)
             _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=ordinal)
             if written is not None:
-                self._store.put(STATEFUL_SET, written)
-                self._written_generation[key] = written["metadata"]["generation"]
+                self._gathering.take_in_workload(key, written)
         for note in decided.notes:
             await self._say(world.group, note)
 
@@ -229,48 +193,14 @@ class Reconciler:
             written = await self._api.apply_status(
                 CONSUMER_GROUP, metadata["namespace"], metadata["name"], metadata["uid"], status
             )
-            self._take_in(written)
-
-    async def _last_good_template(self, key: Key, obj: Json) -> Json | None:
-        """Revisions never change, so each is read once."""
-        revision = needs_last_good_template(obj)
-        if revision is None:
-            return None
-        if (key, revision) not in self._templates:
-            template = await read_last_good_template(self._api, obj)
-            if template is None:
-                return None
-            self._templates[key, revision] = template
-        return self._templates[key, revision]
-
-    def _parse(self, key: Key, obj: Json) -> ConsumerGroup:
-        version = obj["metadata"]["resourceVersion"]
-        known = self._parsed.get(key)
-        if known is not None and known[0] == version:
-            return known[1]
-        group = parse_consumer_group(obj)
-        self._parsed[key] = (version, group)
-        return group
-
-    def _take_in(self, obj: Json | None) -> None:
-        if obj is not None:
-            self._store.put(CONSUMER_GROUP, obj)
-
-    def _take_in_or_drop(self, key: Key, obj: Json | None) -> None:
-        """Gone is gone: were we to wait for the watch to say so, we would look again and again until it does."""
-        known = self._store.get(CONSUMER_GROUP, key)
-        if obj is None and known is not None:
-            self._store.drop(CONSUMER_GROUP, known)
-        self._take_in(obj)
+            self._gathering.take_in(written)
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
         self._companions.forget(key)
-        self._parsed.pop(key, None)
-        self._written_generation.pop(key, None)
+        self._gathering.forget(key)
         self._refused.pop(key, None)
         self._metrics.forget(key)
-        self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
 
 
 def _matters(world: World, decided: Plan) -> bool:

@@ -1,0 +1,112 @@
+"""Gathers the world that a pass decides about: from the store, which costs nothing, or anew from where it is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.adapters.cluster.snapshot import (
+    Snapshot,
+    needs_last_good_template,
+    read_last_good_template,
+    read_snapshot,
+    to_world,
+)
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.world import World
+from slackwater.shell.connections import Connections
+from slackwater.shell.store import Key, Store
+
+Json = Mapping[str, Any]
+
+
+class Gathering:
+    """Worlds by group. What never changes, or was parsed before, is kept until the group is forgotten."""
+
+    def __init__(self, api: KubernetesApi, store: Store, connections: Connections, now: Callable[[], float]) -> None:
+        self._api = api
+        self._store = store
+        self._connections = connections
+        self._now = now
+        self._written_generation: dict[Key, int] = {}
+        self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
+        self._templates: dict[tuple[Key, str], Json] = {}
+
+    def parse(self, key: Key, obj: Json) -> ConsumerGroup:
+        """Each version once. Raises InvalidSpec."""
+        version = obj["metadata"]["resourceVersion"]
+        known = self._parsed.get(key)
+        if known is not None and known[0] == version:
+            return known[1]
+        group = parse_consumer_group(obj)
+        self._parsed[key] = (version, group)
+        return group
+
+    def connection(self, group: ConsumerGroup) -> Json | None:
+        """The group's KafkaConnection, as the store has it."""
+        return self._store.get(KAFKA_CONNECTION, Key(group.namespace, group.spec.connection_ref.name))
+
+    async def from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
+        """And the status that stands in it. Raises ClusterFailed: the last good template may have to be read."""
+        obj = self._store.get(CONSUMER_GROUP, key) or {}
+        workload = self._store.get(STATEFUL_SET, key)
+        template = await self._last_good_template(key, obj)
+        written = self._written_generation.get(key)
+        pods = self._store.pods_of(key)
+        snapshot = Snapshot(obj, self.connection(group), workload, pods, template, written)
+        return self._join(key, snapshot, group), obj.get("status") or {}
+
+    async def anew(self, key: Key) -> tuple[World, Json] | None:
+        """Read everything from where it is true. None when the group is gone or being deleted."""
+        await self._connections.look_now(key)
+        snapshot = await read_snapshot(self._api, key.namespace, key.name)
+        self.take_in_or_drop(key, None if snapshot is None else snapshot.group)
+        if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
+            return None
+        group = self.parse(key, snapshot.group)
+        snapshot = replace(snapshot, written_generation=self._written_generation.get(key))
+        return self._join(key, snapshot, group), snapshot.group.get("status") or {}
+
+    def take_in(self, obj: Json | None) -> None:
+        """What the API server answered is newer than what the watch has told so far."""
+        if obj is not None:
+            self._store.put(CONSUMER_GROUP, obj)
+
+    def take_in_or_drop(self, key: Key, obj: Json | None) -> None:
+        """Gone is gone: were we to wait for the watch to say so, we would look again and again until it does."""
+        known = self._store.get(CONSUMER_GROUP, key)
+        if obj is None and known is not None:
+            self._store.drop(CONSUMER_GROUP, known)
+        self.take_in(obj)
+
+    def take_in_workload(self, key: Key, written: Json) -> None:
+        """Our own write: a StatefulSet of this generation needs no comparison with what we want."""
+        self._store.put(STATEFUL_SET, written)
+        self._written_generation[key] = written["metadata"]["generation"]
+
+    def forget(self, key: Key) -> None:
+        self._parsed.pop(key, None)
+        self._written_generation.pop(key, None)
+        self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
+
+    def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
+        """The cluster's half and Kafka's."""
+        view, history = self._connections.view(key, self._now())
+        world = to_world(snapshot, view, history, self._now(), group)
+        return replace(world, broker=self._connections.broker(key))
+
+    async def _last_good_template(self, key: Key, obj: Json) -> Json | None:
+        """Revisions never change, so each is read once."""
+        revision = needs_last_good_template(obj)
+        if revision is None:
+            return None
+        if (key, revision) not in self._templates:
+            template = await read_last_good_template(self._api, obj)
+            if template is None:
+                return None
+            self._templates[key, revision] = template
+        return self._templates[key, revision]
