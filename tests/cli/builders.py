@@ -9,6 +9,7 @@ from typing import Any, Final
 from slackwater.api.consumer_group import Membership
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
 from slackwater.core.history import GroupHistory, advance
 from slackwater.core.manifests import render_template
 from slackwater.core.memory import RolloutMemory, RolloutPhase
@@ -31,6 +32,16 @@ NOW: Final = 1_764_000_000.0
 SERVERS: Final = "broker:9092"
 OLD, NEW = "payments-5d4c7b9f66", "payments-7f9c6d8b54"
 UID: Final = "group-uid"
+BROKERS: Final = BrokerFacts(
+    NOW - 20,
+    serves_consumer_protocol=True,
+    group_version=1,
+    migration_policy=MigrationPolicy.BIDIRECTIONAL,
+    classic_session=Bounds(6_000, 1_800_000),
+    consumer_session=Bounds(45_000, 60_000),
+    consumer_heartbeat=Bounds(5_000, 15_000),
+)
+"""As brokers are without further settings (F22, F23)."""
 
 
 def group(annotations: Mapping[str, str] | None = None, generation: int = 3, **spec: Any) -> ConsumerGroup:
@@ -123,8 +134,31 @@ def world(of: ConsumerGroup | None = None, watched_s: float = 60.0, **changes: A
         pods=tuple(pod(ordinal) for ordinal in range(of.spec.replicas)),
         memory=memory,
         bootstrap_servers=SERVERS,
+        broker=BROKERS,
     )
     return replace(made, **changes)
+
+
+def made_with(profile: Profile, of: ConsumerGroup, **changes: Any) -> World:
+    """A group at rest whose pods have a profile, so that Kafka shows what they have."""
+    template = render_template(of, SERVERS, profile)
+    seen = of_profile(profile, observation(of.spec.replicas))
+    made = world(of, kafka=seen, history=history(seen))
+    assert made.workload is not None
+    memory = replace(
+        made.memory, protocol=profile, target_hash=template.hash, last_good_hash=template.hash, ids_given=3
+    )
+    workload = replace(made.workload, template=template.body, template_hash=template.hash)
+    pods = tuple(replace(pod, protocol=profile) for pod in made.pods)
+    return replace(replace(made, memory=memory, workload=workload, pods=pods), **changes)
+
+
+def of_profile(profile: Profile, seen: GroupObservation) -> GroupObservation:
+    """As Kafka shows a calm group all of whose members have the profile (F4, F6)."""
+    if profile is Profile.CONSUMER:
+        members = tuple(replace(m, target=m.assignment, epoch=7) for m in seen.members)
+        return replace(seen, type=GroupType.CONSUMER, assignor="uniform", epoch=7, members=members, settings={})
+    return replace(seen, assignor="cooperative-sticky" if profile is Profile.COOPERATIVE else "range")
 
 
 def rolling(watched_s: float = 60.0, **changes: Any) -> World:

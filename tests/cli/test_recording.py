@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from slackwater.api.errors import InvalidSpec
+from slackwater.core.broker import Bounds
 from slackwater.core.memory import Canary, RolloutPhase, Step
 from slackwater.core.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.recording import RecordingUnreadable, read_world, write_world
 from slackwater.core.world import World
-from tests.cli import builders
+from tests.cli import builders, upgrades
 
 WORLDS = {
     "at rest": builders.world(),
@@ -36,6 +37,13 @@ WORLDS = {
         ),
         last_good_template={"spec": {"containers": [{"name": "consumer", "image": "consumer:1"}]}},
     ),
+    "an upgrade in hand": upgrades.two_bounce(),
+    "a cut-over": upgrades.drain_cutover(),
+    "settings and a released member": upgrades.released(),
+    "bounds that bind": replace(
+        upgrades.refused(), memory=replace(upgrades.refused().memory, session_bounds=Bounds(6_000, 30_000))
+    ),
+    "brokers that tell little": builders.world(broker=replace(builders.BROKERS, migration_policy=None, problem="no")),
 }
 
 
@@ -64,6 +72,13 @@ def test_two_recordings_of_a_world_are_the_same_text() -> None:
     twin = replace(world, kafka=replace(world.kafka, partitions=reversed_set))
     assert json.dumps(write_world(world)) == json.dumps(write_world(twin))
     assert write_world(world)["world"]["kafka"]["partitions"][:2] == ["orders-0", "orders-1"]
+
+
+def test_what_the_brokers_and_the_groups_settings_are_is_recorded() -> None:
+    """The plan depends on both."""
+    world = write_world(upgrades.released())["world"]
+    assert world["broker"]["group_version"] == 1
+    assert world["kafka"]["settings"] == {"consumer.session.timeout.ms": "60000"}
 
 
 @pytest.mark.parametrize("topic", ["orders", "a-1", "a-1-", "-", "a.b_c-"])

@@ -15,7 +15,7 @@ from slackwater.cli.view_tables import MOST_PODS
 from slackwater.core.observation import GroupObservation, Member, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.world import World
-from tests.cli import builders
+from tests.cli import builders, upgrades
 
 PICTURES = Path(__file__).parent / "views"
 
@@ -48,6 +48,10 @@ WORLDS = {
     "kafka-away": _kafka_away(),
     "no-operator": builders.world(workload=None, pods=()),
     "many-pods": _many_pods(),
+    "two-bounce": builders.with_status(upgrades.two_bounce()),
+    "drain-cutover": builders.with_status(upgrades.drain_cutover()),
+    "upgrade-refused": builders.with_status(upgrades.refused()),
+    "member-released": builders.with_status(upgrades.released()),
 }
 
 

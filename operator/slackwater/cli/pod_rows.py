@@ -8,6 +8,7 @@ from typing import Final
 
 from slackwater.cli.act_words import ordinals_of
 from slackwater.cli.explanation import Explanation
+from slackwater.cli.protocol_words import cutover_ahead
 from slackwater.core.memory import Release
 from slackwater.core.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.plan import Plan
@@ -97,6 +98,8 @@ def _version(world: World, plan: Plan, pod: Pod) -> str:
     differ = plan.memory.phase.under_way or len({p.revision for p in world.pods}) > 1
     if workload is None or not workload.settled or not differ:
         return ""
+    if cutover_ahead(world, plan) is not None:
+        return "old"
     return "new" if pod.revision == workload.update_revision else "old"
 
 
@@ -118,7 +121,7 @@ def _note(world: World, plan: Plan, explanation: Explanation, pod: Pod) -> str:
     if pod.ordinal in ordinals_of(world, plan.act):
         return "now"
     if release := _release_of(world, pod):
-        return f"its dead member was released {seconds(max(0.0, world.now - release.released_at))} ago"
+        return f"id released {seconds(max(0.0, world.now - release.released_at))} ago"
     step = world.memory.step
     if plan.memory.phase.under_way and step is not None and step.ordinal == pod.ordinal:
         return f"restarted {seconds(max(0.0, world.now - step.started_at))} ago"

@@ -38,7 +38,7 @@ def protocol_in_words(world: World, plan: Plan) -> str:
     """What the group has; on the way to another protocol, from where to where, and how far it is."""
     if plan.memory.upgrade is not None:
         return _upgrade_in_words(world, plan.memory.phase, plan.memory.upgrade)
-    current = protocol_status(replace(world, memory=plan.memory), plan).get("current", "")
+    current = str(_reported(world, plan).get("current") or "")
     if plan.memory.protocol is not Profile.OWN_CHOICE:
         return current or plan.memory.protocol.words
     return f"{current}, as the consumers chose" if current else Profile.OWN_CHOICE.words
@@ -70,6 +70,14 @@ def cutover_ahead(world: World, plan: Plan) -> Profile | None:
         return None
     wanted = upgrade.behind if plan.memory.phase.goes_back else upgrade.here
     return wanted if profile_in(world.workload.template) is not wanted else None
+
+
+def _reported(world: World, plan: Plan) -> Mapping[str, object]:
+    """Where the operator sees more than we, what it has reported."""
+    told = world.group.status.get("protocol")
+    if isinstance(world.kafka, Unobserved) and isinstance(told, Mapping):
+        return told
+    return protocol_status(replace(world, memory=plan.memory), plan)
 
 
 def _upgrade_in_words(world: World, phase: RolloutPhase, upgrade: Upgrade) -> str:

@@ -17,7 +17,7 @@ from rich.text import Text
 from slackwater.cli.explanation import Explanation, Outcome, explain
 from slackwater.cli.gates import GateVerdict, gates_by_reason
 from slackwater.cli.pod_rows import compact, pod_rows
-from slackwater.cli.protocol_words import protocol_line, refused
+from slackwater.cli.protocol_words import cutover_ahead, protocol_line, refused
 from slackwater.cli.view_tables import (
     condition_messages,
     condition_table,
@@ -26,7 +26,7 @@ from slackwater.cli.view_tables import (
     pod_table,
     strangers,
 )
-from slackwater.core.memory import RolloutMemory, moment
+from slackwater.core.memory import moment
 from slackwater.core.observation import GroupObservation, Unobserved
 from slackwater.core.plan import Plan
 from slackwater.core.text import seconds
@@ -111,11 +111,11 @@ class _View:
         return lines
 
     def _head_lines(self) -> Iterator[tuple[str, Text]]:
-        world, memory = self.world, self.plan.memory
+        world = self.world
         status_of = world.group.status.get("observedGeneration", 0)
         if world.group.status and status_of != world.group.metadata.generation:
             yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
-        yield "Rollout", Text(_rollout(world, memory))
+        yield "Rollout", Text(_rollout(world, self.plan))
         yield "Protocol", protocol_line(world, self.plan)
         outcome = self._outcome()
         reason = f"{outcome.reason}: " if outcome.reason else ""
@@ -161,11 +161,11 @@ class _View:
         return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
 
 
-def _rollout(world: World, memory: RolloutMemory) -> str:
-    phase = memory.phase
+def _rollout(world: World, plan: Plan) -> str:
+    memory, phase = plan.memory, plan.memory.phase
     if not phase.under_way:
         return f"{phase.value}: {memory.message}" if memory.message else f"{phase.value}, version {memory.target_hash}"
-    done = len(world.wanted_pods) - len(world.outdated)
+    done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
     what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
     since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
     return f"{phase.value}{since}: {done} of {world.group.spec.replicas} pods {what}"
