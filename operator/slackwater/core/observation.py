@@ -72,6 +72,8 @@ class Member:
     """KIP-848 only; None for classic groups."""
     epoch: int | None = None
     """KIP-848 only."""
+    assignor_data: bool = False
+    """Classic only: its assignment holds data of the assignor's own. Brokers take no such group to KIP-848 online."""
 
 
 class MemberRef(NamedTuple):

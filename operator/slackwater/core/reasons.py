@@ -41,6 +41,7 @@ class Reason(StrEnum):
     BROKER_UNKNOWN = "BrokerUnknown"
     MIGRATION_POLICY_FORBIDS = "MigrationPolicyForbids"
     ASSIGNOR_UNEXPECTED = "AssignorUnexpected"
+    ASSIGNOR_KEEPS_DATA = "AssignorKeepsData"
     SETTINGS_PROFILE_MISSING = "SettingsProfileMissing"
 
     # Why the rollout as a whole waits or has ended.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
 from slackwater.adapters.kafka.descriptions import Description, NotOfThisType, classic_answers, listed_answer
@@ -54,3 +56,17 @@ def test_a_listed_streams_group_is_not_ours() -> None:
     listed = SimpleNamespace(group_type="Streams", group_state="Stable")
 
     assert listed_answer("payments", listed) == Description(GroupState.STABLE, GroupType.OTHER)
+
+
+@pytest.mark.parametrize(("user_data", "kept"), [(None, False), (b"", False), (b"\x00\x00\x00\x01", True)])
+def test_an_assignors_own_data_in_an_assignment_is_seen(user_data: bytes | None, kept: bool) -> None:
+    encoded = bytes(ConsumerProtocolAssignment(assigned_partitions=[], user_data=user_data).encode(version=0))
+    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_assignment=encoded)
+    response = DescribeGroupsResponse(
+        groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
+    )
+
+    answer = classic_answers(response)["payments"]
+
+    assert isinstance(answer, Description)
+    assert [each.assignor_data for each in answer.members] == [kept]

@@ -97,9 +97,24 @@ def test_a_way_is_found(
     assert (found.strategy.name, found.strategy.path) == (name, path)
 
 
+def keeping_data(client: dict[str, str], has: Profile, protocol: dict[str, Any] | None = None) -> World:
+    """A group whose assignor has put data of its own into one of the assignments."""
+    one, *others = members(0, 1, 2)
+    kafka = observation((replace(one, assignor_data=True), *others), assignor="cooperative-sticky")
+    return running(client, has, protocol=protocol, kafka=kafka)
+
+
 REFUSALS: list[tuple[str, World, Profile, Profile, Reason, str]] = [
     ("mixed", running(RDKAFKA, EAGER), EAGER, COOPERATIVE, Reason.MIXED_ASSIGNORS_UNSUPPORTED, "allowDowntime"),
     ("mixed back", running(RDKAFKA, COOPERATIVE), COOPERATIVE, EAGER, Reason.MIXED_ASSIGNORS_UNSUPPORTED, "Consumer"),
+    (
+        "assignor with data",
+        keeping_data(RDKAFKA, COOPERATIVE),
+        COOPERATIVE,
+        CONSUMER,
+        Reason.ASSIGNOR_KEEPS_DATA,
+        "allowDowntime",
+    ),
     (
         "old Java",
         running({"library": "Java", "version": "2.3"}, EAGER),
@@ -289,3 +304,13 @@ def test_neighbours_on_every_path_differ_and_no_path_has_a_gap() -> None:
 def test_versions() -> None:
     texts = ["2.12.1", "v1.20", "4.0.0-rc1", None, "3"]
     assert [parse_version(text) for text in texts] == [(2, 12, 1), (1, 20), (4, 0, 0), (), (3,)]
+
+
+@pytest.mark.parametrize("client", [RDKAFKA, OTHER], ids=["Librdkafka", "Other"])
+def test_a_group_whose_assignor_keeps_data_stops_for_the_new_protocol(client: dict[str, str]) -> None:
+    """The brokers would refuse the first new member, whichever pod it is in."""
+    allowed = {"allowDowntime": True, **({"profiles": BRIDGED} if client is OTHER else {})}
+    way = find_way(keeping_data(client, COOPERATIVE, allowed), COOPERATIVE, CONSUMER)
+
+    assert isinstance(way, Way), way
+    assert (way.strategy.name, way.strategy.path) == (DRAIN, (CONSUMER,))

@@ -74,13 +74,16 @@ def _classic(group: Any) -> Answer:
 
 def _classic_member(member: Any) -> Member:
     encoded = bytes(member.member_assignment or b"")  # empty while the group rebalances
-    decoded = ConsumerProtocolAssignment.decode(encoded).assigned_partitions if encoded else ()
+    decoded = ConsumerProtocolAssignment.decode(encoded) if encoded else ConsumerProtocolAssignment()
     return Member(
         member_id=member.member_id,
         instance_id=member.group_instance_id,
         client_id=member.client_id,
         host=_host(member.client_host),
-        assignment=frozenset(TopicPartition(owned.topic, number) for owned in decoded for number in owned.partitions),
+        assignment=frozenset(
+            TopicPartition(owned.topic, number) for owned in decoded.assigned_partitions for number in owned.partitions
+        ),
+        assignor_data=bool(decoded.user_data),
     )
 
 

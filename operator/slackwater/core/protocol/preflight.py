@@ -65,10 +65,8 @@ def find_way(world: World, has: Profile, target: Profile) -> Way | Hold:
         return Way(origin, Strategy(StrategyName.ONE_BOUNCE, (target,), frozenset(), frozenset()))
     candidates = [s for s in STRATEGIES if s.fits(world.group.spec.client.library, origin, target)]
     for strategy in candidates:
-        if _has_profiles(world, strategy) and (nobody or strategy.name is not StrategyName.DRAIN_CUTOVER):
+        if _has_profiles(world, strategy) and (nobody or _is_open(world, world.kafka, strategy)):
             return _checked(world, origin, strategy)
-    if candidates and world.group.spec.protocol.allow_downtime and _has_profiles(world, candidates[-1]):
-        return _checked(world, origin, candidates[-1])
     return _no_way(world, origin, target, candidates)
 
 
@@ -130,6 +128,14 @@ def _origin(world: World, kafka: GroupObservation, has: Profile, target: Profile
         return _unexpected(kafka, "only range and cooperative-sticky have a way into each other")
     knows_both = client.library is Library.JAVA and parse_version(client.version) >= _JAVA_OFFERS_BOTH_SINCE
     return Profile.EAGER_AND_COOPERATIVE if knows_both and not _sets_assignor(world) else Profile.EAGER
+
+
+def _is_open(world: World, kafka: GroupObservation, strategy: Strategy) -> bool:
+    """While there are members in the group."""
+    if strategy.name is StrategyName.DRAIN_CUTOVER:
+        return world.group.spec.protocol.allow_downtime
+    carries_over = strategy.name is StrategyName.ONLINE_MIGRATION and strategy.path[-1] is Profile.CONSUMER
+    return not (carries_over and any(member.assignor_data for member in kafka.members))
 
 
 def _sets_assignor(world: World) -> bool:
@@ -245,6 +251,13 @@ def _no_way(world: World, origin: Profile, target: Profile, candidates: list[Str
         missing = [p for p in candidates[0].path if not _spelled_out(world, p)]
         if missing:
             return _missing_profiles(tuple(missing))
+    if any(strategy.name is StrategyName.ONLINE_MIGRATION for strategy in candidates):
+        message = (
+            "the members' assignments hold data of their assignor (librdkafka's cooperative-sticky adds it as soon as a"
+            " group rebalances again), and brokers refuse to take such a group to KIP-848 while anybody is in it: set"
+            " protocol.allowDowntime to true to stop all consumers for a moment"
+        )
+        return Hold(Reason.ASSIGNOR_KEEPS_DATA, message, _AGAIN_S)
     if candidates:
         message = (
             f"{library} cannot have {origin.words} and {target.words} in one group, so no pod can change while another"

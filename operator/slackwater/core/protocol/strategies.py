@@ -101,6 +101,10 @@ STRATEGIES: Final[tuple[Strategy, ...]] = (
     _strategy(_ONLINE, (_JAVA,), _CLASSIC, _CONSUMER, since=(4, 0)),
     _strategy(_ONLINE, (_RDKAFKA,), _CLASSIC, _CONSUMER, since=(2, 12)),
     _strategy(_ONLINE, (_OTHER,), _CLASSIC, _CONSUMER),
+    # Where assignments hold data of the assignor's own, as those of librdkafka's cooperative-sticky do from a group's
+    # second rebalance on, brokers refuse the migration: nobody may be there either.
+    _strategy(_DRAIN, (_RDKAFKA,), _CLASSIC, _CONSUMER, since=(2, 12)),
+    _strategy(_DRAIN, (_OTHER,), _CLASSIC, _CONSUMER),
     _strategy(_ONLINE, (_JAVA, _RDKAFKA, _OTHER), (_CONSUMER,), _EAGER),
     _strategy(_ONLINE, (_JAVA, _RDKAFKA, _OTHER), (_CONSUMER,), _COOPERATIVE),
 )
