@@ -1,4 +1,4 @@
-"""The consumer processes of pods, found on this machine: the sandbox's node is this machine itself."""
+"""The processes of pods, found on this machine: the sandbox's node is this machine itself."""
 
 from __future__ import annotations
 
@@ -24,6 +24,35 @@ def stopped(pod: Json) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def kill(pod: Json) -> bool:
+    """SIGKILL for the first process of the pod's container, and so for all of it; False when none runs just now."""
+    statuses = pod["status"].get("containerStatuses") or ()
+    for status in statuses:
+        container_id = status.get("containerID", "").rpartition("/")[2]
+        if "running" in status["state"] and (pid := _first_process_of(container_id)):
+            os.kill(pid, signal.SIGKILL)
+            return True
+    return False
+
+
+def _first_process_of(container_id: str) -> int | None:
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and _is_first(process, container_id):
+            return int(process.name)
+    return None
+
+
+def _is_first(process: Path, container_id: str) -> bool:
+    """Number 1 in the container's own namespace of processes."""
+    try:
+        if container_id not in (process / "cgroup").read_text():
+            return False
+        words = next(line for line in (process / "status").read_text().splitlines() if line.startswith("NSpid:"))
+    except OSError:  # it has ended meanwhile
+        return False
+    return words.split()[-1] == "1"
 
 
 def _consumer_of(container_id: str) -> int:

@@ -62,7 +62,7 @@ def staged(name: str, kubeconfig: Path, bootstrap_servers: str, directory: Path)
     """Set one up, and leave nothing of it behind."""
     kafka = Kafka(bootstrap_servers)
     with ExitStack() as stack:
-        cluster = stack.enter_context(_namespace(kubeconfig, f"e2e-{name}-{uuid4().hex[:6]}"))
+        cluster = stack.enter_context(_namespace(kubeconfig, f"e2e-{name.replace('_', '-')}-{uuid4().hex[:6]}"))
         topic = cluster.namespace
         kafka.make_topic(topic, PARTITIONS)
         stack.callback(kafka.remove_topics_of, topic)

@@ -1,5 +1,7 @@
 // Franz is a consumer group's member by the franz-go client: small, ready in a moment, and able to offer the eager and
-// the cooperative balancer at once, as Java is and librdkafka is not (F1). Its settings come from KAFKA_* variables.
+// the cooperative balancer at once, as Java is and librdkafka is not (F1). Its settings come from KAFKA_* variables. Where
+// only the brokers' part is looked at it stands in for Java: it knows the names of Java's assignors, and when nothing is
+// set offers what Java offers (F5).
 package main
 
 import (
@@ -27,9 +29,13 @@ const (
 	lastCommitMax = 3 * time.Second
 )
 
+const javas = "org.apache.kafka.clients.consumer."
+
 var balancers = map[string]kgo.GroupBalancer{
-	"range":              kgo.RangeBalancer(),
-	"cooperative-sticky": kgo.CooperativeStickyBalancer(),
+	"range":                             kgo.RangeBalancer(),
+	"cooperative-sticky":                kgo.CooperativeStickyBalancer(),
+	javas + "RangeAssignor":             kgo.RangeBalancer(),
+	javas + "CooperativeStickyAssignor": kgo.CooperativeStickyBalancer(),
 }
 
 func main() {
@@ -69,17 +75,11 @@ func options(get func(string) string) ([]kgo.Opt, error) {
 	if id := get("KAFKA_GROUP_INSTANCE_ID"); id != "" {
 		chosen = append(chosen, kgo.InstanceID(id))
 	}
-	if names := get("KAFKA_PARTITION_ASSIGNMENT_STRATEGY"); names != "" {
-		var offered []kgo.GroupBalancer
-		for _, name := range strings.Split(names, ",") {
-			balancer, known := balancers[name]
-			if !known {
-				return nil, fmt.Errorf("KAFKA_PARTITION_ASSIGNMENT_STRATEGY names %q, which is neither range nor cooperative-sticky", name)
-			}
-			offered = append(offered, balancer)
-		}
-		chosen = append(chosen, kgo.Balancers(offered...))
+	offered, err := offer(get("KAFKA_PARTITION_ASSIGNMENT_STRATEGY"))
+	if err != nil {
+		return nil, err
 	}
+	chosen = append(chosen, kgo.Balancers(offered...))
 	times := map[string]func(time.Duration) kgo.GroupOpt{
 		"KAFKA_SESSION_TIMEOUT_MS":    kgo.SessionTimeout,
 		"KAFKA_HEARTBEAT_INTERVAL_MS": kgo.HeartbeatInterval,
@@ -94,6 +94,21 @@ func options(get func(string) string) ([]kgo.Opt, error) {
 		}
 	}
 	return chosen, nil
+}
+
+func offer(names string) ([]kgo.GroupBalancer, error) {
+	if names == "" {
+		return []kgo.GroupBalancer{balancers["range"], balancers["cooperative-sticky"]}, nil
+	}
+	var offered []kgo.GroupBalancer
+	for _, name := range strings.Split(names, ",") {
+		balancer, known := balancers[name]
+		if !known {
+			return nil, fmt.Errorf("KAFKA_PARTITION_ASSIGNMENT_STRATEGY names %q, which is no range and no cooperative-sticky", name)
+		}
+		offered = append(offered, balancer)
+	}
+	return offered, nil
 }
 
 // consume polls until it is told to stop (nil), or until another process holds this member's instance id.
