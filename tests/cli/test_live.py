@@ -91,6 +91,24 @@ def test_a_plan_from_a_recording_is_the_plan_from_the_cluster(shown: Shown) -> N
     assert {**json.loads(offline.out), "at": 0, "gates": 0, "rollout": 0} == {**live, "at": 0, "gates": 0, "rollout": 0}
 
 
+def test_a_plan_foretells_a_refused_protocol(shown: Shown) -> None:
+    """librdkafka cannot have both kinds in one group (F1)."""
+    document = shown.document("plan", "-f", "-", "-o", "json", given=json.dumps(_toward(shown.group, "Cooperative")))
+    assert (document["act"], document["refusal"]["reason"]) == (None, "MixedAssignorsUnsupported")
+
+
+def test_a_plan_foretells_an_upgrade_by_what_the_brokers_say(shown: Shown) -> None:
+    document = shown.document("plan", "-f", "-", "-o", "json", given=json.dumps(_toward(shown.group, "Consumer")))
+    assert (document["refusal"], document["act"]["purpose"]) == (None, "TAKE_TEMPLATE")
+    protocol = document["protocol"]
+    assert (protocol["to"], protocol["strategy"], protocol["step"]) == ("Consumer", "OnlineMigration", "1 of 1")
+
+
+def _toward(group: Json, target: str) -> Json:
+    client = {**group["spec"]["client"], "version": "2.12.1"}
+    return {**group, "spec": {**group["spec"], "client": client, "protocol": {"target": target}}}
+
+
 def test_a_new_group_would_be_created(shown: Shown) -> None:
     document = shown.document("plan", "-f", "-", "-o", "json", given=json.dumps(shown.stage.group("refunds")))
     assert (document["act"]["purpose"], document["act"]["replicas"]) == ("CREATE", REPLICAS)
