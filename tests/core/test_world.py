@@ -36,7 +36,7 @@ from tests.core.factories import NEW, group, observation, pod, tp, world
         ("payments-0", 0),
         ("payments-10", 10),
         ("payments-3-7", 3),
-        ("payments-3-thread-1", 3),
+        ("payments-3-thread-1", None),
         ("payments-", None),
         ("payments-x", None),
         ("payments-03", None),

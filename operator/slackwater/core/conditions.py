@@ -10,11 +10,12 @@ from slackwater.api.annotations import PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
 from slackwater.core.group_settings import timeouts_in_force
+from slackwater.core.idle import find_idle_pods
 from slackwater.core.memory import RolloutPhase, timestamp
-from slackwater.core.observation import GroupObservation, Unobserved
+from slackwater.core.observation import GroupObservation, Member, Unobserved
 from slackwater.core.presence import serves
 from slackwater.core.reasons import Hold, Reason
-from slackwater.core.stale import find_idle_pods
+from slackwater.core.strangers import find_strangers, name_in_words
 from slackwater.core.text import listing, rounded
 from slackwater.core.world import World
 
@@ -192,6 +193,7 @@ _DEGRADING = (
     Reason.LAST_GOOD_UNKNOWN,
     Reason.CONNECTION_MISSING,
     Reason.CONNECTION_INVALID,
+    Reason.NOT_AUTHORIZED,
     Reason.DUPLICATE_INSTANCE_ID,
     Reason.FOREIGN_MEMBERS,
 )
@@ -206,4 +208,15 @@ def _degraded(world: World, hold: Hold | None) -> Verdict:
     if idle := find_idle_pods(world):
         message = f"{listing(pod.name for pod in idle)} own nothing, while partitions have no live owner"
         return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
+    if strangers := _uninvited(world):
+        who = listing(name_in_words(member) for member in strangers)
+        message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
+        return Verdict(kind, TRUE, Reason.FOREIGN_MEMBERS, message)
     return Verdict(kind, FALSE, Reason.AS_WANTED, "")
+
+
+def _uninvited(world: World) -> tuple[Member, ...]:
+    """Of a group with dynamic members it is not known: those of pods that have just died look the same."""
+    if not isinstance(world.kafka, GroupObservation) or world.group.spec.membership is not Membership.STATIC:
+        return ()
+    return find_strangers(world, world.kafka)

@@ -15,7 +15,7 @@ from slackwater.core.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.presence import Presence, presence
 from slackwater.core.reasons import Hold, Reason
-from slackwater.core.strangers import find_left_behind, find_strangers
+from slackwater.core.strangers import find_left_behind, find_strangers, name_in_words
 from slackwater.core.text import listing, rounded, seconds
 from slackwater.core.work import find_stall, partitions_in_words
 from slackwater.core.world import Pod, World, ordinal_of
@@ -95,7 +95,7 @@ def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold 
 def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 5: exactly the expected members; no duplicate, zombie or foreign one."""
     if strangers := find_strangers(world, kafka):
-        who = listing(f"{m.client_id} at {m.host.lstrip('/')}" for m in strangers)
+        who = listing(name_in_words(member) for member in strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
     if zombies := [member.instance_id or "" for member in find_left_behind(world, kafka)]:

@@ -21,7 +21,7 @@ class MemberSighting:
 
     member_id: str
     since: float
-    """When we first saw it."""
+    """When we first looked and saw it. It may have come a moment later, while that look was under way."""
     absent_at: float | None
     """The last moment at which we saw it *not* there; None when it was there at our first look: its age is unknown."""
     assignment: frozenset[TopicPartition] = frozenset()
@@ -29,6 +29,8 @@ class MemberSighting:
     """When we first saw it with this assignment: commits from before that may be another member's."""
     takeovers: tuple[float, ...] = ()
     """The last times at which we saw the instance id change hands, oldest first."""
+    there_by: float | None = None
+    """When the second look that saw it began: by then it was there for certain; None before that look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +122,12 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
         if known is None or known.member_id != member.member_id:
             takeovers = (*known.takeovers, at)[-TAKEOVERS_KEPT:] if known is not None else ()
             sightings[key] = MemberSighting(member.member_id, at, history.observed_at, assignment, at, takeovers)
-        elif known.assignment != assignment:
-            sightings[key] = replace(known, assignment=assignment, assigned_since=at)
-        else:
-            sightings[key] = known
+            continue
+        if known.there_by is None:
+            known = replace(known, there_by=at)
+        if known.assignment != assignment:
+            known = replace(known, assignment=assignment, assigned_since=at)
+        sightings[key] = known
     return sightings
 
 

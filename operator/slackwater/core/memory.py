@@ -131,6 +131,19 @@ class Release:
     released_at: Moment
     restarted: bool = False
     """The pod was restarted since, because its process had met the fatal error before."""
+    tries: int = 1
+    """How often it was tried; `released_at` is when it was last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who held an instance id last, in a KIP-848 group: what proves a death must outlast a restart of the operator."""
+
+    __pydantic_config__ = _WIRE
+
+    member_id: str
+    there_by: Moment
+    """It was in the group by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +178,12 @@ class RolloutMemory:
     """The group's own settings in Kafka that the operator made (F23)."""
     released: Mapping[str, Release] = field(default_factory=dict)
     """By instance id."""
+    holders: Mapping[str, Holder] = field(default_factory=dict)
+    """By instance id; of wanted pods only."""
+    refused: Mapping[str, Moment] = field(default_factory=dict)
+    """Pod name → when it was restarted last because its consumer had been refused (F13)."""
+    removed: Mapping[str, str] = field(default_factory=dict)
+    """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
     step: Step | None = None
     canary: Canary | None = None
     message: str = ""

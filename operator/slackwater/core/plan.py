@@ -30,11 +30,9 @@ from slackwater.core.protocol.upgrade import Course, finish_step, set_course
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.rollout import next_move
 from slackwater.core.shapes import scale, shape
-from slackwater.core.stale import still_released
-from slackwater.core.strangers import ids_given
 from slackwater.core.text import listing
 from slackwater.core.timeouts import classic_timeouts
-from slackwater.core.upkeep import upkeep
+from slackwater.core.upkeep import remembered, upkeep
 from slackwater.core.world import UpdateStrategy, Workload, World
 
 _AT_REST_WELL: Final = (RolloutPhase.NONE, RolloutPhase.COMPLETE)
@@ -57,8 +55,7 @@ def plan(world: World) -> Plan:
         name = world.group.spec.connection_ref.name
         message = f"there is no usable KafkaConnection {name} in this namespace: apply one"
         return Plan(memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0), notes=notes)
-    memory = replace(memory, ids_given=ids_given(world), session_bounds=binding_bounds(world))
-    memory = replace(memory, released=still_released(world))
+    memory = replace(remembered(world, memory), session_bounds=binding_bounds(world))
     course = set_course(world, memory)
     memory, notes = course.memory, (*notes, *course.notes)
     if world.workload is None and course.refusal is not None:

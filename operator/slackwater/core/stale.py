@@ -1,29 +1,39 @@
 """Dead members of KIP-848 groups: their successors are refused until the instance id is free again (F13).
 
-A member is dead when it was in the group before its pod's container started, or ended, last: a container that starts
-anew joins as another member. Times are compared across clocks, so there is a margin, and doubt means alive.
+Their ids are released, which moves no partition. A process that was refused before may live on without ever joining:
+its pod is restarted, once. What proves a death is said in `holders`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
 from slackwater.core.acts import DeletePod, ReleaseMembers
+from slackwater.core.holders import has_ended, is_from_before, time_to_join
 from slackwater.core.memory import Release, RolloutMemory
-from slackwater.core.observation import GroupObservation, GroupState, GroupType, Member, MemberRef
+from slackwater.core.observation import GroupObservation, GroupType, Member, MemberRef
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.strangers import given_ordinal
 from slackwater.core.text import listing
-from slackwater.core.world import Pod, World, ordinal_of
+from slackwater.core.world import Pod, UpdateStrategy, Workload, World, ordinal_of
 
-CLOCKS_DIFFER_S: Final = 2.0
 JOINS_WITHIN_S: Final = 10.0
-"""A process that was not refused has joined by then, once its pod is Ready."""
+"""After its pod became Ready; where it is known how long the process took before, that says more."""
+JOINS_LATER_S: Final = 3.0
+"""Than the last time, at most."""
+KNOWN_UP_TO_S: Final = 60.0
+"""A longer time to join says that we began to watch late."""
+RELEASE_AGAIN_S: Final = 2.0
+"""When an id is held although it was released: the request was lost, or a process that nobody knows of took it back."""
+RESTARTS_APART_S: Final = 600.0
+"""A pod that is deleted starts without the kubelet's back-off: never more often than the kubelet forgets it itself."""
+_CLASSIC: Final = (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE)
 
 
 def find_stale(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
-    """Members of a KIP-848 group whose process is known to have ended, though their pods are wanted."""
+    """Members that keep their successors out: their processes are known to have ended, though their pods are wanted."""
     if kafka.type is not GroupType.CONSUMER:
         return ()  # a classic newcomer takes its predecessor's place by itself
     return tuple(member for member in kafka.members if _is_stale(world, member))
@@ -35,45 +45,26 @@ def release_due(world: World) -> tuple[RolloutMemory, ReleaseMembers] | None:
     if not isinstance(kafka, GroupObservation):
         return None
     refs = tuple(MemberRef(m.instance_id, m.member_id) for m in find_stale(world, kafka) if m.instance_id is not None)
-    refs = tuple(ref for ref in refs if not _was_released(world, ref))
+    refs = tuple(ref for ref in refs if not _was_released_lately(world, ref))
     if not refs:
         return None
-    now = {ref.instance_id: Release(ref.member_id, world.now) for ref in refs}
-    memory = replace(world.memory, released={**world.memory.released, **now})
+    memory = replace(world.memory, released={**world.memory.released, **_releases(world, refs)})
     why = f"the process behind {listing(ref.instance_id for ref in refs)} has ended: its successor may join"
     return memory, ReleaseMembers(refs, why)
 
 
-def restart_due(world: World) -> tuple[RolloutMemory, DeletePod] | None:
+def restart_due(world: World, workload: Workload) -> tuple[RolloutMemory, DeletePod] | None:
     """A pod whose process was refused before the id was free: it may live on, but never joins any more."""
     kafka = world.kafka
-    if not isinstance(kafka, GroupObservation) or kafka.type is not GroupType.CONSUMER:
+    if not isinstance(kafka, GroupObservation) or kafka.type is GroupType.OTHER:
         return None
     for pod in world.wanted_pods:
-        if not pod.terminating and _met_the_refusal(world, pod):
-            own = f"{world.group.name}-{pod.ordinal}"
-            released = {
-                k: replace(r, restarted=True) if k.startswith(own) else r for k, r in world.memory.released.items()
-            }
+        if pod.terminating or pod.name in world.memory.refused or not _comes_back_the_same(workload, pod):
+            continue
+        if _was_refused(world, kafka, pod):
             why = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
-            return replace(world.memory, released=released), DeletePod(pod.name, pod.uid, pod.ordinal, why)
+            return _restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why)
     return None
-
-
-def find_idle_pods(world: World) -> tuple[Pod, ...]:
-    """Ready pods that own nothing, although there are partitions whose owner is dead, or that have none at all.
-
-    Not while the group is on its way to another assignment, nor where there are more members than partitions.
-    """
-    kafka = world.kafka
-    if not isinstance(kafka, GroupObservation) or not (kafka.calm or kafka.state is GroupState.EMPTY):
-        return ()
-    dead = find_stale(world, kafka)
-    owned = frozenset(p for member in kafka.members if member not in dead for p in member.assignment)
-    if kafka.partitions <= owned:
-        return ()
-    alive = [pod for pod in world.wanted_pods if pod.ready and not pod.terminating]
-    return tuple(p for p in alive if not any(m.assignment for m in world.members_of(p) if m not in dead))
 
 
 def still_released(world: World) -> Mapping[str, Release]:
@@ -81,37 +72,99 @@ def still_released(world: World) -> Mapping[str, Release]:
     return {key: release for key, release in world.memory.released.items() if _matters(world, key, release)}
 
 
+def still_refused(world: World) -> Mapping[str, float]:
+    return {name: at for name, at in world.memory.refused.items() if world.now - at < RESTARTS_APART_S}
+
+
 def _is_stale(world: World, member: Member) -> bool:
     ordinal = given_ordinal(world, member)
-    if ordinal is None or ordinal >= world.group.spec.replicas or member.instance_id is None:
+    pod = world.pod(ordinal) if ordinal is not None else None
+    if pod is None or pod.ordinal >= world.group.spec.replicas or pod.protocol in _CLASSIC:
         return False
     if member.epoch is not None and member.epoch < 0:
         return False  # it has left for a while, as one that stops in order does, and its id is free (F12)
-    sighting = world.history.members.get(member.instance_id)
-    pod = world.pod(ordinal)
-    if sighting is None or sighting.member_id != member.member_id or pod is None:
-        return False
-    last_change = max(pod.created_at, pod.started_at or 0.0, pod.ended_at or 0.0)
-    return sighting.since < last_change - CLOCKS_DIFFER_S
+    return has_ended(world, member)
 
 
-def _was_released(world: World, ref: MemberRef) -> bool:
+def _releases(world: World, refs: Iterable[MemberRef]) -> dict[str, Release]:
+    before = world.memory.released
+    again = {ref for ref in refs if ref.instance_id in before and before[ref.instance_id].member_id == ref.member_id}
+    return {
+        ref.instance_id: replace(
+            before[ref.instance_id], released_at=world.now, tries=before[ref.instance_id].tries + 1
+        )
+        if ref in again
+        else Release(ref.member_id, world.now)
+        for ref in refs
+    }
+
+
+def _was_released_lately(world: World, ref: MemberRef) -> bool:
     known = world.memory.released.get(ref.instance_id)
-    return known is not None and known.member_id == ref.member_id
-
-
-def _met_the_refusal(world: World, pod: Pod) -> bool:
-    """The id was held when the process started, is free for long enough now, and the process has not joined."""
-    name = f"{world.group.name}-{pod.ordinal}"
-    release = world.memory.released.get(name)
-    free_since = release.released_at if release is not None else world.history.departures.get(name)
-    joined = any(release is None or m.member_id != release.member_id for m in world.members_of(pod))
-    if free_since is None or joined or (release is not None and release.restarted):
+    if known is None or known.member_id != ref.member_id:
         return False
+    wait_s: float = RELEASE_AGAIN_S * 2 ** min(known.tries - 1, 5)
+    return world.now - known.released_at < wait_s
+
+
+def _was_refused(world: World, kafka: GroupObservation, pod: Pod) -> bool:
+    held = {m.instance_id for m in kafka.members if m.epoch is None or m.epoch >= 0}
+    released = {k: r for k, r in world.memory.released.items() if _is_of(world, k, pod)}
+    if any(k not in held and not r.restarted and _met_the_error(world, pod, k, r) for k, r in released.items()):
+        return True
+    # The id may have come free by itself, at its session's end: nobody could release it, or we were not there.
+    left = {
+        k: h for k, h in world.memory.holders.items() if _is_of(world, k, pod) and k not in held and k not in released
+    }
+    return any(_met_the_error(world, pod, k, Release(h.member_id, _free_since(world, k))) for k, h in left.items())
+
+
+def _met_the_error(world: World, pod: Pod, instance_id: str, release: Release) -> bool:
+    """The id was held by a dead member when the process started, and is free for so long that others had joined."""
+    free_at = release.released_at
     if pod.waiting == "CrashLoopBackOff":  # it would have to wait longer and longer, though nothing is wrong any more
-        return release is not None and pod.ended_at is not None and pod.created_at < free_since
-    held_at_start = pod.started_at is not None and pod.started_at < free_since
-    return held_at_start and pod.ready and world.now - free_since > JOINS_WITHIN_S
+        ran_since = pod.last_run_started_at
+        if ran_since is None or ran_since >= free_at:
+            return False  # it ended of itself
+        return is_from_before(world, instance_id, release.member_id, ran_since)
+    if pod.started_at is None or pod.started_at >= free_at:
+        return False
+    is_dead = is_from_before(world, instance_id, release.member_id, pod.started_at)
+    return is_dead and world.now > _joins_by(world, pod, instance_id, release)
+
+
+def _joins_by(world: World, pod: Pod, instance_id: str, release: Release) -> float:
+    """When the process would be in the group, had it not been refused."""
+    started_at, free_at = pod.started_at or pod.created_at, release.released_at
+    takes_s = time_to_join(world, pod, instance_id, release.member_id)
+    if takes_s is not None and takes_s <= KNOWN_UP_TO_S:
+        return max(free_at, started_at + takes_s) + JOINS_LATER_S
+    if pod.ready:
+        return max(free_at, pod.ready_changed_at or started_at) + JOINS_WITHIN_S
+    return max(free_at, started_at) + world.group.spec.rollout.rejoin_timeout_ms / 1000
+
+
+def _free_since(world: World, instance_id: str) -> float:
+    seen_free = world.history.departures.get(instance_id, world.history.watched_since)
+    return seen_free if seen_free is not None else world.now
+
+
+def _restarted(world: World, pod: Pod) -> RolloutMemory:
+    memory = world.memory
+    released = {k: replace(r, restarted=True) if _is_of(world, k, pod) else r for k, r in memory.released.items()}
+    holders = {k: h for k, h in memory.holders.items() if not _is_of(world, k, pod) or k in released}
+    return replace(memory, released=released, holders=holders, refused={**memory.refused, pod.name: world.now})
+
+
+def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:
+    """Which version runs is the rollout's to say, not a side effect of a restart."""
+    if workload.strategy is UpdateStrategy.ON_DELETE or pod.ordinal >= workload.partition:
+        return pod.revision == workload.update_revision
+    return pod.revision == workload.current_revision
+
+
+def _is_of(world: World, instance_id: str, pod: Pod) -> bool:
+    return ordinal_of(instance_id, world.group.name) == pod.ordinal
 
 
 def _matters(world: World, instance_id: str, release: Release) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from slackwater.api.consumer_group import Membership
 from slackwater.core.observation import GroupObservation, Member
 from slackwater.core.world import World, ordinal_of
@@ -21,9 +23,28 @@ def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...
 
 
 def given_ordinal(world: World, member: Member) -> int | None:
-    """The ordinal of the pod that the operator gave the member's instance id to; None for an id that it did not."""
+    """The ordinal of the pod that the operator gave the member's instance id to; None for an id that it did not.
+
+    Who comes by an id after its pod has ended and its member was taken out is somebody else, too.
+    """
     ordinal = ordinal_of(member.instance_id, world.group.name)
-    return ordinal if ordinal is not None and ordinal < ids_given(world) else None
+    if ordinal is None or ordinal >= ids_given(world):
+        return None
+    removed = world.memory.removed.get(member.instance_id or "", member.member_id)
+    return ordinal if removed == member.member_id or world.pod(ordinal) is not None else None
+
+
+def still_removed(world: World) -> Mapping[str, str]:
+    """A removal is history once the id's pod is wanted, or there, again."""
+    ordinals = {key: ordinal_of(key, world.group.name) or 0 for key in world.memory.removed}
+    replicas = world.group.spec.replicas
+    return {k: m for k, m in world.memory.removed.items() if ordinals[k] >= replicas and world.pod(ordinals[k]) is None}
+
+
+def name_in_words(member: Member) -> str:
+    """For people who have to find it."""
+    static = f" (instance id {member.instance_id})" if member.instance_id is not None else ""
+    return f"{member.client_id}{static} at {member.host.lstrip('/')}"
 
 
 def ids_given(world: World) -> int:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from slackwater.core.acts import Act, RemoveMembers
 from slackwater.core.group_settings import change_due, settings_wanted
+from slackwater.core.holders import known_holders
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, MemberRef
-from slackwater.core.stale import release_due, restart_due
-from slackwater.core.strangers import find_left_behind, given_ordinal
+from slackwater.core.stale import release_due, restart_due, still_refused, still_released
+from slackwater.core.strangers import find_left_behind, given_ordinal, ids_given, still_removed
 from slackwater.core.text import listing
 from slackwater.core.world import Workload, World
 
@@ -21,6 +22,18 @@ from slackwater.core.world import Workload, World
 class Care:
     memory: RolloutMemory
     act: Act
+
+
+def remembered(world: World, memory: RolloutMemory) -> RolloutMemory:
+    """What is remembered of members, brought up to date; what does not matter any more is forgotten."""
+    return replace(
+        memory,
+        ids_given=ids_given(world),
+        holders=known_holders(world),
+        released=still_released(world),
+        refused=still_refused(world),
+        removed=still_removed(world),
+    )
 
 
 def upkeep(world: World, workload: Workload) -> Care | None:
@@ -35,8 +48,8 @@ def upkeep(world: World, workload: Workload) -> Care | None:
     )
     if gone:
         act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
-        return Care(world.memory, act)
-    if due := release_due(world) or restart_due(world):
+        return Care(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
+    if due := release_due(world) or restart_due(world, workload):
         return Care(due[0], due[1])
     if change := change_due(world):
         memory = replace(world.memory, group_settings=settings_wanted(world))

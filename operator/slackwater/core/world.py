@@ -76,6 +76,8 @@ class Pod:
     address: str = ""
     ended_at: float | None = None
     """When the consumer's container last ended; None when it never has."""
+    last_run_started_at: float | None = None
+    """When the run that ended then had started."""
     protocol: Profile = Profile.OWN_CHOICE
     """The profile that it was made with."""
 
@@ -125,5 +127,7 @@ def ordinal_of(instance_id: str | None, name: str) -> int | None:
     """The ordinal in `<name>-<ordinal>` or `<name>-<ordinal>-<thread>` (F9); None for an id that is not ours."""
     if instance_id is None or not instance_id.startswith(f"{name}-"):
         return None
-    ordinal, _, _ = instance_id.removeprefix(f"{name}-").partition("-")
+    ordinal, dash, thread = instance_id.removeprefix(f"{name}-").partition("-")
+    if dash and not thread.isdecimal():
+        return None
     return int(ordinal) if ordinal.isdecimal() and str(int(ordinal)) == ordinal else None

@@ -70,7 +70,8 @@ def _to_pod(obj: Json, container: str) -> Pod:
     changed_at = (condition or {}).get("lastTransitionTime")
     running = consumer.get("state", {}).get("running") or {}
     ends = [(consumer.get(when) or {}).get("terminated") or {} for when in ("state", "lastState")]
-    ended_at = max((moment(end["finishedAt"]) for end in ends if end.get("finishedAt")), default=None)
+    runs = [(moment(end["finishedAt"]), end.get("startedAt")) for end in ends if end.get("finishedAt")]
+    ended_at, ran_since = max(runs, key=lambda run: run[0], default=(None, None))
     reason, message = _waiting(status, consumer)
     return Pod(
         name=metadata["name"],
@@ -87,6 +88,7 @@ def _to_pod(obj: Json, container: str) -> Pod:
         terminating="deletionTimestamp" in metadata,
         address=status.get("podIP", ""),
         ended_at=ended_at,
+        last_run_started_at=moment(ran_since) if ran_since else None,
         protocol=profile_in(obj),
     )
 
