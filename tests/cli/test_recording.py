@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.broker import Bounds
-from slackwater.core.memory import Canary, RolloutPhase, Step
+from slackwater.core.memory import Canary, Holder, RolloutPhase, Step
 from slackwater.core.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.recording import RecordingUnreadable, read_world, write_world
@@ -40,6 +40,15 @@ WORLDS = {
     "an upgrade in hand": upgrades.two_bounce(),
     "a cut-over": upgrades.drain_cutover(),
     "settings and a released member": upgrades.released(),
+    "what is remembered of members": replace(
+        upgrades.released(),
+        memory=replace(
+            upgrades.released().memory,
+            holders={"payments-0": Holder("payments-0-4f1c", builders.NOW - 60)},
+            refused={"payments-1": builders.NOW - 20},
+            removed={"payments-3": "payments-3-4f1c"},
+        ),
+    ),
     "bounds that bind": replace(
         upgrades.refused(), memory=replace(upgrades.refused().memory, session_bounds=Bounds(6_000, 30_000))
     ),

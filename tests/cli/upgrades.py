@@ -93,8 +93,8 @@ def refused_at_start() -> World:
     made = released()
     assert isinstance(made.kafka, GroupObservation)
     kafka = replace(made.kafka, members=(made.kafka.members[0], made.kafka.members[2]))
-    lost = replace(made.pods[1], ready=True, started_at=NOW - 60, ended_at=NOW - 62)
-    release = replace(made.memory.released["payments-1"], released_at=NOW - 50)
+    lost = replace(made.pods[1], ready=True, started_at=NOW - 30, ended_at=NOW - 32)
+    release = replace(made.memory.released["payments-1"], released_at=NOW - 25)
     memory = replace(made.memory, released={"payments-1": release})
     return replace(made, kafka=kafka, pods=(made.pods[0], lost, made.pods[2]), memory=memory)
 
