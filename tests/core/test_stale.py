@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slackwater.core.acts import DeletePod, ReleaseMembers, RemoveMembers
 from slackwater.core.history import GroupHistory, advance
 from slackwater.core.holders import known_holders
-from slackwater.core.memory import Holder, Release, RolloutMemory
+from slackwater.core.memory import Holder, Refusal, Release, RolloutMemory
 from slackwater.core.observation import GroupObservation, GroupState, GroupType, Member, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.protocol.profile import Profile
@@ -151,8 +151,16 @@ RESTART: list[tuple[str, World, bool]] = [
     ("the id is held still", restarts(restarted(ago_s=30), released(29), kafka=modern()), False),
     ("it started after the release", restarts(restarted(ago_s=28), released(29)), False),
     ("once for each release", restarts(restarted(ago_s=30), released(29, restarted=True)), False),
-    ("seldom", restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": NOW - 599})), False),
-    ("not for ever", restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": NOW - 600})), True),
+    (
+        "but lately",
+        restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": Refusal(NOW - 29.9)})),
+        False,
+    ),
+    (
+        "not so seldom",
+        restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": Refusal(NOW - 30)})),
+        True,
+    ),
     ("it is ending", restarts(restarted(ago_s=30, terminating=True), released(29)), False),
     (
         "it would come back with another version",
@@ -188,7 +196,7 @@ def test_whose_process_was_refused(given_world: World, due: bool) -> None:
     if found is not None:
         assert isinstance(found[1], DeletePod)
         assert found[1].uid == "uid-1"
-        assert found[0].refused == {"payments-1": NOW}
+        assert found[0].refused["payments-1"].restarted_at == NOW
         assert restart_due(replace(given_world, memory=found[0], now=NOW + 5), AT_REST) is None
 
 
@@ -204,7 +212,28 @@ def test_what_is_history() -> None:
     assert still_released(restarts(restarted(), released(5))).keys() == {"payments-1"}
     assert still_released(restarts(restarted(), released(5), kafka=BACK)) == {}
     assert still_released(restarts(restarted(), released(5), group=group(replicas=1))) == {}
-    assert still_refused(scene(memory=RolloutMemory(refused={"a": NOW - 599, "b": NOW - 600}))) == {"a": NOW - 599}
+    refused = {"a": Refusal(NOW - 599), "b": Refusal(NOW - 600)}
+    assert still_refused(scene(memory=RolloutMemory(refused=refused))).keys() == {"a"}
+
+
+def test_a_pod_is_restarted_ever_more_seldom() -> None:
+    def due(times: int, ago_s: float) -> bool:
+        memory = replace(released(29), refused={"payments-1": Refusal(NOW - ago_s, times)})
+        return restart_due(restarts(restarted(ago_s=30), memory), AT_REST) is not None
+
+    assert [due(1, 30), due(2, 59), due(2, 60), due(5, 479), due(5, 480), due(9, 599)] == [
+        True,
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
+    found = restart_due(
+        restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": Refusal(NOW - 60, 2)})), AT_REST
+    )
+    assert found is not None
+    assert found[0].refused["payments-1"] == Refusal(NOW, 3)
 
 
 def test_holders_are_remembered_while_they_can_matter() -> None:

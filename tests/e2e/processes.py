@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,14 +13,6 @@ import pytest
 
 Json = dict[str, Any]
 _PROGRAM: Final = b"sandbox.workload.consumer"
-
-
-def kill(pod: Json) -> float:
-    """SIGKILL for the pod's consumer, as when it runs out of memory. Returns when, in seconds since the epoch."""
-    pid = _consumer_of(pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2])
-    at = time.time()
-    os.kill(pid, signal.SIGKILL)
-    return at
 
 
 @contextmanager

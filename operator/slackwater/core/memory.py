@@ -136,6 +136,17 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A pod was restarted because its consumer had been refused (F13)."""
+
+    __pydantic_config__ = _WIRE
+
+    restarted_at: Moment
+    times: int = 1
+    """In a row, none long after the one before."""
+
+
+@dataclass(frozen=True, slots=True)
 class Holder:
     """Who held an instance id last, in a KIP-848 group: what proves a death must outlast a restart of the operator."""
 
@@ -180,8 +191,8 @@ class RolloutMemory:
     """By instance id."""
     holders: Mapping[str, Holder] = field(default_factory=dict)
     """By instance id; of wanted pods only."""
-    refused: Mapping[str, Moment] = field(default_factory=dict)
-    """Pod name → when it was restarted last because its consumer had been refused (F13)."""
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
+    """By pod name."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
     step: Step | None = None

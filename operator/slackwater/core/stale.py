@@ -12,7 +12,7 @@ from typing import Final
 
 from slackwater.core.acts import DeletePod, ReleaseMembers
 from slackwater.core.holders import has_ended, is_from_before, time_to_join
-from slackwater.core.memory import Release, RolloutMemory
+from slackwater.core.memory import Refusal, Release, RolloutMemory
 from slackwater.core.observation import GroupObservation, GroupType, Member, MemberRef
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.strangers import given_ordinal
@@ -27,8 +27,10 @@ KNOWN_UP_TO_S: Final = 60.0
 """A longer time to join says that we began to watch late."""
 RELEASE_AGAIN_S: Final = 2.0
 """When an id is held although it was released: the request was lost, or a process that nobody knows of took it back."""
-RESTARTS_APART_S: Final = 600.0
-"""A pod that is deleted starts without the kubelet's back-off: never more often than the kubelet forgets it itself."""
+RESTARTS_APART_S: Final = 30.0
+"""Doubled with each restart of the same pod, as the kubelet does, whose back-off such a restart evades."""
+FORGOTTEN_AFTER_S: Final = 600.0
+"""And that is when the kubelet forgets, too."""
 _CLASSIC: Final = (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE)
 
 
@@ -59,7 +61,7 @@ def restart_due(world: World, workload: Workload) -> tuple[RolloutMemory, Delete
     if not isinstance(kafka, GroupObservation) or kafka.type is GroupType.OTHER:
         return None
     for pod in world.wanted_pods:
-        if pod.terminating or pod.name in world.memory.refused or not _comes_back_the_same(workload, pod):
+        if pod.terminating or _was_restarted_lately(world, pod) or not _comes_back_the_same(workload, pod):
             continue
         if _was_refused(world, kafka, pod):
             why = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
@@ -72,8 +74,10 @@ def still_released(world: World) -> Mapping[str, Release]:
     return {key: release for key, release in world.memory.released.items() if _matters(world, key, release)}
 
 
-def still_refused(world: World) -> Mapping[str, float]:
-    return {name: at for name, at in world.memory.refused.items() if world.now - at < RESTARTS_APART_S}
+def still_refused(world: World) -> Mapping[str, Refusal]:
+    """Those of the last minutes: whether a pod is restarted again and again."""
+    lately = world.now - FORGOTTEN_AFTER_S
+    return {name: refusal for name, refusal in world.memory.refused.items() if refusal.restarted_at > lately}
 
 
 def _is_stale(world: World, member: Member) -> bool:
@@ -105,6 +109,14 @@ def _was_released_lately(world: World, ref: MemberRef) -> bool:
         return False
     wait_s: float = RELEASE_AGAIN_S * 2 ** min(known.tries - 1, 5)
     return world.now - known.released_at < wait_s
+
+
+def _was_restarted_lately(world: World, pod: Pod) -> bool:
+    known = world.memory.refused.get(pod.name)
+    if known is None:
+        return False
+    wait_s: float = min(RESTARTS_APART_S * 2 ** (known.times - 1), FORGOTTEN_AFTER_S)
+    return world.now - known.restarted_at < wait_s
 
 
 def _was_refused(world: World, kafka: GroupObservation, pod: Pod) -> bool:
@@ -153,7 +165,9 @@ def _restarted(world: World, pod: Pod) -> RolloutMemory:
     memory = world.memory
     released = {k: replace(r, restarted=True) if _is_of(world, k, pod) else r for k, r in memory.released.items()}
     holders = {k: h for k, h in memory.holders.items() if not _is_of(world, k, pod) or k in released}
-    return replace(memory, released=released, holders=holders, refused={**memory.refused, pod.name: world.now})
+    times = memory.refused[pod.name].times + 1 if pod.name in memory.refused else 1
+    refused = {**memory.refused, pod.name: Refusal(world.now, times)}
+    return replace(memory, released=released, holders=holders, refused=refused)
 
 
 def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:
