@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from tests.e2e.waiting import wait_for
 ROOT = Path(__file__).resolve().parents[2]
 PORT = 18080
 _COMMAND = Path(sys.executable).with_name("slackwater")
+_MORTAL = {"CRASH_AFTER_WRITES": "tests.e2e.crashing", "DEATHS": "tests.e2e.dying"}
+"""Variable that an operator which ends itself is told by → the module that it is."""
 
 
 @dataclass
@@ -26,10 +30,10 @@ class OperatorProcess:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self, **environment: str) -> None:
-        """Start it; with CRASH_AFTER_WRITES it is the one that ends after so many writes (see `crashing`)."""
+        """Start it; with CRASH_AFTER_WRITES or DEATHS it is one that ends after writes (see `crashing`, `dying`)."""
         given = {"KUBECONFIG": str(self.kubeconfig), "SLACKWATER_PORT": str(self.port), "SLACKWATER_LOG_FORMAT": "json"}
-        crashing = "CRASH_AFTER_WRITES" in environment
-        command = [sys.executable, "-m", "tests.e2e.crashing"] if crashing else [str(_COMMAND), "run"]
+        mortal = next((module for variable, module in _MORTAL.items() if variable in environment), None)
+        command = [sys.executable, "-m", mortal] if mortal else [str(_COMMAND), "run"]
         settings = {**os.environ, **given, **self.environment, **environment}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, env=settings, stdout=log, stderr=log)
@@ -42,6 +46,16 @@ class OperatorProcess:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """SIGSTOP: it sees nothing, and does nothing, until the block ends."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> int:
         """SIGTERM; the exit code."""
