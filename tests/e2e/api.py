@@ -60,6 +60,15 @@ class Api:
         finally:
             answer.close()
 
+    def follow_log(self, namespace: str, pod: str, lasting_s: int) -> Iterator[str]:
+        """The lines of a pod's log, from its beginning to the end of its container."""
+        answer = self._send(f"{_path('pods', namespace)}/{pod}/log", {"follow": "true"}, lasting_s)
+        assert answer.status == 200, f"the log of {pod}: {answer.status} {answer.data.decode()}"
+        try:
+            yield from (line.decode(errors="replace") for line in _lines(answer))
+        finally:
+            answer.close()
+
     def _read(self, path: str, query: Mapping[str, str] | None = None) -> Json | None:
         answer = self._send(path, query or {}, _REQUEST_S)
         if answer.status == 404:

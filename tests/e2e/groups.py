@@ -71,6 +71,13 @@ def failing_on_last_pod(group: Json) -> Json:
     return _with_container(group, {**container, "command": ["sh", "-c", _FAILS_ON_LAST_POD]})
 
 
+def with_own_assignor(group: Json, assignor: str) -> Json:
+    """Consumers that have it whatever the operator sets."""
+    container = group["spec"]["template"]["spec"]["containers"][0]
+    insists = f"export KAFKA_PARTITION_ASSIGNMENT_STRATEGY={assignor}; exec python3 -m sandbox.workload.consumer"
+    return _with_container(group, {**container, "command": ["sh", "-c", insists]})
+
+
 def _with_container(group: Json, container: Json) -> Json:
     template = group["spec"]["template"]
     changed = {**template, "spec": {**template["spec"], "containers": [container]}}

@@ -20,7 +20,15 @@ from confluent_kafka import (
     KafkaException,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConsumerGroupDescription,
+    NewTopic,
+    ResourceType,
+)
 
 from sandbox.workload import generations
 from tests.e2e.waiting import wait_for
@@ -28,6 +36,8 @@ from tests.e2e.waiting import wait_for
 ROOT: Final = Path(__file__).resolve().parents[2]
 _REQUEST_S: Final = 10.0
 _LOOK_AGAIN_S: Final = 0.1
+_OF_THE_GROUP: Final = 8
+"""Kafka's number for a setting that a group has itself; the library has no name for it."""
 _QUIET: Final[dict[str, Any]] = {"log_level": 0}
 _NOT_LED_YET: Final = (
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -49,6 +59,11 @@ class Sighting:
     """Instance id → member id; a dynamic member's client id stands for its instance id."""
     owned: int
     """Assigned partitions; one with two owners counts twice."""
+    kind: str = ""
+    """The protocol of its members, in Kafka's words: CLASSIC or CONSUMER."""
+    assignor: str = ""
+    owners: frozenset[tuple[int, str]] = frozenset()
+    """Partition of the one topic and the instance id, or the member id of a dynamic member, that it is assigned to."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -103,7 +118,16 @@ class Kafka:
             return Sighting(asked_at, time.time(), ConsumerGroupState.DEAD.name, {}, 0)
         members = {member.group_instance_id or member.client_id: member.member_id for member in found.members}
         owned = sum(len(member.assignment.topic_partitions) for member in found.members if member.assignment)
-        return Sighting(asked_at, time.time(), found.state.name, members, owned)
+        return Sighting(
+            asked_at,
+            time.time(),
+            found.state.name,
+            members,
+            owned,
+            found.type.name,
+            found.partition_assignor,
+            _owners(found),
+        )
 
     def committed(self, group: str) -> dict[int, int]:
         """Partition → offset, of one topic; empty when nothing was committed."""
@@ -121,6 +145,18 @@ class Kafka:
         """How often the group went on to another generation between two moments (seconds since the epoch)."""
         found = generations.read({"bootstrap_servers": self.bootstrap_servers})
         return generations.count_rebalances(found, group, int(since * 1000), int(until * 1000))
+
+    def group_settings(self, group: str) -> dict[str, str]:
+        """What the group has of its own (F23), by Kafka's names; without what it has from the brokers."""
+        resource = ConfigResource(ResourceType.GROUP, group)
+        found = self._admin.describe_configs([resource])[resource].result(_REQUEST_S)
+        own = (each for each in found.values() if each.source == _OF_THE_GROUP)
+        return {each.name: each.value for each in own}
+
+    def alter_group_settings(self, group: str, values: dict[str, str]) -> None:
+        changes = [ConfigEntry(n, v, incremental_operation=AlterConfigOpType.SET) for n, v in values.items()]
+        resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=changes)
+        self._admin.incremental_alter_configs([resource])[resource].result(_REQUEST_S)
 
     @contextmanager
     def foreign_member(self, group: str, topic: str, client_id: str) -> Iterator[None]:
@@ -166,6 +202,15 @@ class Kafka:
             return {each.partition: reader.get_watermark_offsets(each, timeout=_REQUEST_S)[1] for each in wanted}
         finally:
             reader.close()
+
+
+def _owners(found: ConsumerGroupDescription) -> frozenset[tuple[int, str]]:
+    return frozenset(
+        (each.partition, member.group_instance_id or member.member_id)
+        for member in found.members
+        if member.assignment
+        for each in member.assignment.topic_partitions
+    )
 
 
 class Lookout:

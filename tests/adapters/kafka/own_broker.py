@@ -15,18 +15,27 @@ from sandbox.layout import Layout
 from sandbox.toolchain import java
 from tests.e2e.waiting import wait_for
 
+LOOPBACK = "127.0.0.1"
 READY_WITHIN_S = 90.0
 _LOGGING = Path(__file__).resolve().parents[3] / "sandbox" / "kafka" / "log4j2.yaml"
 
 
 @contextmanager
 def own_broker(
-    folder: Path, settings: Mapping[str, str], *, protocol: str = "PLAINTEXT", features: Mapping[str, int] | None = None
+    folder: Path,
+    settings: Mapping[str, str],
+    *,
+    protocol: str = "PLAINTEXT",
+    features: Mapping[str, int] | None = None,
+    host: str = LOOPBACK,
 ) -> Iterator[str]:
-    """Start a broker with those settings and finalized features; its bootstrap address. It ends with the context."""
-    port, controller_port = _free_ports(2)
+    """Start a broker with those settings and finalized features; its bootstrap address. It ends with the context.
+
+    `host`: the address of this machine on which clients reach it.
+    """
+    port, controller_port = _free_ports(host, LOOPBACK)
     properties = folder / "server.properties"
-    properties.write_text(_properties(folder, port, controller_port, protocol, settings))
+    properties.write_text(_properties(folder, f"{host}:{port}", controller_port, protocol, settings))
     hosts = folder / "hosts"
     hosts.write_text("127.0.0.1 localhost\n")
     layout = Layout.from_environment()
@@ -42,7 +51,14 @@ def own_broker(
     ]
     cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     with_features = [f"--feature={name}={level}" for name, level in (features or {}).items()]
-    format_storage = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(properties), *with_features]
+    format_storage = [
+        "kafka.tools.StorageTool",
+        "format",
+        f"--cluster-id={cluster_id}",
+        "-c",
+        str(properties),
+        *with_features,
+    ]
     done = subprocess.run([*virtual_machine, *format_storage], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     log = folder / "broker.log"
@@ -50,19 +66,19 @@ def own_broker(
         process = subprocess.Popen([*virtual_machine, "kafka.Kafka", str(properties)], stdout=output, stderr=output)
     try:
         wait_for(f"the broker of {folder}", _serving(process, log), READY_WITHIN_S)
-        yield f"127.0.0.1:{port}"
+        yield f"{host}:{port}"
     finally:
         process.kill()
         process.wait(30)
 
 
-def _properties(folder: Path, port: int, controller_port: int, protocol: str, settings: Mapping[str, str]) -> str:
+def _properties(folder: Path, address: str, controller_port: int, protocol: str, settings: Mapping[str, str]) -> str:
     lines = {
         "process.roles": "broker,controller",
         "node.id": "1",
-        "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+        "controller.quorum.voters": f"1@{LOOPBACK}:{controller_port}",
         "log.dirs": str(folder / "data"),
-        "listeners": f"CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
+        "listeners": f"CLIENTS://{address},CONTROLLER://{LOOPBACK}:{controller_port}",
         "listener.security.protocol.map": f"CLIENTS:{protocol},CONTROLLER:PLAINTEXT",
         "inter.broker.listener.name": "CLIENTS",
         "controller.listener.names": "CONTROLLER",
@@ -75,8 +91,8 @@ def _properties(folder: Path, port: int, controller_port: int, protocol: str, se
     return "".join(f"{name}={value}\n" for name, value in lines.items())
 
 
-def _free_ports(count: int) -> list[int]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+def _free_ports(*hosts: str) -> list[int]:
+    held = [socket.create_server((host, 0)) for host in hosts]
     ports = [each.getsockname()[1] for each in held]
     for each in held:
         each.close()
