@@ -55,6 +55,7 @@ SEEN: Final = (
 SEEN_LATE: Final = (Kind("late-exits"), Kind("late-lives-on", LIVES_ON, timeouts=LONG))
 NOT_SEEN: Final = (Kind("away-exits"), Kind("away-lives-on", LIVES_ON, timeouts=LONG))
 CLASSIC: Final = "classic"
+_REFUSED: Final = "still used by another member"
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ def test_a_slow_starter_is_not_restarted_for_being_slow(crashes: dict[str, Crash
 def refused(cluster: Cluster, pod: str) -> bool:
     """Its consumer, or the one before it, was told that the id is held (F13)."""
     logs = [cluster.kubectl("logs", pod, *which, check=False) for which in ((), ("--previous",))]
-    return any("UNRELEASED_INSTANCE_ID" in log for log in logs)
+    return any(_REFUSED in log for log in logs)
 
 
 def wait_refused(stage: Stage, done: list[Crash]) -> None:
