@@ -85,13 +85,15 @@ class Deletion:
         admin = self._connections.admin(key)
         if isinstance(view, Unobserved) or admin is None:
             raise _unusable(view)
-        given = max(read_memory(group.status).ids_given, group.spec.replicas)
+        memory = read_memory(group.status)
+        given = max(memory.ids_given, group.spec.replicas)
         ours = [
             MemberRef(member.instance_id, member.member_id)
             for member in view.members
             if member.instance_id is not None
             and (ordinal := ordinal_of(member.instance_id, group.name)) is not None
             and ordinal < given
+            and memory.removed.get(member.instance_id, member.member_id) == member.member_id
         ]
         removed = await admin.remove_members(group.group_id, ours)
         if group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP:

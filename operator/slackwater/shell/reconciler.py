@@ -43,6 +43,9 @@ AT_REST_AGAIN_S: Final = 60.0
 """Time alone changes some things at rest (a session that ends, a lag worth telling), and nobody tells of a Secret. A
 pass that finds nothing new costs no request."""
 
+REFUSAL_STANDS_S: Final = 60.0
+"""What Kafka refuses is tried ever more seldom, and stays refused between two tries."""
+
 _BROKER_MAY_CHANGE: Final = (Reason.BROKER_CANNOT, Reason.BROKER_UNKNOWN, Reason.MIGRATION_POLICY_FORBIDS)
 """Refusals that somebody may lift at the brokers, of which no watch tells."""
 
@@ -70,6 +73,7 @@ class Reconciler:
         self._companions = Companions(api, store)
         self._refused: dict[Key, Hold] = {}
         """What the API server or Kafka refused at the last try, for people to see where they look."""
+        self._refused_until: dict[Key, float] = {}
 
     async def reconcile(self, key: Key) -> float | None:
         """One pass. Returns in how many seconds to look again at the latest; None: when something changes."""
@@ -93,6 +97,7 @@ class Reconciler:
         except (ClusterRefused, KafkaRefused) as error:
             reason = error.reason if isinstance(error, KafkaRefused) else Reason.CLUSTER_REFUSED
             self._refused[key] = Hold(reason, str(error))
+            self._refused_until[key] = self._now() + (0.0 if isinstance(error, ClusterRefused) else REFUSAL_STANDS_S)
             raise
 
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
@@ -114,7 +119,8 @@ class Reconciler:
         await self._companions.put_right(key, world.group)
         await self._act(key, world, decided)
         self._metrics.show(world, decided)
-        no_longer_refused = self._refused.pop(key, None) is not None
+        tried_again = decided.act is not None or self._now() >= self._refused_until.get(key, 0.0)
+        no_longer_refused = tried_again and self._refused.pop(key, None) is not None
         if no_longer_refused or decided.act is not None or decided.memory != world.memory:
             return AT_ONCE
         if decided.refusal is not None and decided.refusal.reason in _BROKER_MAY_CHANGE:
@@ -200,6 +206,7 @@ class Reconciler:
         self._companions.forget(key)
         self._gathering.forget(key)
         self._refused.pop(key, None)
+        self._refused_until.pop(key, None)
         self._metrics.forget(key)
 
 
