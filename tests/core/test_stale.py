@@ -140,7 +140,12 @@ def restarts(pod_: Pod, memory: RolloutMemory, kafka: GroupObservation = AWAY, *
     return scene(pod_, kafka=kafka, memory=memory, **changes)
 
 
-LOOPING = {"started_at": None, "ready": False, "waiting": "CrashLoopBackOff"}
+def backing_off(ended_s: float, ran_s: float = 2.0, **changes: Any) -> Pod:
+    """A pod whose container ended so many seconds ago, and had run for so long."""
+    times = {"ended_at": NOW - ended_s, "last_run_started_at": NOW - ended_s - ran_s}
+    return pod(1, NEW, **({"started_at": None, "ready": False, "restarts": 1} | times | changes))
+
+
 DEPARTED = folded(modern(at=NOW - 60), modern(at=NOW - 59), replace(GONE, observed_at=NOW - 12))
 RESTART: list[tuple[str, World, bool]] = [
     ("nothing was released", restarts(restarted(), held(1, NOW - 3590), kafka=modern()), False),
@@ -172,13 +177,15 @@ RESTART: list[tuple[str, World, bool]] = [
     ("a fast one", restarts(restarted(ago_s=7, took_s=3), released(6)), True),
     ("a slow one", restarts(restarted(ago_s=12, took_s=20), released(11)), False),
     ("a slow one, in the end", restarts(restarted(ago_s=24, took_s=20), released(23)), True),
-    ("backing off after a refusal", restarts(restarted(last_run_started_at=NOW - 5, **LOOPING), released(3)), True),
-    (
-        "backing off, having started after",
-        restarts(restarted(last_run_started_at=NOW - 2, **LOOPING), released(3)),
-        False,
-    ),
-    ("backing off after its first end", restarts(restarted(**LOOPING), released(3)), False),
+    ("backing off after a refusal", restarts(backing_off(3), released(3)), True),
+    ("it is said to", restarts(backing_off(3, waiting="CrashLoopBackOff"), released(3)), True),
+    ("it waits for something else", restarts(backing_off(3, waiting="ImagePullBackOff"), released(3)), False),
+    ("about to start", restarts(backing_off(6.5), released(3)), False),
+    ("not so soon, after all", restarts(backing_off(10.5), released(3)), True),
+    ("about to start the second time", restarts(backing_off(16.5), released(3)), False),
+    ("waiting for minutes", restarts(backing_off(295), released(3)), True),
+    ("having started after the release", restarts(backing_off(1, ran_s=1), released(3)), False),
+    ("after its first end", restarts(backing_off(3, ran_s=9000), released(3)), False),
     ("the session has ended by itself", restarts(restarted(ago_s=55), held(1, NOW - 59), GONE, history=DEPARTED), True),
     ("its member left, and it lives", restarts(pod(1, NEW), held(1, NOW - 59), GONE, history=DEPARTED), False),
     (

@@ -31,6 +31,9 @@ RESTARTS_APART_S: Final = 30.0
 """Doubled with each restart of the same pod, as the kubelet does, whose back-off such a restart evades."""
 FORGOTTEN_AFTER_S: Final = 600.0
 """And that is when the kubelet forgets, too."""
+BACKOFFS_S: Final = (10.0, 20.0, 40.0, 80.0, 160.0, 300.0)
+"""The kubelet's, one after the other. There is one only when a run ended soon after the one before."""
+NEW_POD_TAKES_S: Final = 4.0
 _CLASSIC: Final = (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE)
 
 
@@ -133,16 +136,28 @@ def _was_refused(world: World, kafka: GroupObservation, pod: Pod) -> bool:
 
 def _met_the_error(world: World, pod: Pod, instance_id: str, release: Release) -> bool:
     """The id was held by a dead member when the process started, and is free for so long that others had joined."""
-    free_at = release.released_at
-    if pod.waiting == "CrashLoopBackOff":  # it would have to wait longer and longer, though nothing is wrong any more
-        ran_since = pod.last_run_started_at
-        if ran_since is None or ran_since >= free_at:
-            return False  # it ended of itself
-        return is_from_before(world, instance_id, release.member_id, ran_since)
-    if pod.started_at is None or pod.started_at >= free_at:
+    if pod.started_at is None:  # it would have to wait longer and longer, though nothing is wrong any more
+        return _is_held_back(world, pod) and _had_met_it(world, pod.last_run_started_at, instance_id, release)
+    met_it = _had_met_it(world, pod.started_at, instance_id, release)
+    return met_it and world.now > _joins_by(world, pod, instance_id, release)
+
+
+def _had_met_it(world: World, started_at: float | None, instance_id: str, release: Release) -> bool:
+    if started_at is None or started_at >= release.released_at:
+        return False  # should it have ended, then of itself
+    return is_from_before(world, instance_id, release.member_id, started_at)
+
+
+def _is_held_back(world: World, pod: Pod) -> bool:
+    """The kubelet makes its container wait, and for long enough that a new pod is quicker.
+
+    The wait shows late in the pod's status, if at all, and its end too: a pod that is about to start is left alone.
+    """
+    if pod.ended_at is None or pod.waiting not in ("", "CrashLoopBackOff"):
         return False
-    is_dead = is_from_before(world, instance_id, release.member_id, pod.started_at)
-    return is_dead and world.now > _joins_by(world, pod, instance_id, release)
+    waited_s = world.now - pod.ended_at
+    remaining_s = next((backoff_s - waited_s for backoff_s in BACKOFFS_S if backoff_s > waited_s), 0.0)
+    return remaining_s >= NEW_POD_TAKES_S
 
 
 def _joins_by(world: World, pod: Pod, instance_id: str, release: Release) -> float:
