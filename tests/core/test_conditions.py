@@ -12,6 +12,7 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.core.conditions import Verdict, merge, verdicts
 from slackwater.core.memory import RolloutMemory, RolloutPhase, timestamp
 from slackwater.core.observation import GroupState, Unobserved
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.world import World
 from tests.core.factories import NOW, group, members, observation, pod, world
@@ -28,6 +29,11 @@ def said(given: World, kind: str, hold: Hold | None = None) -> tuple[str, str]:
 
 def phase(name: str) -> dict[str, Any]:
     return {"memory": RolloutMemory(phase=RolloutPhase(name), message="why")}
+
+
+def on(profile: Profile, target: str) -> dict[str, Any]:
+    """Pods of that profile, no upgrade in hand."""
+    return {"memory": RolloutMemory(protocol=profile), "group": group(protocol={"target": target})}
 
 
 LAG_BOUND = {"group": group(rollout={"maxLag": {"absolute": 100}})}
@@ -59,6 +65,8 @@ TABLE = [
     ("Paused", {}, ("False", "NotPaused")),
     ("Paused", {"group": group(annotations={PAUSE: ""})}, ("True", "Paused")),
     ("ProtocolUpgrade", {}, ("False", "ProtocolAsWanted")),
+    ("ProtocolUpgrade", on(Profile.EAGER, "Eager"), ("False", "ProtocolAsWanted")),
+    ("ProtocolUpgrade", on(Profile.EAGER_AND_COOPERATIVE, "Eager"), ("True", "Upgrading")),
     ("Degraded", {}, ("False", "AsWanted")),
     ("Degraded", phase("RollingBack"), ("True", "RolloutFailed")),
 ]

@@ -14,6 +14,7 @@ from slackwater.core.idle import find_idle_pods
 from slackwater.core.memory import RolloutPhase, timestamp
 from slackwater.core.observation import GroupObservation, Member, Unobserved
 from slackwater.core.presence import serves
+from slackwater.core.protocol.profile import profile_of
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.strangers import find_strangers, name_in_words
 from slackwater.core.text import listing, rounded
@@ -126,7 +127,7 @@ def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> 
     if refusal is not None:
         return Verdict(kind, FALSE, refusal.reason, refusal.message)
     if upgrade is None:
-        return Verdict(kind, FALSE, Reason.PROTOCOL_AS_WANTED, "")
+        return _between_upgrades(world)
     step = f"step {upgrade.step} of {len(upgrade.path)}"
     what = f"{upgrade.behind.words} to {upgrade.here.words}, {step} of {upgrade.strategy}"
     if world.memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
@@ -134,6 +135,14 @@ def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> 
         return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, f"{what} failed: {world.memory.message}; {way_out}")
     waits = f"; waiting: {hold.message}" if hold is not None else ""
     return Verdict(kind, TRUE, Reason.UPGRADING, f"{what}{waits}")
+
+
+def _between_upgrades(world: World) -> Verdict:
+    """A step that was undone leaves its pods where it began, which may be on the way only to what is asked for."""
+    kind, target, has = ConditionType.PROTOCOL_UPGRADE, world.group.spec.protocol.target, world.memory.protocol
+    if target is None or profile_of(target) is has:
+        return Verdict(kind, FALSE, Reason.PROTOCOL_AS_WANTED, "")
+    return Verdict(kind, TRUE, Reason.UPGRADING, f"{has.words} to {profile_of(target).words}: about to begin")
 
 
 def _timeouts_clamped(world: World) -> Verdict:
