@@ -63,7 +63,7 @@ def held(ordinal: int, there_by: float, incarnation: str = "a") -> RolloutMemory
     return RolloutMemory(holders={f"payments-{ordinal}": Holder(f"payments-{ordinal}-{incarnation}", there_by)})
 
 
-NEWLY_WATCHED = {"history": GroupHistory()}
+NEWLY_WATCHED: dict[str, Any] = {"history": GroupHistory()}
 JUST_JOINED = folded(modern(at=NOW - 9), modern(member(1, "b", epoch=EPOCH), at=NOW - 5))
 STALE: list[tuple[str, World, list[int]]] = [
     ("nobody", scene(), []),

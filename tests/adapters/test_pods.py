@@ -1,0 +1,45 @@
+"""What the API server says about a consumer's container, as times of its runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.translation import to_pods
+from slackwater.core.world import Pod
+
+EARLIER = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:10:00Z", "exitCode": 137}
+LATER = {"startedAt": "2026-01-01T00:11:00Z", "finishedAt": "2026-01-01T00:12:00Z", "exitCode": 3}
+RUNNING = {"running": {"startedAt": "2026-01-01T00:11:00Z"}}
+MIDNIGHT = 1_767_225_600.0
+
+
+def read(state: dict[str, Any], last: dict[str, Any]) -> Pod:
+    status = {"name": "consumer", "state": state, "lastState": last, "restartCount": 1}
+    metadata = {
+        "name": "payments-1",
+        "uid": "u",
+        "creationTimestamp": "2025-12-31T00:00:00Z",
+        "ownerReferences": [{"uid": "set", "controller": True}],
+    }
+    return to_pods([{"metadata": metadata, "status": {"containerStatuses": [status]}}], "set", "consumer")[0]
+
+
+@pytest.mark.parametrize(
+    ("state", "last", "started", "ended", "had_started"),
+    [
+        (RUNNING, {}, 660.0, None, None),
+        (RUNNING, {"terminated": EARLIER}, 660.0, 600.0, 0.0),
+        ({"terminated": LATER}, {"terminated": EARLIER}, None, 720.0, 660.0),
+        ({"waiting": {"reason": "CrashLoopBackOff"}}, {"terminated": LATER}, None, 720.0, 660.0),
+        (RUNNING, {"terminated": {"exitCode": 255, "finishedAt": None}}, 660.0, None, None),
+    ],
+    ids=["first run", "second run", "ended twice", "backing off", "lost from sight"],
+)
+def test_runs_of_a_container(
+    state: dict[str, Any], last: dict[str, Any], started: float | None, ended: float | None, had_started: float | None
+) -> None:
+    pod = read(state, last)
+    found = [pod.started_at, pod.ended_at, pod.last_run_started_at]
+    assert found == [None if at is None else MIDNIGHT + at for at in (started, ended, had_started)]

@@ -1,0 +1,108 @@
+"""What a group in Kafka needs besides rollouts: the order of it, and when nothing may be done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slackwater.core.acts import AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
+from slackwater.core.group_settings import SESSION
+from slackwater.core.memory import RolloutMemory
+from slackwater.core.observation import GroupObservation, GroupType, Unobserved
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.reasons import Reason
+from slackwater.core.upkeep import remembered, upkeep
+from slackwater.core.world import Pod, World
+from tests.core.factories import NEW, NOW, folded, group, member, observation, pod, workload, world
+
+AT_REST = workload(current_revision=NEW)
+MEMORY = RolloutMemory(protocol=Profile.CONSUMER, ids_given=6)
+SCALED_AWAY = (3, 5)
+
+
+def modern(*extra: int, at: float = NOW) -> GroupObservation:
+    present = [member(ordinal, epoch=7) for ordinal in (0, 1, 2, *extra)]
+    return observation(present, at=at, type=GroupType.CONSUMER, settings={})
+
+
+def scene(kafka: GroupObservation | Unobserved | None = None, *pods: Pod, memory: RolloutMemory = MEMORY) -> World:
+    """A KIP-848 group of three that is to have a session of its own; pod 1 died, and two were scaled away."""
+    seen = kafka if kafka is not None else modern(*SCALED_AWAY)
+    crashed = pod(1, NEW, started_at=NOW - 5, ended_at=NOW - 6)
+    looks = [modern(at=NOW - 3600), modern(at=NOW - 3590)]
+    made = world(
+        group=group(timeouts={"consumer": {"session": "50s"}}, protocol={"target": "Consumer"}),
+        kafka=seen,
+        history=folded(*looks, *([seen] if isinstance(seen, GroupObservation) else [])),
+        workload=AT_REST,
+        pods=pods or (pod(0, NEW), crashed, pod(2, NEW)),
+    )
+    made = replace(made, memory=memory)
+    return replace(made, memory=remembered(made, memory))
+
+
+def test_the_dead_come_first_then_their_successors_then_the_settings() -> None:
+    given, done = scene(), []
+    for _ in range(3):
+        care = upkeep(given, AT_REST)
+        assert care is not None
+        done.append(care.act)
+        members = given.kafka.members if isinstance(given.kafka, GroupObservation) else ()
+        if isinstance(care.act, RemoveMembers):
+            members = tuple(m for m in members if m.instance_id not in dict(care.act.members))
+        if isinstance(care.act, ReleaseMembers):
+            freed = dict(care.act.members)
+            members = tuple(replace(m, epoch=-2) if m.instance_id in freed else m for m in members)
+        given = replace(given, memory=care.memory, kafka=replace(modern(), members=members))
+    assert [type(act) for act in done] == [RemoveMembers, ReleaseMembers, AlterGroupSettings]
+    assert [ref.instance_id for ref in done[0].members] == ["payments-3", "payments-5"]  # type: ignore[union-attr]
+    assert [ref.instance_id for ref in done[1].members] == ["payments-1"]  # type: ignore[union-attr]
+    assert done[2] == AlterGroupSettings({SESSION: "50000"})
+    settled = replace(given, kafka=replace(modern(), settings={SESSION: "50000"}), memory=given.memory)
+    assert upkeep(replace(settled, pods=(pod(0, NEW), pod(1, NEW), pod(2, NEW))), AT_REST) is None
+
+
+def test_who_was_taken_out_is_remembered_so_that_nobody_who_comes_after_is() -> None:
+    care = upkeep(scene(), AT_REST)
+    assert care is not None
+    assert care.memory.removed == {"payments-3": "payments-3-a", "payments-5": "payments-5-a"}
+    again = upkeep(scene(memory=care.memory), AT_REST)
+    assert again is not None
+    assert isinstance(again.act, RemoveMembers)  # the same ones: the first try failed
+    others = [replace(m, member_id=f"{m.member_id}-later") for m in modern(*SCALED_AWAY).members[3:]]
+    came = replace(modern(), members=(*modern().members, *others))
+    later = upkeep(scene(came, memory=care.memory), AT_REST)
+    assert later is not None
+    assert not isinstance(later.act, RemoveMembers)
+
+
+def test_a_pod_that_still_ends_keeps_its_member() -> None:
+    ending = (pod(0, NEW), pod(1, NEW), pod(2, NEW), pod(3, NEW, terminating=True))
+    care = upkeep(scene(None, *ending), AT_REST)
+    assert care is not None
+    assert isinstance(care.act, RemoveMembers)
+    assert [ref.instance_id for ref in care.act.members] == ["payments-5"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        scene(Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)),
+        scene(replace(modern(), settings={SESSION: "50000"}), pod(0, NEW), pod(1, NEW), pod(2, NEW)),
+    ],
+    ids=["Kafka is away", "all is well"],
+)
+def test_nothing_is_done(given: World) -> None:
+    assert upkeep(given, AT_REST) is None
+
+
+def test_nothing_is_done_while_the_pods_may_be_others_than_they_seem() -> None:
+    """The StatefulSet controller has not read the last change: a pod that seems gone may be about to be made."""
+    assert upkeep(scene(), replace(AT_REST, generation=3)) is None
+
+
+def test_no_pod_is_restarted_in_the_same_pass_as_its_id_is_released() -> None:
+    care = upkeep(scene(modern()), AT_REST)
+    assert care is not None
+    assert not isinstance(care.act, DeletePod)
