@@ -24,8 +24,9 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 demo: setup ## Compare five rollouts on a real Kafka and Kubernetes; as root (KEEP=1 leaves them up)
 	$(BIN)/python -m sandbox.demo $(if $(KEEP),--keep)
 
-test: setup ## Everything: check, then the tests against the sandbox, which stays up; as root
+test: setup ## Everything: check, the explorations, then the tests against the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory explore
 	@$(MAKE) --no-print-directory sandbox-up
 	@$(MAKE) --no-print-directory e2e
 
@@ -33,7 +34,7 @@ check: setup ## What needs no sandbox, in less than a minute: lint, types, layer
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
-.PHONY: lint types layers unit e2e bench
+.PHONY: lint types layers unit explore e2e bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -44,7 +45,10 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 unit: setup ## The tests that need nothing but Python
-	$(call timed,unit,$(BIN)/pytest -q -m "not e2e")
+	$(call timed,unit,$(BIN)/pytest -q -m "not e2e and not slow")
+
+explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
+	$(call timed,explore,$(BIN)/pytest -q -m slow)
 
 e2e: setup ## The tests against the sandbox, which must be up
 	@$(BIN)/pytest -m e2e

@@ -1,0 +1,232 @@
+"""What can happen to a fleet next, event by event: the outside's own steps, faults, and people who change their minds.
+
+Each event is a pure function. Time passes with every one of them, longer than any short wait of the operator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from slackwater.core.acts import DeletePod
+from slackwater.core.observation import GroupState
+from tests.core.coordinator import model, modern
+from tests.core.coordinator.fleet import SESSION_S, TICK_S, Fleet, Pod, Spec, balanced, state_seen
+from tests.core.coordinator.model import Awaits, Error, Member
+from tests.core.coordinator.pilot import Broken, carry_out, die, passes, put, stop, take_down
+
+Change = Callable[[Spec], Spec]
+
+
+def natural(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
+    """All that goes on by itself. Raises Broken when a step breaks an invariant."""
+    later = replace(fleet, now=fleet.now + TICK_S)
+    yield from _operator(later)
+    outside = list(_outside(later))
+    yield from outside
+    if not outside and _has_dead_members(fleet):
+        yield "sessions end", sessions_ended(fleet)
+
+
+def _outside(later: Fleet) -> Iterator[tuple[str, Fleet]]:
+    if (synced := sync(later)) != later:
+        yield "the StatefulSet controller", synced
+    for pod in _unlike(later.pods):
+        if pod.terminating:
+            yield f"{pod.ordinal} ends", replace(later, pods=tuple(p for p in later.pods if p is not pod))
+        elif not pod.running:
+            yield f"{pod.ordinal} starts", _started(later, pod)
+        elif not pod.member_id and not pod.refused and not _is_doomed(later, pod):
+            yield f"{pod.ordinal} joins", _served(joined(later, pod))
+    if later.group.state in (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE):
+        yield "the group rebalances", _served(rebalanced(later))
+    if state_seen(later.group) is GroupState.RECONCILING and (moved := reconciled(later)) != later:
+        yield "the group reconciles", moved
+
+
+def faults(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
+    """What fate does, as long as there is any left."""
+    if fleet.faults == 0:
+        return
+    later = replace(fleet, now=fleet.now + TICK_S, faults=fleet.faults - 1)
+    if later.pending is not None or later.history.observed_at is not None:
+        yield "kill the operator", die(later)
+    if _has_dead_members(fleet):
+        yield "sessions end early", sessions_ended(replace(fleet, faults=fleet.faults - 1))
+    for pod in later.pods:
+        if pod.running and not pod.terminating:
+            yield f"crash {pod.ordinal}", crashed(later, pod)
+            yield f"evict {pod.ordinal}", replace(stop(later, pod), taken=later.taken - {pod.ordinal})
+
+
+def changes(fleet: Fleet, change: Change | None) -> Iterator[tuple[str, Fleet]]:
+    """People change what they want, at any moment."""
+    if fleet.changes > 0 and change is not None:
+        later = replace(fleet, now=fleet.now + TICK_S, changes=fleet.changes - 1)
+        yield "people change their minds", replace(later, spec=change(fleet.spec))
+
+
+CHANGES: Final[Mapping[str, Change]] = {
+    "abort": lambda spec: replace(spec, aborts=spec.aborts + 1),
+    "template": lambda spec: replace(spec, version=spec.version + 1),
+    "scale-up": lambda spec: replace(spec, replicas=spec.replicas + 1),
+    "scale-down": lambda spec: replace(spec, replicas=spec.replicas - 1),
+}
+
+
+def turned_to(target: str) -> Change:
+    """Another target is asked for."""
+    return lambda spec: replace(spec, target=target)
+
+
+def _is_doomed(fleet: Fleet, pod: Pod) -> bool:
+    """Its deletion is decided. That comes within milliseconds, long before a process that is not in the group joins."""
+    act = fleet.pending
+    return isinstance(act, DeletePod) and act.uid == str(pod.uid)
+
+
+def _unlike(pods: tuple[Pod, ...]) -> Iterator[Pod]:
+    """Of pods that differ by their ordinals alone one will do: it does not matter which of them is the first."""
+    known: set[Pod] = set()
+    for pod in pods:
+        alike = replace(pod, ordinal=0, uid=0)
+        if alike not in known:
+            yield pod
+        known.add(alike)
+
+
+def _has_dead_members(fleet: Fleet) -> bool:
+    return any(fleet.process_of(member) is None for member in fleet.group.members)
+
+
+def _operator(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
+    if fleet.pending is not None:
+        yield f"the operator: {type(fleet.pending).__name__}", carry_out(fleet)
+    else:
+        for looked in passes(fleet):
+            yield "the operator looks", looked
+
+
+def sync(fleet: Fleet) -> Fleet:
+    """One pass of the StatefulSet controller (Kubernetes 1.36, podManagementPolicy Parallel)."""
+    object_ = fleet.set
+    if object_ is None:
+        return fleet
+    seen = replace(object_, settled=True, update=object_.template, current=object_.current or object_.template)
+    missing = [o for o in range(seen.replicas) if fleet.pod(o) is None]
+    pods = fleet.pods
+    for ordinal in missing:
+        held = not seen.on_delete and ordinal < seen.partition
+        revision = seen.current if held else seen.update
+        pods = put(pods, Pod(ordinal, fleet.ids, revision, created_at=fleet.now))
+    fleet = replace(fleet, set=seen, pods=pods, ids=fleet.ids + len(missing[:1]))
+    for pod in [p for p in fleet.pods if p.ordinal >= seen.replicas and not p.terminating]:
+        fleet = replace(stop(fleet, pod), taken=fleet.taken - {pod.ordinal})
+    if not seen.on_delete:
+        fleet = _completed(_update_one(fleet))
+    changed = bool(missing) or (fleet.set, fleet.pods) != (object_, pods)
+    return replace(fleet, outrun=changed and fleet.pending is not None) if not fleet.outrun else fleet
+
+
+def _update_one(fleet: Fleet) -> Fleet:
+    assert fleet.set is not None
+    for ordinal in range(fleet.set.replicas - 1, fleet.set.partition - 1, -1):
+        pod = fleet.pod(ordinal)
+        assert pod is not None
+        if pod.revision != fleet.set.update and not pod.terminating:
+            return take_down(fleet, pod)
+        if not pod.running or pod.terminating:
+            return fleet
+    return fleet
+
+
+def _completed(fleet: Fleet) -> Fleet:
+    assert fleet.set is not None
+    done = [p for p in fleet.pods if p.running and not p.terminating and p.revision == fleet.set.update]
+    if len(done) == len(fleet.pods) == fleet.set.replicas:
+        return replace(fleet, set=replace(fleet.set, current=fleet.set.update))
+    return fleet
+
+
+def _started(fleet: Fleet, pod: Pod) -> Fleet:
+    """Its container runs, and is Ready although its process has joined nothing yet (F2)."""
+    started = replace(pod, running=True, started_at=fleet.now, ready_changed_at=fleet.now, member_id="", refused=False)
+    return replace(fleet, pods=put(fleet.pods, started))
+
+
+def joined(fleet: Fleet, pod: Pod) -> Fleet:
+    """Its process asks to be let in. Raises Broken when no protocol is common to all (F2)."""
+    member_id = f"{pod.address}/{fleet.ids}"
+    member = Member(member_id, pod.name if fleet.client.static else None, fleet.client.offers[pod.profile])
+    if member.classic:
+        group, answers = modern.classic_join(fleet.group, member)
+        if answers and answers[0].error is Error.MEMBER_ID_REQUIRED:
+            group, answers = modern.classic_rejoin(group, member)
+    else:
+        group, answers = modern.consumer_join(fleet.group, member)
+    errors = {answer.error for answer in answers if answer.to == member_id}
+    if Error.INCONSISTENT_GROUP_PROTOCOL in errors:
+        raise Broken(f"{pod.name} with {pod.profile.words} is refused: no protocol is common to all")
+    refused = Error.UNRELEASED_INSTANCE_ID in errors
+    after = replace(pod, member_id="" if refused else member_id, refused=refused)
+    return replace(fleet, group=group, pods=put(fleet.pods, after), ids=fleet.ids + 1)
+
+
+def rebalanced(fleet: Fleet) -> Fleet:
+    """Every living member joins again and syncs; dead dynamic ones are out, dead static ones stay."""
+    group = fleet.group
+    for member in group.members:
+        living = fleet.process_of(member) is not None
+        if living and member.awaits is Awaits.NOTHING and group.state is GroupState.PREPARING_REBALANCE:
+            group, _ = model.rejoin(group, member)
+    if group.state is GroupState.PREPARING_REBALANCE:
+        group, _ = model.complete(group)
+    if group.state is not GroupState.COMPLETING_REBALANCE or group.leader is None:
+        return replace(fleet, group=group)
+    others = [m for m in group.members if m.member_id != group.leader and fleet.process_of(m) is not None]
+    for member in others:
+        group, _ = model.sync(group, member.member_id, member.instance_id, group.generation)
+    leader = group.member(group.leader or "")
+    assert leader is not None
+    given = balanced(group.members)
+    group, _ = model.sync(group, leader.member_id, leader.instance_id, group.generation, given)
+    return replace(fleet, group=group)
+
+
+def reconciled(fleet: Fleet) -> Fleet:
+    """Everybody has what the coordinator wants, unless somebody dead would have to give something up."""
+    target = balanced(fleet.group.members)
+    dead = [m for m in fleet.group.members if fleet.process_of(m) is None]
+    if any(m.assignment - target[m.member_id] for m in dead):
+        return fleet
+    members = tuple(replace(m, assignment=target[m.member_id]) for m in fleet.group.members)
+    return replace(fleet, group=replace(fleet.group, members=members))
+
+
+def sessions_ended(fleet: Fleet) -> Fleet:
+    """So much time passes that the coordinator takes every dead member out."""
+    group, fleet = fleet.group, replace(fleet, now=fleet.now + SESSION_S + TICK_S)
+    for member in fleet.group.members:
+        if fleet.process_of(member) is None:
+            group, _ = modern.drop(group, member.member_id)
+    return replace(fleet, group=group)
+
+
+def crashed(fleet: Fleet, pod: Pod) -> Fleet:
+    """SIGKILL: nobody is told. The kubelet starts the container anew."""
+    dead = replace(
+        pod,
+        running=False,
+        member_id="",
+        restarts=pod.restarts + 1,
+        ended_at=fleet.now,
+        last_run_started_at=pod.started_at,
+        ready_changed_at=fleet.now,
+    )
+    return replace(fleet, pods=put(fleet.pods, dead), taken=fleet.taken - {pod.ordinal})
+
+
+def _served(fleet: Fleet) -> Fleet:
+    """Pods that serve again are not down because of the operator any more."""
+    return replace(fleet, taken=frozenset(o for o in fleet.taken if not fleet.serves(o)))

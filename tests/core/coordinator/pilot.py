@@ -1,0 +1,266 @@
+"""The operator in an exploration: the real decisions, split where it can be killed.
+
+A pass looks, decides and writes the memory; carrying the act out is an event of its own, before which anything else may
+happen. What it watched lives in its process and is lost with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from slackwater.core import plan as planning
+from slackwater.core.acts import Act, DeletePod, Purpose, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.history import GroupHistory, advance
+from slackwater.core.memory import RolloutPhase
+from slackwater.core.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
+from slackwater.core.observation import Member as SeenMember
+from slackwater.core.world import Pod as SeenPod
+from slackwater.core.world import UpdateStrategy, Workload, World
+from tests.core.coordinator import modern
+from tests.core.coordinator.fleet import (
+    BROKERS,
+    TEMPLATES,
+    TICK_S,
+    Fleet,
+    Pod,
+    StatefulSet,
+    balanced,
+    group_resource,
+    state_seen,
+    template_hash,
+)
+from tests.core.coordinator.model import Member
+from tests.core.factories import BOOTSTRAP, NAME, UID
+
+ONE_LOOK, MANY_LOOKS = 1, 3
+"""After the third one the operator knows all that looking at what stands still can tell."""
+READ: Final = 100
+"""Every partition's offsets before a look; only whether they grow is of interest."""
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+
+def look(fleet: Fleet, looks: int) -> World:
+    """What the operator sees when it has looked so often, with what it had watched before."""
+    history = fleet.history
+    for _ in range(looks):
+        kafka = observe(fleet)
+        history = _folded(advance(history, kafka))
+        fleet = replace(fleet, now=fleet.now + TICK_S)
+    memory = fleet.memory
+    in_use = memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
+    return World(
+        now=kafka.observed_at,
+        group=group_resource(fleet.client, fleet.spec),
+        kafka=kafka,
+        history=history,
+        workload=_workload(fleet),
+        pods=tuple(_seen_pod(pod) for pod in fleet.pods),
+        memory=memory,
+        bootstrap_servers=BOOTSTRAP,
+        last_good_template=TEMPLATES.get(memory.last_good_revision) if in_use else None,
+        broker=BROKERS,
+    )
+
+
+def passes(fleet: Fleet) -> Iterator[Fleet]:
+    """What comes of looking: once, where that leads to something already, and for a while."""
+    at_once = _run_pass(fleet, ONE_LOOK)
+    if at_once.pending is not None or at_once.memory != fleet.memory:
+        yield at_once
+    yield _run_pass(fleet, MANY_LOOKS)
+
+
+def _run_pass(fleet: Fleet, looks: int) -> Fleet:
+    """Look, decide, write the memory. Raises Broken when the decision would do harm."""
+    world = look(fleet, looks)
+    decided = planning.plan(world)
+    if decided.act is not None:
+        _judge(fleet, decided.act)
+    now = int(world.now)
+    return replace(fleet, now=now, memory=decided.memory, history=world.history, pending=decided.act, outrun=False)
+
+
+def carry_out(fleet: Fleet) -> Fleet:
+    """Do what was decided; the world may have gone on since."""
+    act = fleet.pending
+    done = replace(fleet, pending=None, outrun=False)
+    if isinstance(act, WriteWorkload):
+        return done if fleet.outrun else replace(done, set=_written(fleet.set, act))
+    if isinstance(act, DeletePod):
+        pod = fleet.pod(act.ordinal)
+        return take_down(done, pod) if pod is not None and str(pod.uid) == act.uid and not pod.terminating else done
+    if isinstance(act, RemoveMembers):
+        for ref in act.members:
+            done = _removed(done, ref.instance_id, ref.member_id)
+        return done
+    if isinstance(act, ReleaseMembers):
+        for ref in act.members:
+            done = _released(done, ref.instance_id, ref.member_id)
+    return done
+
+
+def die(fleet: Fleet) -> Fleet:
+    """The operator is killed, and another one starts."""
+    return replace(fleet, pending=None, outrun=False, history=GroupHistory())
+
+
+def take_down(fleet: Fleet, pod: Pod) -> Fleet:
+    """Because of the operator a pod ends. Raises Broken when another one is down because of it."""
+    if fleet.serves(pod.ordinal):
+        if others := fleet.taken - {pod.ordinal}:
+            raise Broken(f"takes {pod.ordinal} down while {sorted(others)} are down because of it")
+        fleet = replace(fleet, taken=fleet.taken | {pod.ordinal})
+    return stop(fleet, pod)
+
+
+def stop(fleet: Fleet, pod: Pod) -> Fleet:
+    """SIGTERM: classic static members stay listed, dynamic ones leave, KIP-848 ones release their id (F10, F12)."""
+    member = fleet.group.member(pod.member_id) if pod.running and pod.member_id else None
+    group = fleet.group
+    if member is not None and not member.classic:
+        ids = (member.member_id, member.instance_id)
+        group, _ = modern.consumer_leave(group, *ids, for_a_while=member.instance_id is not None)
+    elif member is not None and member.instance_id is None:
+        group, _ = modern.leave(group, member.member_id, None)
+    ended = fleet.now if pod.running else pod.ended_at
+    gone = replace(pod, terminating=True, running=False, ended_at=ended, ready_changed_at=fleet.now)
+    return replace(fleet, group=group, pods=put(fleet.pods, gone))
+
+
+def put(pods: tuple[Pod, ...], pod: Pod) -> tuple[Pod, ...]:
+    return tuple(sorted([p for p in pods if p.ordinal != pod.ordinal] + [pod], key=lambda p: p.ordinal))
+
+
+def observe(fleet: Fleet) -> GroupObservation:
+    """Partitions of living owners are read on; in every partition something new has come."""
+    group = fleet.group
+    living = [m for m in group.members if fleet.process_of(m) is not None]
+    state = state_seen(group)
+    reads = {p for m in living for p in m.assignment}
+    target = balanced(group.members) if group.type is GroupType.CONSUMER else {}
+    return GroupObservation(
+        NAME,
+        float(fleet.now),
+        state,
+        group.type,
+        (group.protocol or "") if group.type is GroupType.CLASSIC else "uniform",
+        members=tuple(_seen_member(fleet, m, target.get(m.member_id)) for m in group.members),
+        partitions=fleet.partitions,
+        offsets={p: PartitionOffsets(READ + (p.partition in reads), READ + 1) for p in fleet.partitions},
+        settings={},
+    )
+
+
+def _judge(fleet: Fleet, act: Act) -> None:
+    """What must never be decided, given the world as it is."""
+    if isinstance(act, (RemoveMembers, ReleaseMembers)):
+        for ref in act.members:
+            member = fleet.group.member(ref.member_id)
+            if member is not None and fleet.process_of(member) is not None:
+                raise Broken(f"{act} although its process lives")
+    if isinstance(act, WriteWorkload) and act.purpose is Purpose.RESTART:
+        out = [o for o in range(fleet.spec.replicas) if o != act.ordinal and not fleet.serves(o)]
+        if out and fleet.serves(act.ordinal if act.ordinal is not None else -1):
+            raise Broken(f"{act.purpose} of {act.ordinal} while {out} do not serve")
+    if isinstance(act, DeletePod) and fleet.serves(act.ordinal):
+        raise Broken(f"{act}, which serves")
+
+
+def _folded(history: GroupHistory) -> GroupHistory:
+    """Offsets as they are before every look, since only their growth counts."""
+    return replace(history, committed=dict.fromkeys(history.committed, READ), end=dict.fromkeys(history.end, READ))
+
+
+def _workload(fleet: Fleet) -> Workload | None:
+    if (object_ := fleet.set) is None:
+        return None
+    return Workload(
+        name=NAME,
+        uid="set-uid",
+        resource_version="1",
+        generation=2,
+        observed_generation=2 if object_.settled else 1,
+        replicas=object_.replicas,
+        partition=0 if object_.on_delete else object_.partition,
+        strategy=UpdateStrategy.ON_DELETE if object_.on_delete else UpdateStrategy.ROLLING_UPDATE,
+        current_revision=object_.current,
+        update_revision=object_.update,
+        template_hash=object_.template,
+        owner_uid=UID,
+        template=TEMPLATES[object_.template],
+    )
+
+
+def _seen_pod(pod: Pod) -> SeenPod:
+    crashed = not pod.running and not pod.terminating and pod.ended_at is not None
+    return SeenPod(
+        name=pod.name,
+        ordinal=pod.ordinal,
+        uid=str(pod.uid),
+        revision=pod.revision,
+        created_at=float(pod.created_at),
+        ready=pod.running and not pod.terminating,
+        ready_changed_at=_float(pod.ready_changed_at),
+        started_at=_float(pod.started_at) if pod.running else None,
+        restarts=pod.restarts,
+        waiting="CrashLoopBackOff" if crashed else "",
+        terminating=pod.terminating,
+        address=pod.address,
+        ended_at=_float(pod.ended_at),
+        last_run_started_at=_float(pod.last_run_started_at),
+        protocol=pod.profile,
+    )
+
+
+def _seen_member(fleet: Fleet, member: Member, target: frozenset[int] | None) -> SeenMember:
+    epoch = None if fleet.group.type is GroupType.CLASSIC else -2 if member.released else 7
+    host = member.member_id.partition("/")[0]
+    return SeenMember(
+        member.member_id,
+        member.instance_id,
+        "consumer",
+        f"/{host}",
+        _topic(member.assignment),
+        None if target is None else _topic(target),
+        epoch,
+    )
+
+
+def _topic(numbers: frozenset[int]) -> frozenset[TopicPartition]:
+    return frozenset(TopicPartition("orders", number) for number in numbers)
+
+
+def _float(moment: int | None) -> float | None:
+    return None if moment is None else float(moment)
+
+
+def _written(before: StatefulSet | None, act: WriteWorkload) -> StatefulSet:
+    on_delete = act.strategy is UpdateStrategy.ON_DELETE
+    after = StatefulSet(template_hash(act.template), act.replicas, act.partition, on_delete)
+    if before is None:
+        return after
+    after = replace(after, current=before.current, update=before.update, settled=before.settled)
+    return after if after == before else replace(after, settled=False)
+
+
+def _removed(fleet: Fleet, instance_id: str, member_id: str) -> Fleet:
+    member = fleet.group.member(member_id)
+    if member is not None and fleet.process_of(member) is not None:
+        raise Broken(f"removes {instance_id}, whose process lives")
+    group, _ = modern.leave(fleet.group, member_id, instance_id)
+    return replace(fleet, group=group)
+
+
+def _released(fleet: Fleet, instance_id: str, member_id: str) -> Fleet:
+    if fleet.group.type is not GroupType.CONSUMER:
+        return fleet
+    member = fleet.group.member(member_id)
+    if member is not None and fleet.process_of(member) is not None:
+        raise Broken(f"releases {instance_id}, whose process lives")
+    group, _ = modern.consumer_leave(fleet.group, member_id, instance_id, for_a_while=True)
+    return replace(fleet, group=group)

@@ -1,0 +1,118 @@
+"""Every strategy against the coordinator: whatever happens, and whenever, no member is ever refused for its protocol,
+no two pods are down because of the operator, nobody alive is removed, and the group gets where it should be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import pytest
+
+from slackwater.core import plan
+from slackwater.core.protocol import preflight, strategies
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.protocol.strategies import StrategyName
+from tests.core.coordinator.chance import walk
+from tests.core.coordinator.events import CHANGES, Change, turned_to
+from tests.core.coordinator.exploring import Explored, as_asked, as_asked_or_rolled_back, explore, stuck, upgrading
+from tests.core.coordinator.fleet import Client
+from tests.core.coordinator.pilot import Broken
+
+
+class Case(NamedTuple):
+    client: Client
+    origin: str
+    target: str
+
+
+EAGER, COOPERATIVE, CONSUMER = "Eager", "Cooperative", "Consumer"
+JAVA, RDKAFKA = Client(), Client("Librdkafka", "2.12.1")
+STREAMS = Client("KafkaStreams", "3.9", upgrade_from="2.3")
+DRAINED = replace(RDKAFKA, allow_downtime=True)
+DYNAMIC = replace(JAVA, static=False)
+
+CASES: Final = {
+    "two-bounce": Case(JAVA, EAGER, COOPERATIVE),
+    "two-bounce-back": Case(JAVA, COOPERATIVE, EAGER),
+    "two-bounce-dynamic": Case(DYNAMIC, EAGER, COOPERATIVE),
+    "streams": Case(STREAMS, EAGER, COOPERATIVE),
+    "drain-cutover": Case(DRAINED, EAGER, COOPERATIVE),
+    "drain-cutover-back": Case(DRAINED, COOPERATIVE, EAGER),
+    "online-from-eager": Case(RDKAFKA, EAGER, CONSUMER),
+    "online-from-cooperative": Case(RDKAFKA, COOPERATIVE, CONSUMER),
+    "online-back": Case(RDKAFKA, CONSUMER, EAGER),
+    "online-back-to-cooperative": Case(RDKAFKA, CONSUMER, COOPERATIVE),
+}
+cases = pytest.mark.parametrize("name", CASES)
+
+
+def judge(found: Explored) -> None:
+    """From every state there is a way to the end."""
+    lost = stuck(found, as_asked_or_rolled_back)
+    if lost:
+        hold = found.fleets[lost[0]]
+        raise AssertionError(
+            f"{len(lost)} of {len(found.fleets)} states lead nowhere, as\n{found.story(lost[0])}\n{hold}"
+        )
+
+
+def test_two_bounces_cost_one_rebalance() -> None:
+    """F4, in every order in which things can go without a fault."""
+    start = upgrading(*CASES["two-bounce"])
+    found = explore(start, apart=lambda fleet: fleet.group.generation)
+    judge(found)
+    assert {f.group.generation - start.group.generation for f in found.fleets if as_asked(f)} == {1}
+
+
+@pytest.mark.slow
+@cases
+def test_one_fault_at_any_moment(name: str) -> None:
+    judge(explore(upgrading(*CASES[name], faults=1)))
+
+
+@pytest.mark.slow
+@cases
+@pytest.mark.parametrize("change", [*CHANGES, "target-back", "target-elsewhere"])
+def test_people_change_their_minds_at_any_moment(name: str, change: str) -> None:
+    judge(explore(upgrading(*CASES[name], changes=1), _change(change, CASES[name])))
+
+
+@pytest.mark.slow
+@cases
+@pytest.mark.parametrize("seed", range(20))
+def test_seven_pods_and_many_faults(name: str, seed: int) -> None:
+    case = CASES[name]
+    walk(case.client, (case.origin, case.target), seed)
+
+
+def test_a_skipped_bounce_is_stopped_by_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the table of strategies wrong, pods that cannot be mixed would not be: the group stays where it is."""
+    _skip_the_bridge(monkeypatch)
+    found = explore(upgrading(*CASES["two-bounce"]))
+    assert 0 in stuck(found, as_asked)
+
+
+def test_a_skipped_bounce_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without that last check, a member is refused, and the exploration finds it."""
+    _skip_the_bridge(monkeypatch)
+    monkeypatch.setattr(plan, "can_mix", lambda one, other: True)
+    with pytest.raises(Broken, match="no protocol is common to all"):
+        explore(upgrading(*CASES["two-bounce"]))
+
+
+def _skip_the_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tuple(
+        replace(strategy, path=strategy.path[1:]) if strategy.name is StrategyName.TWO_BOUNCE else strategy
+        for strategy in strategies.STRATEGIES
+    )
+    assert Profile.EAGER_AND_COOPERATIVE not in {profile for strategy in broken for profile in strategy.path}
+    monkeypatch.setattr(preflight, "STRATEGIES", broken)
+
+
+def _change(name: str, case: Case) -> Change:
+    if name == "target-back":
+        return turned_to(case.origin)
+    if name == "target-elsewhere":
+        return turned_to(next(t for t in (CONSUMER, COOPERATIVE, EAGER) if t not in (case.origin, case.target)))
+    return CHANGES[name]
