@@ -1,5 +1,5 @@
-"""A pod killed, a scale-up, a scale-down, a template change, a rollback, another target: each in the middle of every
-step of every strategy. No members ever meet that have no protocol in common, and the group ends where it was to go.
+"""A pod killed, a pod evicted, a scale-up, a scale-down, a template change, a rollback, another target: each in the
+middle of every step of every strategy. No members ever meet that have no protocol in common, and the group ends where it was to go.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ BY_SPEC: Final = (Fault.SCALE_UP, Fault.SCALE_DOWN, Fault.TEMPLATE, Fault.ABORT,
 PLAYED: Final = (
     (TWO_BOUNCE, Moment.STEP_1, EVERY_FAULT),
     (TWO_BOUNCE, Moment.STEP_2, EVERY_FAULT),
-    (TWO_BOUNCE_BACK, Moment.STEP_1, EVERY_FAULT),
-    (TWO_BOUNCE_BACK, Moment.STEP_2, EVERY_FAULT),
+    (TWO_BOUNCE_BACK, Moment.STEP_1, (Fault.ABORT, Fault.TURN)),
+    (TWO_BOUNCE_BACK, Moment.STEP_2, (Fault.KILL_OLD, Fault.ABORT, Fault.TURN)),
     (ONE_BOUNCE, Moment.STEP_1, EVERY_FAULT),
     (ONLINE, Moment.STEP_1, EVERY_FAULT),
     (ONLINE_BACK, Moment.STEP_1, EVERY_FAULT),
@@ -65,6 +65,8 @@ def test_an_upgrade_with_a_fault(played: Played, scenario: Scenario, logs: PodLo
     assert logs.lines(scenario.name, REFUSED) == []
     assert not any(profiles >= APART for profiles in profiles_together(played.pods))
     if not scenario.way.drains:
+        *_, when_struck = profiles_together([each for each in played.pods if each.seen_at <= played.struck])
+        assert when_struck == {scenario.way.path[scenario.step - 1], scenario.way.path[scenario.step]}
         assert max(len(pods) for pods in taken_down(played)) == 1
     if scenario.fault is Fault.ABORT:
         before = scenario.way.path[scenario.step - 1]

@@ -30,6 +30,8 @@ class Fault(StrEnum):
     KILL_NEW = "new-pod-killed"
     """SIGKILL for the process of a pod that the step has made."""
     KILL_OLD = "old-pod-killed"
+    EVICT = "old-pod-evicted"
+    """The first pod is deleted, as a node's drain does, and made anew: by whatever revision is the current one."""
     SCALE_UP = "scale-up"
     SCALE_DOWN = "scale-down"
     TEMPLATE = "template-change"
@@ -149,6 +151,8 @@ def _strike(stage: Stage, played: Played, group: Json) -> None:
             pass
         case Fault.KILL_NEW | Fault.KILL_OLD:
             _kill_one(stage, scenario)
+        case Fault.EVICT:
+            cluster.kubectl("delete", "pod", f"{name}-0", "--wait=false")
         case Fault.SCALE_UP | Fault.SCALE_DOWN:
             cluster.patch("cg", name, {"spec": {"replicas": scenario.replicas}})
         case Fault.TEMPLATE:
@@ -234,12 +238,13 @@ def profiles_together(records: list[Record]) -> Iterator[set[str]]:
 def taken_down(played: Played) -> Iterator[set[str]]:
     """After each change: the pods that were told to end, until those that replace them are Ready.
 
-    A pod whose process was killed is not among them: it is the same pod. Nor is one that was scaled away.
+    A pod whose process was killed is not among them: it is the same pod. Nor is one that was scaled away or evicted.
     """
     away: dict[str, str] = {}
+    evicted = f"{played.scenario.name}-0" if played.scenario.fault is Fault.EVICT else ""
     for record in played.pods:
         name, uid = record.name, record.obj["metadata"]["uid"]
-        if int(name.rpartition("-")[2]) >= played.scenario.replicas:
+        if name == evicted or int(name.rpartition("-")[2]) >= played.scenario.replicas:
             continue
         if record.deleted or "deletionTimestamp" in record.obj["metadata"]:
             away[name] = uid

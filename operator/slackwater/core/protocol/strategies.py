@@ -79,7 +79,6 @@ STRATEGIES: Final[tuple[Strategy, ...]] = (
     _strategy(_ONE, (_JAVA,), (_BOTH,), _COOPERATIVE, since=COOPERATIVE_SINCE),  # F5
     _strategy(_TWO, (_JAVA, _GO), (_COOPERATIVE,), _BOTH, _EAGER),
     _strategy(_ONE, (_JAVA, _GO), (_BOTH,), _EAGER),
-    # FranzGo by its documentation: not measured.
     _strategy(_TWO, (_GO,), (_EAGER,), _BOTH, _COOPERATIVE),
     _strategy(_ONE, (_GO,), (_BOTH,), _COOPERATIVE),
     # F9: the first bounce sets `upgrade.from`, the second one removes it.
