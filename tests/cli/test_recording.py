@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.broker import Bounds
-from slackwater.core.memory import Canary, Holder, RolloutPhase, Step
+from slackwater.core.memory import Canary, Holder, Refusal, RolloutPhase, Step
 from slackwater.core.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.recording import RecordingUnreadable, read_world, write_world
@@ -45,7 +45,7 @@ WORLDS = {
         memory=replace(
             upgrades.released().memory,
             holders={"payments-0": Holder("payments-0-4f1c", builders.NOW - 60)},
-            refused={"payments-1": builders.NOW - 20},
+            refused={"payments-1": Refusal(builders.NOW - 20)},
             removed={"payments-3": "payments-3-4f1c"},
         ),
     ),
