@@ -1,5 +1,6 @@
 """A pod killed, a pod evicted, a scale-up, a scale-down, a template change, a rollback, another target: each in the
-middle of every step of every strategy. No members ever meet that have no protocol in common, and the group ends where it was to go.
+middle of every step of every strategy. No members meet that have no protocol in common, and each group ends where it
+was to go.
 """
 
 from __future__ import annotations
