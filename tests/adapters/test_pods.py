@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.translation import to_pods
+from slackwater.adapters.cluster.translation import loose_ordinals, to_pods
 from slackwater.core.world import Pod
 
 EARLIER = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:10:00Z", "exitCode": 137}
@@ -43,3 +43,12 @@ def test_runs_of_a_container(
     pod = read(state, last)
     found = [pod.started_at, pod.ended_at, pod.last_run_started_at]
     assert found == [None if at is None else MIDNIGHT + at for at in (started, ended, had_started)]
+
+
+def test_pods_that_look_like_the_statefulset_s_and_are_not() -> None:
+    def named(name: str, *controllers: str) -> dict[str, Any]:
+        owners = [{"uid": uid, "controller": True} for uid in controllers]
+        return {"metadata": {"name": name, "ownerReferences": owners}}
+
+    pods = [named("payments-0", "set"), named("payments-1"), named("payments-2", "earlier-set"), named("payments-x-3")]
+    assert loose_ordinals(pods, "set", "payments") == {1, 2}

@@ -85,6 +85,13 @@ def test_a_pod_that_still_ends_keeps_its_member() -> None:
     assert [ref.instance_id for ref in care.act.members] == ["payments-5"]
 
 
+def test_a_pod_that_the_statefulset_does_not_control_yet_keeps_its_member() -> None:
+    """Somebody deleted the StatefulSet and left the pods: they run on, and are taken up again in a moment."""
+    care = upkeep(replace(scene(), loose=frozenset(SCALED_AWAY)), AT_REST)
+    assert care is not None
+    assert not isinstance(care.act, RemoveMembers)
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -41,12 +41,7 @@ def upkeep(world: World, workload: Workload) -> Care | None:
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation) or not workload.settled:
         return None
-    gone = tuple(
-        MemberRef(member.instance_id, member.member_id)
-        for member in find_left_behind(world, kafka)
-        if member.instance_id is not None and world.pod(given_ordinal(world, member) or 0) is None
-    )
-    if gone:
+    if gone := _gone(world, kafka):
         act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
         return Care(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
     if due := release_due(world) or restart_due(world, workload):
@@ -55,3 +50,10 @@ def upkeep(world: World, workload: Workload) -> Care | None:
         memory = replace(world.memory, group_settings=settings_wanted(world))
         return Care(memory, change)
     return None
+
+
+def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:
+    """Members whose pods were scaled away and have ended."""
+    left = [(given_ordinal(world, member), member) for member in find_left_behind(world, kafka)]
+    running = {*world.loose, *(pod.ordinal for pod in world.pods)}
+    return tuple(MemberRef(m.instance_id, m.member_id) for o, m in left if m.instance_id and o not in running)

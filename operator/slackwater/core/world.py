@@ -90,6 +90,8 @@ class World:
     history: GroupHistory = field(default_factory=GroupHistory)
     workload: Workload | None = None
     pods: tuple[Pod, ...] = ()
+    loose: frozenset[int] = frozenset()
+    """Ordinals of pods that are named as ours and that the StatefulSet does not control, or not yet: they may run."""
     memory: RolloutMemory = field(default_factory=RolloutMemory)
     bootstrap_servers: str | None = None
     """From the KafkaConnection; None when there is no such connection."""

@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.paths import (
     POD,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import revision_template, to_pods, to_workload
+from slackwater.adapters.cluster.translation import loose_ordinals, revision_template, to_pods, to_workload
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
@@ -85,6 +85,7 @@ def to_world(
         history=history,
         workload=workload,
         pods=() if workload is None else to_pods(snapshot.pods, workload.uid, container),
+        loose=frozenset() if workload is None else loose_ordinals(snapshot.pods, workload.uid, group.name),
         memory=read_memory(snapshot.group.get("status") or {}),
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
         last_good_template=snapshot.last_good_template,

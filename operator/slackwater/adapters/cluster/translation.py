@@ -45,6 +45,13 @@ def to_pods(objects: Iterable[Json], workload_uid: str, container: str) -> tuple
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
 
+def loose_ordinals(objects: Iterable[Json], workload_uid: str, name: str) -> frozenset[int]:
+    """Of pods named as the StatefulSet's that it does not control: it was deleted, and they were left or still end."""
+    strangers = [obj["metadata"]["name"] for obj in objects if _controller_uid(obj) != workload_uid]
+    ordinals = [text.rpartition("-") for text in strangers]
+    return frozenset(int(last) for first, _, last in ordinals if first == name and last.isdecimal())
+
+
 def group_of(obj: Json) -> str | None:
     """The ConsumerGroup that the object says it belongs to."""
     label: str | None = (obj["metadata"].get("labels") or {}).get(GROUP_LABEL)

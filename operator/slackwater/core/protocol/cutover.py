@@ -42,7 +42,7 @@ def next_act(world: World, workload: Workload, template: Template) -> Act | Hold
         return Hold(kafka.reason, kafka.message, _SOON_S)
     if workload.replicas > 0:
         return _may_not_begin(world, kafka) or _stop(world, workload)
-    if not workload.settled or world.pods:
+    if not workload.settled or world.pods or world.loose:
         names = listing(pod.name for pod in world.pods) or "all pods"
         return Hold(Reason.DRAINING, f"waiting for {names} to end", _SOON_S)
     ours = tuple(
