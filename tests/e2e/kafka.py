@@ -31,6 +31,7 @@ from confluent_kafka.admin import (
 )
 
 from sandbox.workload import generations
+from sandbox.workload.generations import Generation
 from tests.e2e.waiting import wait_for
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -143,8 +144,11 @@ class Kafka:
 
     def rebalances(self, group: str, since: float, until: float) -> int:
         """How often the group went on to another generation between two moments (seconds since the epoch)."""
-        found = generations.read({"bootstrap_servers": self.bootstrap_servers})
-        return generations.count_rebalances(found, group, int(since * 1000), int(until * 1000))
+        return generations.count_rebalances(self.generations(), group, int(since * 1000), int(until * 1000))
+
+    def generations(self) -> list[Generation]:
+        """Of every group, as far back as the brokers remember: the more groups there were, the longer it takes."""
+        return generations.read({"bootstrap_servers": self.bootstrap_servers})
 
     def group_settings(self, group: str) -> dict[str, str]:
         """What the group has of its own (F23), by Kafka's names; without what it has from the brokers."""

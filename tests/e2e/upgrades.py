@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sandbox.workload.generations import Generation, count_rebalances
 from tests.e2e.cluster import Json, condition
 from tests.e2e.kafka import Lookout, Sighting
 from tests.e2e.recorder import Record
@@ -15,6 +16,9 @@ from tests.e2e.waiting import wait_for
 
 DEADLINE_S: Final = 420.0
 """Java processes that start side by side on a busy machine take their time."""
+PATIENT: Final = {"session": "3m", "consumer": {"session": "60s"}}
+"""Timeouts that outlast a Java process's start on a busy machine: what is judged is the way, not how fast pods are."""
+_CLASSIC_ONLY: Final = ("session", "heartbeat")
 RDKAFKA: Final = {"library": "Librdkafka", "version": "2.16.1"}
 """As it is in the consumers' image."""
 
@@ -33,6 +37,8 @@ class Upgraded:
     """Of the ConsumerGroup."""
     events: list[str]
     """Reasons, in the order of their coming."""
+    generations: list[Generation] = field(repr=False)
+    """Of all groups."""
 
     @property
     def protocols(self) -> list[Json]:
@@ -54,8 +60,8 @@ class Upgraded:
         return next(r.seen_at for r in self.versions if _protocol(r.obj).get("step") == step)
 
     def rebalances(self, since: float | None = None, until: float | None = None) -> int:
-        group_id = self.stage.group_id(self.name)
-        return self.stage.kafka.rebalances(group_id, since or self.began, until or self.ended)
+        start_ms, end_ms = int(1000 * (since or self.began)), int(1000 * (until or self.ended))
+        return count_rebalances(self.generations, self.stage.group_id(self.name), start_ms, end_ms)
 
     def moves(self) -> set[tuple[int, str]]:
         """Partition and owner that did not belong together when it began."""
@@ -74,6 +80,9 @@ def upgrade(stage: Stage, *groups: Json, deadline_s: float = DEADLINE_S) -> dict
         began = time.time()
         stage.cluster.apply(*groups)
         ended = {name: _arrived(stage, name, began, deadline_s) for name in names}
+        for name in names:
+            wait_parked(stage, name)
+        generations = stage.kafka.generations()
         return {
             name: Upgraded(
                 stage=stage,
@@ -88,9 +97,21 @@ def upgrade(stage: Stage, *groups: Json, deadline_s: float = DEADLINE_S) -> dict
                     if r.name == name and r.seen_at <= ended[name]
                 ],
                 events=_told(stage, name, began),
+                generations=generations,
             )
             for name in names
         }
+
+
+def wait_parked(stage: Stage, name: str) -> None:
+    """Until the last thing is done that a rollout does: after it, every write is another decision's."""
+
+    def look() -> bool:
+        spec = (stage.cluster.get("statefulset", name) or {})["spec"]
+        held: bool = (spec["updateStrategy"].get("rollingUpdate") or {}).get("partition") == spec["replicas"]
+        return held
+
+    wait_for(f"the StatefulSet {name} to be parked", look)
 
 
 def events_of(stage: Stage, name: str, since: float) -> list[Json]:
@@ -111,9 +132,12 @@ def _told(stage: Stage, name: str, since: float) -> list[str]:
 
 
 def with_target(group: Json, target: str | None, **protocol: Any) -> Json:
-    """The same group with another protocol as its target."""
+    """The same group with another protocol as its target; classic timeouts have no place in a KIP-848 group's spec."""
     wanted = {**({"target": target} if target else {}), **protocol}
-    return {**group, "spec": {**group["spec"], "protocol": wanted}}
+    spec = {**group["spec"], "protocol": wanted}
+    if target == "Consumer" and "timeouts" in spec:
+        spec["timeouts"] = {key: value for key, value in spec["timeouts"].items() if key not in _CLASSIC_ONLY}
+    return {**group, "spec": spec}
 
 
 def has_arrived(obj: Json) -> bool:
