@@ -21,8 +21,9 @@ from slackwater.core.world import Pod, UpdateStrategy, Workload, World, ordinal_
 
 JOINS_WITHIN_S: Final = 10.0
 """After its pod became Ready; where it is known how long the process took before, that says more."""
+SLOWER_BY: Final = 2.0
 JOINS_LATER_S: Final = 3.0
-"""Than the last time, at most."""
+"""A process that was not refused takes at most twice as long as the last time, and a little more."""
 KNOWN_UP_TO_S: Final = 60.0
 """A longer time to join says that we began to watch late."""
 RELEASE_AGAIN_S: Final = 2.0
@@ -165,7 +166,7 @@ def _joins_by(world: World, pod: Pod, instance_id: str, release: Release) -> flo
     started_at, free_at = pod.started_at or pod.created_at, release.released_at
     takes_s = time_to_join(world, pod, instance_id, release.member_id)
     if takes_s is not None and takes_s <= KNOWN_UP_TO_S:
-        return max(free_at, started_at + takes_s) + JOINS_LATER_S
+        return max(free_at, started_at + SLOWER_BY * takes_s) + JOINS_LATER_S
     if pod.ready:
         return max(free_at, pod.ready_changed_at or started_at) + JOINS_WITHIN_S
     return max(free_at, started_at) + world.group.spec.rollout.rejoin_timeout_ms / 1000
