@@ -146,7 +146,8 @@ def has_arrived(obj: Json) -> bool:
     protocol = _protocol(obj)
     seen = status.get("observedGeneration") == obj["metadata"]["generation"]
     said = condition(obj, "ProtocolUpgrade")
-    there = protocol.get("current") == protocol.get("target") and "strategy" not in protocol
+    wanted = (obj["spec"].get("protocol") or {}).get("target")
+    there = protocol.get("current") == protocol.get("target") == wanted and "strategy" not in protocol
     complete = (status.get("rollout") or {}).get("phase") == "Complete"
     return bool(seen and there and complete and said.get("reason") == "ProtocolAsWanted")
 
