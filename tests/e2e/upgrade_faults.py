@@ -236,10 +236,11 @@ def profiles_together(records: list[Record]) -> Iterator[set[str]]:
 
 
 def taken_down(played: Played) -> Iterator[set[str]]:
-    """After each change: the pods that were told to end, until those that replace them are Ready.
+    """After each change: the pods that were Ready when they were told to end, until those that replace them are Ready.
 
-    A pod whose process was killed is not among them: it is the same pod. Nor is one that was scaled away or evicted.
+    A pod whose process was killed is not among them, nor is one that was scaled away or evicted.
     """
+    ready: dict[str, bool] = {}
     away: dict[str, str] = {}
     evicted = f"{played.scenario.name}-0" if played.scenario.fault is Fault.EVICT else ""
     for record in played.pods:
@@ -247,7 +248,10 @@ def taken_down(played: Played) -> Iterator[set[str]]:
         if name == evicted or int(name.rpartition("-")[2]) >= played.scenario.replicas:
             continue
         if record.deleted or "deletionTimestamp" in record.obj["metadata"]:
-            away[name] = uid
-        elif is_ready(record.obj) and away.get(name) not in (None, uid):
-            del away[name]
+            if ready.pop(name, False):
+                away[name] = uid
+        else:
+            ready[name] = is_ready(record.obj)
+            if ready[name] and away.get(name) != uid:
+                away.pop(name, None)
         yield set(away)
