@@ -9,9 +9,9 @@ from typing import Final
 
 from tests.core.coordinator.canonical import settled_times
 from tests.core.coordinator.events import CHANGES, Change, changes, faults, natural, turned_to
-from tests.core.coordinator.exploring import as_asked_or_rolled_back, settled_fleet
+from tests.core.coordinator.exploring import as_asked_or_rolled_back, settled_fleet, waits_for_people
 from tests.core.coordinator.fleet import Client, Fleet
-from tests.core.coordinator.pilot import Broken
+from tests.core.coordinator.pilot import Broken, why_not
 
 TROUBLE: Final = 400
 """Events in which faults may be."""
@@ -30,12 +30,12 @@ def walk(client: Client, targets: Sequence[str], seed: int, replicas: int = 7) -
             fleet = _next(fleet, random, told, _any_change(random, targets))
         fleet = replace(fleet, faults=0, changes=0)
         for _ in range(PATIENCE):
-            if as_asked_or_rolled_back(fleet):
+            if as_asked_or_rolled_back(fleet) or waits_for_people(fleet):
                 return told
             fleet = _next(fleet, random, told, None)
     except Broken as broken:
-        raise Broken("\n".join([*told[-60:], str(broken)])) from broken
-    raise Broken("\n".join([*told[-60:], "never ends"]))
+        raise Broken("\n".join([*told, str(broken)])) from broken
+    raise Broken("\n".join([*told[:TROUBLE], "never ends", str(why_not(fleet))]))
 
 
 def _next(fleet: Fleet, random: Random, told: Told, change: Change | None) -> Fleet:
@@ -43,7 +43,8 @@ def _next(fleet: Fleet, random: Random, told: Told, change: Change | None) -> Fl
     events = list(faults(fleet)) if chance < 0.05 else []
     events = list(changes(fleet, change)) if 0.05 <= chance < 0.07 else events
     event, after = random.choice(events or list(natural(fleet)))
-    told.append(event)
+    if told[-1] != event:
+        told.append(event)
     return settled_times(after)
 
 

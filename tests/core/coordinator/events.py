@@ -50,7 +50,7 @@ def faults(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
     if fleet.faults == 0:
         return
     later = replace(fleet, now=fleet.now + TICK_S, faults=fleet.faults - 1)
-    if later.pending is not None or later.history.observed_at is not None:
+    if later.pending is not None:  # nothing else is lost at other times than what was watched
         yield "kill the operator", die(later)
     if _has_dead_members(fleet):
         yield "sessions end early", sessions_ended(replace(fleet, faults=fleet.faults - 1))
@@ -71,7 +71,7 @@ CHANGES: Final[Mapping[str, Change]] = {
     "abort": lambda spec: replace(spec, aborts=spec.aborts + 1),
     "template": lambda spec: replace(spec, version=spec.version + 1),
     "scale-up": lambda spec: replace(spec, replicas=spec.replicas + 1),
-    "scale-down": lambda spec: replace(spec, replicas=spec.replicas - 1),
+    "scale-down": lambda spec: replace(spec, replicas=max(1, spec.replicas - 1)),
 }
 
 

@@ -129,6 +129,11 @@ def as_asked_or_rolled_back(fleet: Fleet) -> bool:
     return at_rest(fleet) and all(pod.revision == fleet.memory.last_good_revision for pod in fleet.pods)
 
 
+def waits_for_people(fleet: Fleet) -> bool:
+    """Stopped by an abort that found no earlier version to go back to; nothing moves, and nobody is disturbed."""
+    return fleet.spec.aborts > 0 and fleet.memory.phase is RolloutPhase.FAILED and fleet.pending is None
+
+
 def image_of(pod: Pod) -> str:
     image: str = TEMPLATES[pod.revision]["spec"]["containers"][0]["image"]
     return image

@@ -24,7 +24,8 @@ from tests.api.manifests import consumer_group
 from tests.core.coordinator.model import Group, Member
 from tests.core.factories import BROKER, NAME, UID
 
-PARTITIONS: Final = 8
+PARTITIONS: Final = 12
+"""As many as there may ever be pods: a member without any could not show that it lives but by the passing of time."""
 TICK_S: Final = 700
 """Passes between one event and the next: longer than every wait of the operator but the two below."""
 SESSION_S: Final = 72_000

@@ -16,6 +16,7 @@ from slackwater.core.history import GroupHistory, advance
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
 from slackwater.core.observation import Member as SeenMember
+from slackwater.core.reasons import Hold
 from slackwater.core.world import Pod as SeenPod
 from slackwater.core.world import UpdateStrategy, Workload, World
 from tests.core.coordinator import modern
@@ -85,6 +86,12 @@ def _run_pass(fleet: Fleet, looks: int) -> Fleet:
     return replace(fleet, now=now, memory=decided.memory, history=world.history, pending=decided.act, outrun=False)
 
 
+def why_not(fleet: Fleet) -> Hold | None:
+    """What the operator says that it is waiting for."""
+    decided = planning.plan(look(fleet, MANY_LOOKS))
+    return decided.hold or decided.refusal
+
+
 def carry_out(fleet: Fleet) -> Fleet:
     """Do what was decided; the world may have gone on since."""
     act = fleet.pending
@@ -112,7 +119,7 @@ def die(fleet: Fleet) -> Fleet:
 def take_down(fleet: Fleet, pod: Pod) -> Fleet:
     """Because of the operator a pod ends. Raises Broken when another one is down because of it."""
     if fleet.serves(pod.ordinal):
-        if others := fleet.taken - {pod.ordinal}:
+        if others := {o for o in fleet.taken if o < fleet.spec.replicas} - {pod.ordinal}:
             raise Broken(f"takes {pod.ordinal} down while {sorted(others)} are down because of it")
         fleet = replace(fleet, taken=fleet.taken | {pod.ordinal})
     return stop(fleet, pod)
