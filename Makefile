@@ -34,7 +34,7 @@ check: setup ## What needs no sandbox, in less than a minute: lint, types, layer
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore e2e bench
+.PHONY: lint types layers unit explore e2e faults bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -51,7 +51,10 @@ explore: setup ## Every protocol strategy with faults at every moment, against a
 	$(call timed,explore,$(BIN)/pytest -q -m slow)
 
 e2e: setup ## The tests against the sandbox, which must be up
-	@$(BIN)/pytest -m e2e
+	@$(BIN)/pytest -m "e2e and not long"
+
+faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
+	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py
 
 bench: setup ## The benchmarks, figures in build/bench; the sandbox must be up
 	$(BIN)/python -m benchmarks

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.e2e.pod_logs import PodLogs
 from tests.e2e.stage import Stage
@@ -37,6 +38,21 @@ PLAYED: Final = (
     (DRAIN, Moment.STARTING, (Fault.KILL_NEW, *BY_SPEC)),
 )
 SCENARIOS: Final = tuple(Scenario(way, moment, fault) for way, moment, faults in PLAYED for fault in faults)
+IN_BRIEF: Final = (
+    (TWO_BOUNCE, Moment.STEP_1, Fault.KILL_NEW),
+    (TWO_BOUNCE, Moment.STEP_1, Fault.ABORT),
+    (TWO_BOUNCE, Moment.STEP_2, Fault.EVICT),
+    (TWO_BOUNCE, Moment.STEP_2, Fault.TURN),
+    (TWO_BOUNCE_BACK, Moment.STEP_2, Fault.ABORT),
+    (ONE_BOUNCE, Moment.STEP_1, Fault.SCALE_UP),
+    (ONLINE, Moment.STEP_1, Fault.KILL_NEW),
+    (ONLINE, Moment.STEP_1, Fault.TEMPLATE),
+    (ONLINE_BACK, Moment.STEP_1, Fault.KILL_OLD),
+    (DRAIN, Moment.STOPPING, Fault.TURN),
+    (DRAIN, Moment.REMOVING, Fault.SCALE_DOWN),
+    (DRAIN, Moment.STARTING, Fault.ABORT),
+)
+"""Each step and each fault once; `make faults` plays all."""
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +75,12 @@ def played(plays: dict[str, Future[Played]], scenario: Scenario) -> Played:
     return plays[scenario.name].result()
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def _marked(scenario: Scenario) -> ParameterSet:
+    brief = (scenario.way, scenario.moment, scenario.fault) in IN_BRIEF
+    return pytest.param(scenario, marks=() if brief else pytest.mark.long, id=scenario.name)
+
+
+@pytest.mark.parametrize("scenario", map(_marked, SCENARIOS))
 def test_an_upgrade_with_a_fault(played: Played, scenario: Scenario, logs: PodLogs) -> None:
     assert profiles_at_the_end(played) == [scenario.target] * scenario.replicas
     assert versions_at_the_end(played) == {"2" if scenario.fault is Fault.TEMPLATE else "1"}
