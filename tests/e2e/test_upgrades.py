@@ -15,7 +15,7 @@ from tests.e2e.java import java_group
 from tests.e2e.pod_logs import PodLogs
 from tests.e2e.progress import incarnations
 from tests.e2e.stage import Stage
-from tests.e2e.upgrades import PATIENT, RDKAFKA, Upgraded, upgrade, with_target
+from tests.e2e.upgrades import DEADLINE_S, PATIENT, RDKAFKA, Upgraded, upgrade, with_target
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -42,7 +42,10 @@ def groups(stage: Stage, logs: PodLogs) -> dict[str, Json]:
         "both": java_group(stage, "both", replicas=PODS["both"], timeouts=PATIENT),
         "online": stage.group("online", client=RDKAFKA, protocol={"target": "Eager"}, timeouts=PATIENT),
     }
-    stage.create(*made.values())
+    stage.cluster.apply(*made.values())
+    for name in made:
+        stage.cluster.wait_complete(name, DEADLINE_S)
+        stage.cluster.wait_condition(name, "Ready", "True")
     return made
 
 

@@ -12,7 +12,7 @@ from tests.e2e.progress import incarnations, is_ready, pods_of
 from tests.e2e.stage import Stage
 from tests.e2e.upgrades import RDKAFKA, Upgraded, upgrade, with_target
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 SESSION_S = 45.0
 """Dead members would keep their partitions for so long, were they not removed (F3)."""

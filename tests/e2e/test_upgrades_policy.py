@@ -15,7 +15,7 @@ from tests.e2e.kafka import Kafka
 from tests.e2e.stage import Stage
 from tests.e2e.upgrades import RDKAFKA, upgrade, with_target
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 NAME = "oneway"
 ONE_WAY = {"group.consumer.migration.policy": "upgrade"}

@@ -16,7 +16,7 @@ from tests.e2e.stage import Stage
 from tests.e2e.upgrades import DEADLINE_S, RDKAFKA, events_of, has_arrived, wait_parked, with_target
 from tests.e2e.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 OLD_RDKAFKA = {"library": "Librdkafka", "version": "2.11.1"}
 SILENT_RDKAFKA = {"library": "Librdkafka"}

@@ -10,7 +10,7 @@ from tests.e2e.stage import Stage
 from tests.e2e.upgrades import RDKAFKA
 from tests.e2e.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 MODERN, HASTY = "modern", "hasty"
 SESSION, HEARTBEAT = "consumer.session.timeout.ms", "consumer.heartbeat.interval.ms"
