@@ -80,7 +80,7 @@ def _marked(scenario: Scenario) -> ParameterSet:
     return pytest.param(scenario, marks=() if brief else pytest.mark.long, id=scenario.name)
 
 
-@pytest.mark.parametrize("scenario", map(_marked, SCENARIOS))
+@pytest.mark.parametrize("scenario", [_marked(each) for each in SCENARIOS])
 def test_an_upgrade_with_a_fault(played: Played, scenario: Scenario, logs: PodLogs) -> None:
     assert profiles_at_the_end(played) == [scenario.target] * scenario.replicas
     assert versions_at_the_end(played) == {"2" if scenario.fault is Fault.TEMPLATE else "1"}
