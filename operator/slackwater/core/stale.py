@@ -24,6 +24,8 @@ JOINS_WITHIN_S: Final = 10.0
 SLOWER_BY: Final = 2.0
 JOINS_LATER_S: Final = 3.0
 """A process that was not refused takes at most twice as long as the last time, and a little more."""
+MAY_JOIN_LATER_S: Final = 6.0
+"""Where it would not have asked before the id was free, had it been as quick as the last time: the node may be busy."""
 KNOWN_UP_TO_S: Final = 60.0
 """A longer time to join says that we began to watch late."""
 RELEASE_AGAIN_S: Final = 2.0
@@ -166,7 +168,8 @@ def _joins_by(world: World, pod: Pod, instance_id: str, release: Release) -> flo
     started_at, free_at = pod.started_at or pod.created_at, release.released_at
     takes_s = time_to_join(world, pod, instance_id, release.member_id)
     if takes_s is not None and takes_s <= KNOWN_UP_TO_S:
-        return max(free_at, started_at + SLOWER_BY * takes_s) + JOINS_LATER_S
+        too_early = started_at + takes_s < free_at
+        return max(free_at, started_at + SLOWER_BY * takes_s) + (JOINS_LATER_S if too_early else MAY_JOIN_LATER_S)
     if pod.ready:
         return max(free_at, pod.ready_changed_at or started_at) + JOINS_WITHIN_S
     return max(free_at, started_at) + world.group.spec.rollout.rejoin_timeout_ms / 1000
