@@ -17,7 +17,8 @@ from slackwater.core.memory import Holder, Refusal, Release, RolloutMemory
 from slackwater.core.observation import GroupObservation, GroupState, GroupType, Member, Unobserved
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Reason
-from slackwater.core.stale import find_stale, release_due, restart_due, still_refused, still_released
+from slackwater.core.refused import restart_due, still_refused
+from slackwater.core.stale import find_stale, release_due, still_released
 from slackwater.core.upkeep import remembered, upkeep
 from slackwater.core.world import Pod, World
 from tests.core.factories import LONG_AGO, NEW, NOW, folded, group, member, observation, pod, workload, world

@@ -12,7 +12,8 @@ from slackwater.core.group_settings import change_due, settings_wanted
 from slackwater.core.holders import known_holders
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, MemberRef
-from slackwater.core.stale import release_due, restart_due, still_refused, still_released
+from slackwater.core.refused import restart_due, still_refused
+from slackwater.core.stale import release_due, still_released
 from slackwater.core.strangers import find_left_behind, given_ordinal, ids_given, still_removed
 from slackwater.core.text import listing
 from slackwater.core.world import Workload, World
