@@ -10,9 +10,8 @@ import pytest
 import yaml
 
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
-from slackwater.core.protocol.preflight import parse_version
 from slackwater.core.protocol.profile import Profile, profile_of
-from slackwater.core.protocol.strategies import STRATEGIES, StrategyName
+from slackwater.core.protocol.strategies import STRATEGIES, StrategyName, parse_version
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -9,9 +9,9 @@ import pytest
 
 from slackwater.core.broker import MigrationPolicy
 from slackwater.core.observation import GroupState, GroupType, Unobserved
-from slackwater.core.protocol.preflight import Way, can_make, find_way, parse_version
+from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import STRATEGIES, StrategyName
+from slackwater.core.protocol.strategies import STRATEGIES, StrategyName, parse_version
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.world import World
 from tests.core.factories import BROKER, NOW, group, members, observation, stranger, world

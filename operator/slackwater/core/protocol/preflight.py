@@ -5,27 +5,23 @@ An ordered chain of pure checks: the first refusal wins. What is not known refus
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from slackwater.api.client import Library
-from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.settings_profiles import ProfileName
 from slackwater.core.broker import BrokerFacts, MigrationPolicy
-from slackwater.core.observation import GroupObservation, GroupType
+from slackwater.core.observation import GroupObservation
+from slackwater.core.protocol.origin import find_origin
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.protocol.strategies import (
-    ASSIGNOR_SEEN,
     COOPERATIVE_SINCE,
-    COOPERATIVE_STICKY,
-    RANGE,
     STRATEGIES,
-    STREAM,
     STREAMS_EAGER_BEFORE,
     Strategy,
     StrategyName,
     Version,
+    parse_version,
 )
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.strangers import find_strangers
@@ -33,7 +29,6 @@ from slackwater.core.text import listing
 from slackwater.core.world import World
 
 _AGAIN_S: Final = 30.0
-_JAVA_OFFERS_BOTH_SINCE: Final[Version] = (3, 0)
 _CONSUMER_SINCE: Final = {Library.JAVA: (4, 0), Library.LIBRDKAFKA: (2, 12)}
 _UPGRADES: Final = (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.UPGRADE)
 _DOWNGRADES: Final = (MigrationPolicy.BIDIRECTIONAL, MigrationPolicy.DOWNGRADE)
@@ -58,7 +53,7 @@ def find_way(world: World, has: Profile, target: Profile) -> Way | Hold:
     if refusal := can_make(world, target):
         return refusal
     nobody = not world.pods and not world.kafka.members
-    origin = has if nobody else _origin(world, world.kafka, has, target)
+    origin = has if nobody else find_origin(world, world.kafka, has, target)
     if isinstance(origin, Hold):
         return origin
     if origin is target:
@@ -87,66 +82,12 @@ def can_make(world: World, profile: Profile) -> Hold | None:
     return None
 
 
-def parse_version(text: str | None) -> Version:
-    """Its leading numbers; empty when it is not given. A "v" before it means nothing."""
-    found = re.match(r"v?(\d+(?:\.\d+)*)", text or "")
-    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
-
-
-def group_shows(kafka: GroupObservation, profile: Profile, library: Library) -> bool:
-    """Whether the group is, as seen in Kafka, what it is when every member has the profile."""
-    if profile is Profile.CONSUMER:
-        return kafka.type is GroupType.CONSUMER
-    if kafka.type is not GroupType.CLASSIC:
-        return False
-    if library is Library.KAFKA_STREAMS:
-        return kafka.assignor == STREAM
-    return library is Library.OTHER or kafka.assignor == ASSIGNOR_SEEN.get(profile, kafka.assignor)
-
-
-def _origin(world: World, kafka: GroupObservation, has: Profile, target: Profile) -> Profile | Hold:
-    """The profile that the pods have in fact; what they chose for themselves is told by the assignor seen (F5)."""
-    client = world.group.spec.client
-    if kafka.members and not kafka.calm:
-        return Hold(
-            Reason.GROUP_REBALANCING, f"the group is {kafka.state}: what it is can be told once it is calm", 1.0
-        )
-    if has is Profile.OWN_CHOICE and kafka.type is GroupType.CONSUMER:
-        return Profile.CONSUMER
-    if target is Profile.CONSUMER:
-        return has  # whatever assignor a classic group has, KIP-848 takes it over (F6)
-    if has is not Profile.OWN_CHOICE:
-        if not kafka.members or group_shows(kafka, has, client.library) or has is Profile.CONSUMER:
-            return has
-        return _unexpected(kafka, f"its pods are made for {has.words}, which shows as {ASSIGNOR_SEEN.get(has, STREAM)}")
-    if client.library is Library.KAFKA_STREAMS and kafka.assignor == STREAM:
-        before = parse_version(client.version) < COOPERATIVE_SINCE or world.group.spec.protocol.upgrade_from
-        return Profile.EAGER if before else Profile.COOPERATIVE
-    if kafka.assignor == COOPERATIVE_STICKY:
-        return Profile.COOPERATIVE
-    if kafka.assignor != RANGE:
-        return _unexpected(kafka, "only range and cooperative-sticky have a way into each other")
-    knows_both = client.library is Library.JAVA and parse_version(client.version) >= _JAVA_OFFERS_BOTH_SINCE
-    return Profile.EAGER_AND_COOPERATIVE if knows_both and not _sets_assignor(world) else Profile.EAGER
-
-
 def _is_open(world: World, kafka: GroupObservation, strategy: Strategy) -> bool:
     """While there are members in the group."""
     if strategy.name is StrategyName.DRAIN_CUTOVER:
         return world.group.spec.protocol.allow_downtime
     carries_over = strategy.name is StrategyName.ONLINE_MIGRATION and strategy.path[-1] is Profile.CONSUMER
     return not (carries_over and any(member.assignor_data for member in kafka.members))
-
-
-def _sets_assignor(world: World) -> bool:
-    setting = OwnedSetting.PARTITION_ASSIGNMENT_STRATEGY.variable(world.group.spec.client.env_prefix)
-    return any(entry.name == setting for entry in world.group.spec.consumer_container.env)
-
-
-def _unexpected(kafka: GroupObservation, why: str) -> Hold:
-    seen = kafka.assignor or "no assignor"
-    message = f"the group shows {seen} as a {kafka.type} group, and {why}: see which assignor its consumers set"
-    return Hold(Reason.ASSIGNOR_UNEXPECTED, message, _AGAIN_S)
 
 
 def _checked(world: World, origin: Profile, strategy: Strategy) -> Way | Hold:

@@ -7,6 +7,7 @@ of the table that fits is taken; what is not in it is refused (`preflight`). Imp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +17,12 @@ from slackwater.api.client import Library
 from slackwater.core.protocol.profile import Profile
 
 Version = tuple[int, ...]
+
+
+def parse_version(text: str | None) -> Version:
+    """Its leading numbers; empty when it is not given. A "v" before it means nothing."""
+    found = re.match(r"v?(\d+(?:\.\d+)*)", text or "")
+    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
 
 
 class StrategyName(StrEnum):

@@ -12,7 +12,8 @@ from typing import Final
 from slackwater.core.acts import Note
 from slackwater.core.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.observation import GroupObservation
-from slackwater.core.protocol.preflight import Way, can_make, find_way, group_shows
+from slackwater.core.protocol.origin import group_shows
+from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.protocol.profile import Profile, profile_of
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.world import Workload, World
