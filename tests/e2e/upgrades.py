@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from sandbox.workload.generations import Generation, count_rebalances
@@ -37,8 +38,6 @@ class Upgraded:
     """Of the ConsumerGroup."""
     events: list[str]
     """Reasons, in the order of their coming."""
-    generations: list[Generation] = field(repr=False)
-    """Of all groups."""
 
     @property
     def protocols(self) -> list[Json]:
@@ -59,9 +58,16 @@ class Upgraded:
     def step_began(self, step: str) -> float:
         return next(r.seen_at for r in self.versions if _protocol(r.obj).get("step") == step)
 
-    def rebalances(self, since: float | None = None, until: float | None = None) -> int:
+    def rebalances(
+        self,
+        since: float | None = None,
+        until: float | None = None,
+        generations: Iterable[Generation] | None = None,
+    ) -> int:
+        """`generations`: what the brokers remember, where it was read already, for that may take a while."""
         start_ms, end_ms = int(1000 * (since or self.began)), int(1000 * (until or self.ended))
-        return count_rebalances(self.generations, self.stage.group_id(self.name), start_ms, end_ms)
+        known = generations if generations is not None else self.stage.kafka.generations()
+        return count_rebalances(known, self.stage.group_id(self.name), start_ms, end_ms)
 
     def moves(self) -> set[tuple[int, str]]:
         """Partition and owner that did not belong together when it began."""
@@ -82,7 +88,6 @@ def upgrade(stage: Stage, *groups: Json, deadline_s: float = DEADLINE_S) -> dict
         ended = {name: _arrived(stage, name, began, deadline_s) for name in names}
         for name in names:
             wait_parked(stage, name)
-        generations = stage.kafka.generations()
         return {
             name: Upgraded(
                 stage=stage,
@@ -97,7 +102,6 @@ def upgrade(stage: Stage, *groups: Json, deadline_s: float = DEADLINE_S) -> dict
                     if r.name == name and r.seen_at <= ended[name]
                 ],
                 events=_told(stage, name, began),
-                generations=generations,
             )
             for name in names
         }
