@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from slackwater.core.acts import DeletePod
+from slackwater.core.acts import DeletePod, ReleaseMembers
 from slackwater.core.observation import GroupState
 from tests.core.coordinator import model, modern
 from tests.core.coordinator.fleet import SESSION_S, TICK_S, Fleet, Pod, Spec, balanced, state_seen
@@ -37,7 +37,7 @@ def _outside(later: Fleet) -> Iterator[tuple[str, Fleet]]:
             yield f"{pod.ordinal} ends", replace(later, pods=tuple(p for p in later.pods if p is not pod))
         elif not pod.running:
             yield f"{pod.ordinal} starts", _started(later, pod)
-        elif not pod.member_id and not pod.refused and not _is_doomed(later, pod):
+        elif not pod.member_id and not pod.refused and not _is_decided_on(later, pod):
             yield f"{pod.ordinal} joins", _served(joined(later, pod))
     if later.group.state in (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE):
         yield "the group rebalances", _served(rebalanced(later))
@@ -80,9 +80,14 @@ def turned_to(target: str) -> Change:
     return lambda spec: replace(spec, target=target)
 
 
-def _is_doomed(fleet: Fleet, pod: Pod) -> bool:
-    """Its deletion is decided. That comes within milliseconds, long before a process that is not in the group joins."""
+def _is_decided_on(fleet: Fleet, pod: Pod) -> bool:
+    """Its deletion, or its id's release, is on the way: done long before a process that only starts has joined.
+
+    Should the operator be killed just then, nothing is on the way any more, and the process goes on.
+    """
     act = fleet.pending
+    if isinstance(act, ReleaseMembers):
+        return any(ref.instance_id == pod.name for ref in act.members)
     return isinstance(act, DeletePod) and act.uid == str(pod.uid)
 
 

@@ -51,7 +51,7 @@ CASES: Final = {
 EVERYTHING: Final = os.environ.get("SLACKWATER_EXPLORE") == "everything"
 """What is left out without it is alike in the table of strategies, or longer than anybody waits for."""
 CHANGES_OF_MIND: Final = [*CHANGES, "target-back", "target-elsewhere"]
-WITH_A_FAULT: Final = [*CASES] if EVERYTHING else ["two-bounce", "online-back"]
+WITH_A_FAULT: Final = [*CASES] if EVERYTHING else ["two-bounce"]
 WITH_A_CHANGE: Final = (
     [(name, change) for name in CASES for change in CHANGES_OF_MIND]
     if EVERYTHING
