@@ -78,7 +78,7 @@ def down(ordinal: int, revision: str = OLD) -> Pod:
 
 
 LIVE = observation((*members(0, 1), member(2, "b")))
-JOINED = folded(observation(at=NOW - 99), replace(LIVE, observed_at=NOW - 40), LIVE)
+JOINED = folded(observation(at=NOW - 42), replace(LIVE, observed_at=NOW - 40), LIVE)
 MOVING: dict[str, Any] = {"kafka": LIVE, "history": JOINED}
 STEP_2 = Step(2, NOW - 50, {"payments-2": "payments-2-a"})
 ONE_NEW = (pod(0), pod(1), fresh_pod(2, age_s=48))

@@ -42,6 +42,8 @@ def at(seconds_ago: float, who: tuple[Member, ...] = members(0, 1, 2), **changes
 
 RESTARTED = fresh_pod(2, age_s=20)
 STEP = Step(2, NOW - 21, {"payments-2": "payments-2-a"})
+JUST_RESTARTED = fresh_pod(2, age_s=1)
+STEP_JUST_NOW = Step(2, NOW - 3, {"payments-2": "payments-2-a"})
 GONE, BACK = at(30, members(0, 1)), at(0, NEW_MEMBER)
 MOVED = {p: PartitionOffsets(120, 120) for p in observation().partitions}
 TWO = tuple(member(2, instance_id=f"payments-2-{t}", member_id=f"id-{t}") for t in range(2))
@@ -54,7 +56,10 @@ TABLE = [
     ("not listed", seen(pod(2), at(0, members(0, 1))), NO),
     ("its container does not run", seen(pod(2, started_at=None), at(0)), NO),
     ("restarted by us, old member id", seen(RESTARTED, at(30), at(0), step=STEP), NO),
-    ("restarted by us, new member id", seen(RESTARTED, at(0, NEW_MEMBER), step=STEP), YES),
+    ("restarted by us, new member id", seen(JUST_RESTARTED, at(2), BACK, step=STEP_JUST_NOW), YES),
+    ("and the operator saw nothing of it", seen(RESTARTED, at(0, NEW_MEMBER), step=STEP), UNKNOWN),
+    ("and there was time for another process in between", seen(RESTARTED, at(30), BACK, step=STEP), UNKNOWN),
+    ("and it was there before the pod", seen(JUST_RESTARTED, at(3), at(2, NEW_MEMBER), BACK, step=STEP), NO),
     ("restarted by us, then crashed", seen(replace(RESTARTED, restarts=1), at(0, NEW_MEMBER), step=STEP), UNKNOWN),
     ("the old pod is still there", seen(pod(2), at(0), step=STEP), YES),
     ("restarted by itself, old member id", seen(RESTARTED, at(30), at(0)), NO),

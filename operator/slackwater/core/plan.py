@@ -154,6 +154,10 @@ def _at_rest(world: World, workload: Workload, template: Template) -> Plan:
         back = world.memory.phase.goes_back
         phase = RolloutPhase.ROLLING_BACK if back else RolloutPhase.PROGRESSING
         return Plan(replace(world.memory, phase=phase, started_at=world.now))
+    if world.memory.upgrade is not None and world.memory.phase is RolloutPhase.COMPLETE:
+        # The target was turned back when the next step had not begun: the pods have what the way back asks for.
+        course = finish_step(world, workload, world.memory)
+        return Plan(course.memory, hold=course.refusal, notes=course.notes)
     in_order = workload.strategy is UpdateStrategy.ROLLING_UPDATE
     if in_order and workload.partition == workload.replicas:
         return Plan(world.memory)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from slackwater.core.history import MemberSighting
 from slackwater.core.observation import GroupObservation, GroupType, Member
 from slackwater.core.timeouts import classic_timeouts
 from slackwater.core.world import Pod, World, ordinal_of
 
 SESSION_MARGIN_S = 5.0
 """The broker may be late to expire a session, and the kubelet's clock may differ from ours."""
+LOOKS_APART_S = 3.0
+"""Looks at a group in motion are a second apart."""
 CONSUMER_SESSION_TIMEOUT_S = 60.0
 """KIP-848 sessions are set on the broker, where they are at most this long by default (F23)."""
 
@@ -65,10 +68,10 @@ def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at
     before = _member_before_step(world, pod, instance_id)
     if before is not None and before == member.member_id:
         return Presence.NO
-    if before is not None and pod.restarts == 0:
+    sighting = world.history.members.get(instance_id)
+    if before is not None and pod.restarts == 0 and _joined_since(sighting, started_at):
         return Presence.YES
     expired = _a_dead_member_would_be_gone(world, kafka, started_at)
-    sighting = world.history.members.get(instance_id)
     if sighting is not None and sighting.absent_at is not None and sighting.absent_at >= started_at:
         return Presence.YES
     if sighting is not None and sighting.since < started_at:
@@ -76,6 +79,17 @@ def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at
     if any(world.history.commit_moved_after.get(partition, 0.0) >= started_at for partition in member.assignment):
         return Presence.YES
     return Presence.YES if expired else Presence.UNKNOWN
+
+
+def _joined_since(sighting: MemberSighting | None, started_at: float) -> bool:
+    """Another member id than before the restart proves a return (F41), if no earlier process can have brought it.
+
+    One that crashed and joined anew before its pod was deleted could have. Between two looks that follow each other
+    closely there is no time for all that: to crash, start, join, end, and for the new pod to be made and to start.
+    """
+    if sighting is None or sighting.absent_at is None or sighting.since < started_at:
+        return False
+    return sighting.since - sighting.absent_at <= LOOKS_APART_S
 
 
 def _member_before_step(world: World, pod: Pod, instance_id: str) -> str | None:
