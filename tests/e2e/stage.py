@@ -52,6 +52,10 @@ class Stage:
         goal = self._passes() + count
         wait_for(f"{count} passes of the operator", lambda: self._passes() >= goal, 60.0, self.operator.log_tail)
 
+    def wait_first_passes(self, count: int) -> None:
+        """Until an operator that was just started has made so many passes: at rest it makes hardly more."""
+        wait_for(f"{count} passes of the operator", lambda: self._passes() >= count, 60.0, self.operator.log_tail)
+
     def _passes(self) -> float:
         found = _PASSES.search(self.operator.metrics())
         return float(found.group(1)) if found else 0.0

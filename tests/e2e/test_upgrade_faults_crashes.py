@@ -65,7 +65,7 @@ def survived(stage: Stage) -> Iterator[Survived]:
         stage.operator.kill()
         stage.operator.start()
         stage.operator.wait_ready()
-        stage.wait_passes(2 * len(SCENARIOS))
+        stage.wait_first_passes(len(SCENARIOS))
         played = {each.name: _played(stage, each, began, lookouts[each.name]) for each in SCENARIOS}
         yield Survived(played, deaths.read_text().splitlines(), logs)
 
