@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,13 @@ class Stage:
     def wait_first_passes(self, count: int) -> None:
         """Until an operator that was just started has made so many passes: at rest it makes hardly more."""
         wait_for(f"{count} passes of the operator", lambda: self._passes() >= count, 60.0, self.operator.log_tail)
+
+    def look_again(self, *names: str) -> None:
+        """Have the operator pass over each of these groups once more: it had every chance to do what it must not."""
+        goal = self._passes() + len(names)
+        for name in names:
+            self.cluster.annotate(name, "looked-at", str(time.time()))
+        self.wait_first_passes(int(goal))
 
     def _passes(self) -> float:
         found = _PASSES.search(self.operator.metrics())

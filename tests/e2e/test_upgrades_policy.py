@@ -57,6 +57,6 @@ def test_up_but_not_down(one_way: Stage) -> None:
     said = cluster.wait_condition(NAME, "ProtocolUpgrade", "False", "MigrationPolicyForbids")
     assert "group.consumer.migration.policy" in said["message"]
     assert "bidirectional" in said["message"]
-    one_way.wait_passes(1)  # at rest a refused target is looked at again after 30 s
+    one_way.look_again(NAME)
     assert operator_writes(cluster.namespace, "statefulsets", NAME, asked_at) == []
     assert [pod["metadata"]["uid"] for pod in cluster.pods(NAME)] == pods

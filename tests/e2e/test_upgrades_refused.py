@@ -82,7 +82,7 @@ def refused(stage: Stage) -> Iterator[Refused]:
         stage.cluster.apply(*(with_target(groups[name], wish.target) for name, wish in WISHES.items()))
         for name, wish in WISHES.items():
             stage.cluster.wait_condition(name, "ProtocolUpgrade", "False", wish.reason)
-        stage.wait_passes(2 * len(WISHES))
+        stage.look_again(*WISHES)
         yield Refused(groups, pods, before, asked_at, stranger)
 
 

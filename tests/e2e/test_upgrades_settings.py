@@ -64,7 +64,7 @@ def test_what_somebody_else_changed_is_put_right(stage: Stage, groups: None) -> 
     stage.cluster.apply(modern(stage, session="50s"))
     wait_settings(stage, session="50000")
     stage.kafka.alter_group_settings(stage.group_id(MODERN), {SESSION: "47000"})
-    stage.cluster.annotate(MODERN, "looked-at-again", "now")
+    stage.look_again(MODERN)
     wait_settings(stage, session="50000")
     assert_untouched(stage)
 
