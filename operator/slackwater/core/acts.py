@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from slackwater.core.observation import MemberRef
 from slackwater.core.world import UpdateStrategy
@@ -47,50 +47,42 @@ class WriteWorkload:
 class DeletePod:
     """Delete exactly this pod; another one under the same name is left alone."""
 
+    disruptive: ClassVar[bool] = True
+
     name: str
     uid: str
     ordinal: int
     why: str
-
-    @property
-    def disruptive(self) -> bool:
-        return True
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveMembers:
     """Take dead static members out of the group. Who has taken an id over since has another member id, and stays."""
 
+    disruptive: ClassVar[bool] = False
+
     members: tuple[MemberRef, ...]
     why: str
-
-    @property
-    def disruptive(self) -> bool:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseMembers:
     """Give the instance ids of dead static members of a KIP-848 group free, for their successors to join (F13)."""
 
+    disruptive: ClassVar[bool] = False
+
     members: tuple[MemberRef, ...]
     why: str
-
-    @property
-    def disruptive(self) -> bool:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
 class AlterGroupSettings:
     """Set the group's own settings in Kafka; no pod restarts for them (F23)."""
 
+    disruptive: ClassVar[bool] = False
+
     values: Mapping[str, str | None]
     """None: back to what the brokers have for all groups."""
-
-    @property
-    def disruptive(self) -> bool:
-        return False
 
 
 Act = WriteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings

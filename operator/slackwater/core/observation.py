@@ -6,7 +6,7 @@ Values only. Times are seconds since the epoch on the operator's clock, taken wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -81,6 +81,11 @@ class MemberRef(NamedTuple):
 
     instance_id: str
     member_id: str
+
+
+def refs(members: Iterable[Member]) -> tuple[MemberRef, ...]:
+    """Of the static ones among them."""
+    return tuple(MemberRef(m.instance_id, m.member_id) for m in members if m.instance_id is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 from slackwater.core.acts import ReleaseMembers
 from slackwater.core.holders import has_ended
 from slackwater.core.memory import Release, RolloutMemory
-from slackwater.core.observation import GroupObservation, GroupType, Member, MemberRef
+from slackwater.core.observation import GroupObservation, GroupType, Member, MemberRef, refs
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.strangers import given_ordinal
 from slackwater.core.text import listing
@@ -36,13 +36,12 @@ def release_due(world: World) -> tuple[RolloutMemory, ReleaseMembers] | None:
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
         return None
-    refs = tuple(MemberRef(m.instance_id, m.member_id) for m in find_stale(world, kafka) if m.instance_id is not None)
-    refs = tuple(ref for ref in refs if not _was_released_lately(world, ref))
-    if not refs:
+    dead = tuple(ref for ref in refs(find_stale(world, kafka)) if not _was_released_lately(world, ref))
+    if not dead:
         return None
-    memory = replace(world.memory, released={**world.memory.released, **_releases(world, refs)})
-    why = f"the process behind {listing(ref.instance_id for ref in refs)} has ended: its successor may join"
-    return memory, ReleaseMembers(refs, why)
+    memory = replace(world.memory, released={**world.memory.released, **_releases(world, dead)})
+    why = f"the process behind {listing(ref.instance_id for ref in dead)} has ended: its successor may join"
+    return memory, ReleaseMembers(dead, why)
 
 
 def still_released(world: World) -> Mapping[str, Release]:
@@ -60,16 +59,16 @@ def _is_stale(world: World, member: Member) -> bool:
     return has_ended(world, member)
 
 
-def _releases(world: World, refs: Iterable[MemberRef]) -> dict[str, Release]:
+def _releases(world: World, dead: Iterable[MemberRef]) -> dict[str, Release]:
     before = world.memory.released
-    again = {ref for ref in refs if ref.instance_id in before and before[ref.instance_id].member_id == ref.member_id}
+    again = {ref for ref in dead if ref.instance_id in before and before[ref.instance_id].member_id == ref.member_id}
     return {
         ref.instance_id: replace(
             before[ref.instance_id], released_at=world.now, tries=before[ref.instance_id].tries + 1
         )
         if ref in again
         else Release(ref.member_id, world.now)
-        for ref in refs
+        for ref in dead
     }
 
 

@@ -11,10 +11,10 @@ from typing import Final
 from slackwater.core.acts import Act, Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.gates import observation_is_fresh, rollout_is_allowed
 from slackwater.core.manifests import Template
-from slackwater.core.observation import GroupObservation, GroupState, MemberRef
+from slackwater.core.observation import GroupObservation, GroupState, refs
 from slackwater.core.protocol.profile import profile_in
 from slackwater.core.reasons import Hold, Reason
-from slackwater.core.strangers import find_strangers, given_ordinal
+from slackwater.core.strangers import find_strangers, given_ordinal, name_in_words
 from slackwater.core.text import listing
 from slackwater.core.world import UpdateStrategy, Workload, World
 
@@ -45,15 +45,10 @@ def next_act(world: World, workload: Workload, template: Template) -> Act | Hold
     if not workload.settled or world.pods or world.loose:
         names = listing(pod.name for pod in world.pods) or "all pods"
         return Hold(Reason.DRAINING, f"waiting for {names} to end", _SOON_S)
-    ours = tuple(
-        MemberRef(member.instance_id, member.member_id)
-        for member in kafka.members
-        if member.instance_id is not None and given_ordinal(world, member) is not None
-    )
-    if ours:
+    if ours := refs(member for member in kafka.members if given_ordinal(world, member) is not None):
         return RemoveMembers(ours, "their pods have ended, so that the group can change its protocol")
     if strangers := find_strangers(world, kafka):
-        who = listing(f"{member.client_id} at {member.host.lstrip('/')}" for member in strangers)
+        who = listing(map(name_in_words, strangers))
         return Hold(Reason.FOREIGN_MEMBERS, f"members that we do not run keep the group: {who}. Stop them", _SOON_S)
     if kafka.state not in _NOBODY:
         return Hold(Reason.DRAINING, f"all pods have ended; waiting for the group, which is {kafka.state}", _SOON_S)
@@ -73,7 +68,7 @@ def _may_not_begin(world: World, kafka: GroupObservation) -> Hold | None:
         if hold := gate(world, kafka, nobody):
             return hold
     if strangers := find_strangers(world, kafka):
-        who = listing(f"{member.client_id} at {member.host.lstrip('/')}" for member in strangers)
+        who = listing(map(name_in_words, strangers))
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, 5.0)
     return None

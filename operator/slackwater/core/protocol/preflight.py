@@ -24,7 +24,7 @@ from slackwater.core.protocol.strategies import (
     parse_version,
 )
 from slackwater.core.reasons import Hold, Reason
-from slackwater.core.strangers import find_strangers
+from slackwater.core.strangers import find_strangers, name_in_words
 from slackwater.core.text import listing
 from slackwater.core.world import World
 
@@ -47,7 +47,7 @@ def find_way(world: World, has: Profile, target: Profile) -> Way | Hold:
     if not isinstance(world.kafka, GroupObservation):
         return Hold(world.kafka.reason, world.kafka.message, _AGAIN_S)
     if strangers := find_strangers(world, world.kafka):
-        who = listing(f"{m.client_id} at {m.host.lstrip('/')}" for m in strangers)
+        who = listing(map(name_in_words, strangers))
         message = f"members that we do not run would be left behind: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, _AGAIN_S)
     if refusal := can_make(world, target):
