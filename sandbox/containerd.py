@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from sandbox import processes
+from sandbox import processes, readiness
 from sandbox.binaries import Binaries
 from sandbox.commands import run
 from sandbox.errors import MissingPrerequisite, SandboxError
@@ -22,7 +22,10 @@ IMPORT_DEADLINE_S = 300
 
 
 def start_containerd(layout: Layout, binaries: Binaries, *, inside: str) -> None:
-    """Start containerd in the namespaces of the process `inside`, and wait until it answers."""
+    """Start containerd in the namespaces of the process `inside`, and wait until all of it is ready.
+
+    Its socket answers `ctr` a moment before the part that the kubelet talks to does, and the kubelet gives up at once.
+    """
     plugins = cni_folder()
     if plugins is None:
         raise MissingPrerequisite(
@@ -36,10 +39,11 @@ def start_containerd(layout: Layout, binaries: Binaries, *, inside: str) -> None
     # Shims and runc are found on the PATH.
     path = f"{binaries.shims}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     argv: list[str | Path] = [binaries.containerd, f"--config={config}"]
-    processes.start_inside(layout, CONTAINERD, argv, of=inside, env={"PATH": path})
-    processes.wait_until(
-        layout, "containerd answers", lambda: _answers(layout, binaries), START_DEADLINE_S, process=CONTAINERD
-    )
+    told = layout.run / "containerd.ready"
+    with readiness.told_at(told) as is_ready:
+        env = {"PATH": path, readiness.VARIABLE: str(told)}
+        processes.start_inside(layout, CONTAINERD, argv, of=inside, env=env)
+        processes.wait_until(layout, "containerd is ready", is_ready, START_DEADLINE_S, process=CONTAINERD)
 
 
 def import_image(layout: Layout, binaries: Binaries, archive: Path) -> None:
@@ -62,10 +66,6 @@ def forget_containers(layout: Layout, binaries: Binaries) -> bool:
     for container in containers:
         _ctr(layout, binaries, "containers", "rm", container)
     return bool(containers)
-
-
-def _answers(layout: Layout, binaries: Binaries) -> bool:
-    return run([binaries.ctr, "--address", layout.containerd_socket, "version"], check=False).returncode == 0
 
 
 def _ctr(layout: Layout, binaries: Binaries, *words: str, deadline_s: float = 60) -> str:
