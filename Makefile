@@ -45,7 +45,7 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 unit: setup ## The tests that need nothing but Python
-	$(call timed,unit,$(BIN)/pytest -q -m "not e2e and not slow")
+	$(call timed,unit,$(BIN)/pytest -q -m "not e2e and not slow and not spark and not browser")
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
 	$(call timed,explore,$(BIN)/pytest -q -m slow)
@@ -87,7 +87,7 @@ UV = $(or $(wildcard $(BIN)/uv),$(shell command -v uv),$(error `make lock` needs
 lock: ## Pin all packages anew (LOCK_FLAGS=--upgrade: to their newest versions); needs uv
 	$(LOCK) pyproject.toml --output-file requirements/operator.txt
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
-	$(LOCK) pyproject.toml requirements/build.in --group dev \
+	$(LOCK) pyproject.toml requirements/build.in --extra pipeline --group dev \
 	  --constraint requirements/operator.txt --constraint requirements/build.txt --output-file requirements/dev.txt
 	$(LOCK) requirements/consumer.in --no-header --no-annotate \
 	  --constraint requirements/operator.txt --output-file sandbox/images/consumer/requirements.txt
