@@ -73,7 +73,8 @@ def test_what_is_not_said_has_its_default() -> None:
     assert spec.timeouts.session_timeout_ms is None
     assert spec.timeouts.classic_session_timeout_ms == 45_000
     assert spec.timeouts.classic_heartbeat_interval_ms == 3_000
-    assert spec.timeouts.max_poll_interval_ms == 300_000
+    assert spec.timeouts.max_poll_interval_ms is None
+    assert spec.timeouts.given_max_poll_interval_ms == 300_000
     assert spec.rollout.strategy == "InPlace"
     assert spec.rollout.on_failure == "Pause"
     assert spec.rollout.stable_for_ms == 10_000

@@ -17,11 +17,12 @@ from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ObjectRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
-from slackwater.api.timeouts import SESSION_CEL, Timeouts
+from slackwater.api.timeouts import MAX_POLL_INTERVAL_CEL, SESSION_CEL, Timeouts
 
 _TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
 
 _SESSION: Final = SESSION_CEL.format("self.timeouts")
+_MAX_POLL_INTERVAL: Final = MAX_POLL_INTERVAL_CEL.format("self.timeouts")
 
 
 class Membership(StrEnum):
@@ -95,8 +96,8 @@ class ConsumerGroupSpec(ApiModel):
     @rule(
         f"{_TARGETS_CONSUMER} || "
         + cel_between(
-            (_SESSION, "self.timeouts.maxPollInterval"),
-            f"duration({_SESSION}) <= duration(self.timeouts.maxPollInterval)",
+            (_SESSION, _MAX_POLL_INTERVAL),
+            f"duration({_SESSION}) <= duration({_MAX_POLL_INTERVAL})",
         ),
         "a session longer than the max poll interval keeps clients from starting: lower timeouts.session (45s when it"
         " is not given) or raise timeouts.maxPollInterval (5m when it is not given)",
@@ -105,7 +106,7 @@ class ConsumerGroupSpec(ApiModel):
     def session_fits_into_poll_interval(self) -> bool:
         """F8."""
         consumer = self.protocol.target is ProtocolTarget.CONSUMER
-        return consumer or self.timeouts.classic_session_timeout_ms <= self.timeouts.max_poll_interval_ms
+        return consumer or self.timeouts.classic_session_timeout_ms <= self.timeouts.given_max_poll_interval_ms
 
     @rule(
         f"!{_TARGETS_CONSUMER} || !(has(self.timeouts.session) || has(self.timeouts.heartbeat))",

@@ -18,6 +18,8 @@ LONGEST_TIMEOUT_MS: Final = 24 * 24 * 3_600_000
 
 SESSION_CEL: Final = "(has({0}.session) ? {0}.session : '45s')"
 """CEL for the session that classic members get, given where the timeouts are."""
+MAX_POLL_INTERVAL_CEL: Final = "(has({0}.maxPollInterval) ? {0}.maxPollInterval : '5m')"
+"""CEL for the max poll interval that members get, given where the timeouts are."""
 
 
 class TimeoutsMode(StrEnum):
@@ -72,8 +74,8 @@ class Timeouts(ApiModel):
     consumer: ConsumerTimeouts = Field(default_factory=ConsumerTimeouts)
     """Session and heartbeat of the group under KIP-848: the broker keeps them for all members, who get a change with
     their next heartbeat, without a restart. They count once the group has protocol.target Consumer."""
-    max_poll_interval_ms: Annotated[PositiveDurationMs, Field(alias="maxPollInterval")] = DEFAULT_MAX_POLL_INTERVAL_MS
-    """max.poll.interval.ms: the longest time between two polls of a live member. At least session."""
+    max_poll_interval_ms: Annotated[PositiveDurationMs | None, Field(alias="maxPollInterval")] = None
+    """max.poll.interval.ms: the longest time between two polls of a member, at least session; 5m when not given."""
     max_poll_records: Annotated[Int32, Field(ge=1)] | None = None
     """max.poll.records, for libraries that know it; the library's own default when not given."""
     objective: Objective | None = None
@@ -103,10 +105,16 @@ class Timeouts(ApiModel):
     def session_has_room_for_three_heartbeats(self) -> bool:
         return self.heartbeat_interval_ms is None or 3 * self.heartbeat_interval_ms <= self.classic_session_timeout_ms
 
+    @property
+    def given_max_poll_interval_ms(self) -> int:
+        """max.poll.interval.ms that a member gets."""
+        return self.max_poll_interval_ms or DEFAULT_MAX_POLL_INTERVAL_MS
+
     @rule(
-        cel_between(("self.maxPollInterval",), "duration(self.maxPollInterval) <= duration('576h')"),
+        "!has(self.maxPollInterval) || "
+        + cel_between(("self.maxPollInterval",), "duration(self.maxPollInterval) <= duration('576h')"),
         "Kafka cannot count beyond 24 days: lower timeouts.maxPollInterval to 576h or less",
         field_path="maxPollInterval",
     )
     def kafka_can_count_that_far(self) -> bool:
-        return self.max_poll_interval_ms <= LONGEST_TIMEOUT_MS
+        return self.given_max_poll_interval_ms <= LONGEST_TIMEOUT_MS

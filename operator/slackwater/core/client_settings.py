@@ -59,7 +59,7 @@ def _values(group: ConsumerGroup, profile: Profile, session_bounds: Bounds | Non
     classic = classic_timeouts(timeouts, session_bounds)
     values = {
         OwnedSetting.GROUP_ID: group.group_id,
-        OwnedSetting.MAX_POLL_INTERVAL_MS: str(timeouts.max_poll_interval_ms),
+        OwnedSetting.MAX_POLL_INTERVAL_MS: str(timeouts.given_max_poll_interval_ms),
     }
     if timeouts.max_poll_records is not None and library in _KNOW_MAX_POLL_RECORDS:
         values[OwnedSetting.MAX_POLL_RECORDS] = str(timeouts.max_poll_records)

@@ -21,7 +21,7 @@ def classic_timeouts(timeouts: Timeouts, bounds: Bounds | None) -> ClassicTimeou
     """The spec's, with the session within `bounds` and the other two fitted to it."""
     session = within(timeouts.classic_session_timeout_ms, bounds)
     heartbeat = min(timeouts.classic_heartbeat_interval_ms, max(1, session // 3))
-    return ClassicTimeouts(session, heartbeat, max(timeouts.max_poll_interval_ms, session))
+    return ClassicTimeouts(session, heartbeat, max(timeouts.given_max_poll_interval_ms, session))
 
 
 def within(value_ms: int, bounds: Bounds | None) -> int:
