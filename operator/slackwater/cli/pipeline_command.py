@@ -1,0 +1,24 @@
+"""`slackwater pipeline …`: the jobs that run on Spark.
+
+How a job plugs in. A job is a package `slackwater.pipeline.<job>` with
+- `command.py`: one function `command`, annotated for typer (its docstring is the help, every path, topic and option an
+  argument). The module imports neither pyspark nor numpy: `command` opens `spark_session(...)`, which says in a
+  sentence what is not installed, and imports `<job>.job` inside it;
+- `job.py`: `run(spark, options) -> Summary`, which prints nothing but progress;
+- `__main__.py`: `main(command)` of `slackwater.pipeline.main`, so that `spark-submit` runs the same job;
+and one line below. So `slackwater --help` stays quick, and the operator's image works without Spark.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from slackwater.pipeline.ingest.command import command as ingest
+
+pipeline = typer.Typer(
+    help="Learn from the fleet's telemetry, on Spark: ingest, audit, recommend, report.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+pipeline.command("ingest")(ingest)

@@ -1,0 +1,1 @@
+"""Telemetry from a Kafka topic or from files into the lake's bronze tables, each event once."""

@@ -1,0 +1,1 @@
+"""Tables of what happened, each row once, from the bronze events: pure transforms, `DataFrame -> DataFrame`."""
