@@ -28,11 +28,13 @@ from slackwater.cli.errors import FileUnusable
 from slackwater.cli.files import Manifests, read_manifests, read_world_file
 from slackwater.cli.judgement import Judgement, judge_recorded, judgement_table
 from slackwater.cli.kubeconfig import namespace_of
+from slackwater.cli.pipeline_command import pipeline
 from slackwater.cli.view import render_view
 from slackwater.core.observation import Unobserved
 from slackwater.core.recording import write_world
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.add_typer(pipeline, name="pipeline")
 
 
 class Output(StrEnum):
