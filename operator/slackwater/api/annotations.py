@@ -20,8 +20,9 @@ PROMOTE: Final = f"{GROUP}/promote"
 ABORT: Final = f"{GROUP}/abort"
 RETRY: Final = f"{GROUP}/retry"
 RESTART: Final = f"{GROUP}/restart"
+APPROVE: Final = f"{GROUP}/approve"
 
-TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART)
+TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART, APPROVE)
 
 # Labels and annotations on what the operator makes.
 GROUP_LABEL: Final = f"{GROUP}/group"

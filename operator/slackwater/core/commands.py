@@ -1,4 +1,4 @@
-"""Commands that people give by annotation: promote, abort, retry. A new value is a new command, obeyed once.
+"""Commands that people give by annotation: promote, abort, retry, approve. A new value is a new command, obeyed once.
 
 (`pause` is not obeyed but looked at, by a gate; `restart` is a part of the template, and so a rollout like any other.)
 """
@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.api.annotations import ABORT, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
+from slackwater.api.annotations import ABORT, APPROVE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
 from slackwater.core.acts import Note
 from slackwater.core.memory import RolloutMemory, RolloutPhase
 from slackwater.core.reasons import Reason
+from slackwater.core.tuning.adoption import approve
 from slackwater.core.world import World
 
 
@@ -70,4 +71,4 @@ def _retry(world: World, memory: RolloutMemory) -> tuple[RolloutMemory, Note]:
     return again, Note(Reason.RETRYING, "retry: trying the failed version again")
 
 
-_OBEY = {PROMOTE: _promote, ABORT: _abort, RETRY: _retry}
+_OBEY = {PROMOTE: _promote, ABORT: _abort, RETRY: _retry, APPROVE: approve}

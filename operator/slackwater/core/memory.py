@@ -18,6 +18,7 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.core.broker import Bounds
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.protocol.strategies import StrategyName
+from slackwater.core.tuning.settings import Setting
 
 
 def timestamp(moment: float) -> str:
@@ -158,6 +159,29 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class Tuning:
+    """Recommended timeouts that the operator took over, or will; in milliseconds, or records."""
+
+    __pydantic_config__ = _WIRE
+
+    values: Mapping[Setting, int] = field(default_factory=dict)
+    """In force where the spec says nothing itself."""
+    as_of: Moment | None = None
+    """Of the recommendation that they came from last."""
+    came_from: Mapping[Setting, int] = field(default_factory=dict)
+    """What was in force before each of them."""
+    turned: tuple[Setting, ...] = ()
+    """Those that went back the way they came once: the operator does not do it a second time on its own."""
+    queued: Mapping[Setting, int] = field(default_factory=dict)
+    """To come with the next rollout."""
+    queued_as_of: Moment | None = None
+    good: Mapping[Setting, int] = field(default_factory=dict)
+    """What the last good version has."""
+    failed_as_of: Moment | None = None
+    """A version with what was recommended then failed; it is not tried again unless a person approves it."""
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutMemory:
     __pydantic_config__ = _WIRE
 
@@ -195,6 +219,7 @@ class RolloutMemory:
     """By pod name."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
+    tuning: Tuning = field(default_factory=Tuning)
     step: Step | None = None
     canary: Canary | None = None
     message: str = ""

@@ -32,6 +32,7 @@ from slackwater.core.rollout import next_move
 from slackwater.core.shapes import scale, shape
 from slackwater.core.text import listing
 from slackwater.core.timeouts import classic_timeouts
+from slackwater.core.tuning.adoption import at_rest, completed, with_rollout, with_tuning, without_what_is_asked
 from slackwater.core.upkeep import remembered, upkeep
 from slackwater.core.world import UpdateStrategy, Workload, World
 
@@ -51,17 +52,24 @@ class Plan:
 def plan(world: World) -> Plan:
     """Decide. At most one act; a hold says why there is none although there is work to do."""
     memory, notes = obey(world)
-    if world.bootstrap_servers is None:
+    servers = world.bootstrap_servers
+    if servers is None:
         name = world.group.spec.connection_ref.name
         message = f"there is no usable KafkaConnection {name} in this namespace: apply one"
         return Plan(memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0), notes=notes)
+    memory = without_what_is_asked(world, memory)
+    world, as_asked = with_tuning(world, memory), world
     memory = replace(remembered(world, memory), session_bounds=binding_bounds(world))
     course = set_course(world, memory)
     memory, notes = course.memory, (*notes, *course.notes)
     if world.workload is None and course.refusal is not None:
         return Plan(memory, hold=course.refusal, refusal=course.refusal, notes=notes)
-    wanted = render_template(world.group, world.bootstrap_servers, memory.protocol, memory.session_bounds)
-    if wanted.hash not in (memory.target_hash, memory.failed_hash):
+    wanted = render_template(world.group, servers, memory.protocol, memory.session_bounds)
+    starts = wanted.hash not in (memory.target_hash, memory.failed_hash)
+    memory, of_tuning = with_rollout(as_asked, memory) if starts else at_rest(as_asked, memory)
+    world, notes = with_tuning(as_asked, memory), (*notes, *of_tuning)
+    if starts:
+        wanted = render_template(world.group, servers, memory.protocol, memory.session_bounds)
         memory, notes = _started(world, memory, wanted), (*notes, start_note(world, wanted))
     if memory.lag_before is None and memory.phase.under_way and isinstance(world.kafka, GroupObservation):
         memory = replace(memory, lag_before=world.kafka.lag)  # Kafka was out of reach when the rollout began
@@ -144,7 +152,7 @@ def _roll(world: World, workload: Workload, template: Template) -> Plan:
     if world.group.spec.replicas > 0:  # a version that no pod has run is not known to be good
         done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
     if not back:  # after a rollback the pods have the session timeout of an earlier spec
-        done = replace(done, session_timeout_ms=_session_timeout_ms(world))
+        done = replace(completed(done), session_timeout_ms=_session_timeout_ms(world))
     what = "every pod runs the last good version again" if back else "every pod runs the new version"
     return Plan(done, notes=(Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what), *course.notes))
 

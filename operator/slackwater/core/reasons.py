@@ -63,7 +63,24 @@ class Reason(StrEnum):
     REJOIN_TIMEOUT = "RejoinTimeout"
     ABORTED = "Aborted"
 
+    # What there is to say of a recommendation.
+    NO_RECOMMENDATION = "NoRecommendation"
+    RECOMMENDED = "Recommended"
+    AS_RECOMMENDED = "AsRecommended"
+    WITH_NEXT_ROLLOUT = "WithNextRollout"
+    AWAITS_APPROVAL = "AwaitsApproval"
+    NOT_ENOUGH_DATA = "NotEnoughData"
+    OBJECTIVE_INFEASIBLE = "ObjectiveInfeasible"
+    RECOMMENDATION_STALE = "RecommendationStale"
+    RECOMMENDED_FOR_ANOTHER = "RecommendedForAnother"
+    RECOMMENDATION_OUT_OF_BOUNDS = "RecommendationOutOfBounds"
+    RECOMMENDATIONS_DISAGREE = "RecommendationsDisagree"
+    RECOMMENDATION_FAILED = "RecommendationFailed"
+    RECOMMENDATIONS_OFF = "RecommendationsOff"
+
     # What was done.
+    RECOMMENDATION_APPLIED = "RecommendationApplied"
+    RECOMMENDATION_NOT_APPLIED = "RecommendationNotApplied"
     CREATED = "Created"
     ROLLOUT_STARTED = "RolloutStarted"
     RESTARTING_POD = "RestartingPod"

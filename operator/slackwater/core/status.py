@@ -14,6 +14,8 @@ from slackwater.core.observation import GroupObservation, GroupType
 from slackwater.core.plan import Plan
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.protocol.strategies import COOPERATIVE_STICKY, RANGE
+from slackwater.core.tuning.adoption import with_tuning
+from slackwater.core.tuning.report import recommendation_status
 from slackwater.core.world import World
 
 Json = dict[str, Any]
@@ -28,7 +30,7 @@ _BY_ASSIGNOR: Final = {RANGE: Profile.EAGER, COOPERATIVE_STICKY: Profile.COOPERA
 
 def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
     """The whole status. Equal to `before` when nothing that is worth a write has changed."""
-    world = replace(world, memory=plan.memory)
+    world, as_asked = with_tuning(replace(world, memory=plan.memory), plan.memory), world
     generation = world.group.metadata.generation
     said = verdicts(world, plan.hold, plan.refusal)
     status: Json = {
@@ -41,6 +43,7 @@ def compose_status(world: World, plan: Plan, before: Mapping[str, Any]) -> Json:
         "group": _group(world, before.get("group") or {}),
         "rollout": write_memory(plan.memory),
         "protocol": protocol_status(world, plan),
+        "recommendation": recommendation_status(as_asked, plan.memory),
         "conditions": merge(before.get("conditions") or (), said, world.now, generation),
     }
     if plan.memory.commands:

@@ -18,6 +18,7 @@ from slackwater.core.history import GroupHistory
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, KafkaView, Member
 from slackwater.core.protocol.profile import Profile
+from slackwater.core.tuning.advice import Advice
 
 
 class UpdateStrategy(StrEnum):
@@ -99,6 +100,8 @@ class World:
     """The pod template of `memory.last_good_revision`, where the shell could read it."""
     broker: BrokerFacts | None = None
     """What the brokers can do and allow; None while that is not known."""
+    advice: Advice | None = None
+    """The newest recommendation for this group; None where there is none, or none that could be read."""
 
     @property
     def outdated(self) -> tuple[Pod, ...]:

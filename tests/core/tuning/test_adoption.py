@@ -1,0 +1,182 @@
+"""When recommended timeouts come into force, and that no pod restarts for them alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from slackwater.api.annotations import APPROVE
+from slackwater.core.acts import AlterGroupSettings, WriteWorkload
+from slackwater.core.memory import RolloutMemory, RolloutPhase, Tuning, read_memory, write_memory
+from slackwater.core.plan import Plan, plan
+from slackwater.core.protocol.profile import Profile
+from slackwater.core.reasons import Reason
+from slackwater.core.recording import read_world, write_world
+from slackwater.core.status import compose_status
+from slackwater.core.tuning.advice import Range, Subject
+from slackwater.core.tuning.settings import Setting
+from slackwater.core.world import World
+from tests.core.factories import NOW, group
+from tests.core.tuning.advised import advice, at_rest, session
+
+KIP848 = session(55, 54, 56) | {Subject.HEARTBEAT: Range(5_000, 9_000, 15_000)}
+FITS = {Setting.SESSION: 20_000, Setting.HEARTBEAT: 6_666}
+
+
+def environment(decided: Plan) -> dict[str, str]:
+    assert isinstance(decided.act, WriteWorkload)
+    (container,) = [c for c in decided.act.template["spec"]["containers"] if c["name"] == "consumer"]
+    return {variable["name"]: variable.get("value", "") for variable in container["env"]}
+
+
+def edited(world: World, **spec: Any) -> World:
+    """The same group after somebody changed its template, and, if given, more of its spec."""
+    template = {
+        "metadata": {"labels": {"app": "payments"}},
+        "spec": {"containers": [{"name": "consumer", "image": "consumer:2"}]},
+    }
+    spec = {"timeouts": {"mode": "Auto"}, "template": template} | spec
+    return replace(world, group=group(generation=2, **spec))
+
+
+def test_a_kip848_group_gets_them_at_once_and_no_pod_restarts() -> None:
+    world = at_rest(profile=Profile.CONSUMER, advice=advice(KIP848))
+    decided = plan(world)
+    assert decided.act == AlterGroupSettings(
+        {"consumer.session.timeout.ms": "55000", "consumer.heartbeat.interval.ms": "9000"}
+    )
+    assert not decided.act.disruptive
+    assert decided.memory.phase is RolloutPhase.COMPLETE
+    assert Reason.RECOMMENDATION_APPLIED in [note.reason for note in decided.notes]
+
+
+def test_what_was_set_in_kafka_stays_when_the_recommendation_is_gone() -> None:
+    world = at_rest(profile=Profile.CONSUMER, advice=advice(KIP848))
+    memory = plan(world).memory
+    settings = {"consumer.session.timeout.ms": "55000", "consumer.heartbeat.interval.ms": "9000"}
+    kafka = replace(world.kafka, settings=settings)
+    assert plan(replace(world, memory=memory, kafka=kafka, advice=None)).act is None
+
+
+def test_classic_members_get_them_with_the_next_rollout() -> None:
+    world = at_rest()
+    decided = plan(world)
+    assert decided.act is None
+    assert decided.memory.tuning.queued == FITS
+    assert decided.memory.tuning.values == {}
+
+    rolled = plan(edited(replace(world, memory=decided.memory)))
+    assert rolled.memory.phase is RolloutPhase.PROGRESSING
+    assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "20000"
+    assert environment(rolled)["KAFKA_HEARTBEAT_INTERVAL_MS"] == "6666"
+    assert rolled.memory.session_timeout_ms == 45_000  # pods of before still have it
+    assert rolled.memory.tuning.queued == {}
+
+
+def test_a_restart_of_the_operator_between_the_two_loses_nothing() -> None:
+    decided = plan(at_rest())
+    again = read_memory({"rollout": write_memory(decided.memory)})
+    assert again.tuning == decided.memory.tuning
+    rolled = plan(edited(at_rest(memory=again, advice=None)))
+    assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "20000"
+
+
+def test_a_spec_that_says_it_itself_by_then_wins() -> None:
+    world = at_rest()
+    queued = replace(world, memory=plan(world).memory)
+    rolled = plan(edited(queued, timeouts={"mode": "Auto", "session": "30s", "heartbeat": "4s"}))
+    assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "30000"
+    assert rolled.memory.tuning.values == {}
+
+
+def test_a_mode_that_is_not_auto_any_more_takes_nothing_along() -> None:
+    world = at_rest()
+    queued = replace(world, memory=plan(world).memory)
+    rolled = plan(edited(queued, timeouts={"mode": "Recommend"}))
+    assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "45000"
+
+
+def test_recommend_applies_nothing_until_somebody_approves() -> None:
+    world = at_rest("Recommend")
+    quiet = plan(world)
+    assert (quiet.act, quiet.memory.tuning) == (None, Tuning())
+
+    approved = plan(at_rest("Recommend", annotations={APPROVE: "1"}))
+    assert environment(approved)["KAFKA_SESSION_TIMEOUT_MS"] == "20000"
+    assert approved.memory.tuning.values == FITS
+    assert approved.memory.phase is RolloutPhase.PROGRESSING
+
+
+def test_approve_says_why_it_changes_nothing() -> None:
+    for mode, changes, why in (
+        ("Off", {}, "timeouts.mode is Off"),
+        ("Auto", {"advice": None}, "there is no recommendation"),
+        ("Auto", {"advice": advice(as_of=NOW - 1e7)}, "run the pipeline again"),
+    ):
+        decided = plan(at_rest(mode, annotations={APPROVE: "1"}, **changes))
+        (note,) = decided.notes
+        assert decided.act is None
+        assert note.reason is Reason.RECOMMENDATION_NOT_APPLIED
+        assert why in note.message
+
+
+def test_off_changes_and_shows_nothing() -> None:
+    world = at_rest("Off")
+    decided = plan(world)
+    assert (decided.act, decided.memory.tuning) == (None, Tuning())
+    assert "recommendation" not in compose_status(world, decided, {})
+
+
+def test_a_failed_version_gives_the_timeouts_back_that_it_came_with() -> None:
+    world = at_rest()
+    took = Tuning(values=FITS, as_of=NOW - 3600, good={Setting.SESSION: 40_000})
+    failed = replace(world.memory, phase=RolloutPhase.FAILED, failed_hash="x", target_hash="x", tuning=took)
+    rolled = plan(edited(replace(world, memory=failed)))
+    assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "40000"
+    assert rolled.memory.tuning.failed_as_of == NOW - 3600
+
+
+def test_nothing_is_adopted_while_a_version_has_failed() -> None:
+    for phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
+        world = at_rest(profile=Profile.CONSUMER, advice=advice(KIP848))
+        memory = replace(world.memory, phase=phase, failed_hash=world.memory.target_hash)
+        decided = plan(replace(world, memory=memory, last_good_template=world.workload.template))  # type: ignore[union-attr]
+        assert decided.memory.tuning == Tuning()
+
+
+def test_the_status_shows_the_recommendation_and_what_becomes_of_it() -> None:
+    world = at_rest()
+    decided = plan(world)
+    shown = compose_status(world, decided, {})["recommendation"]
+    assert shown["reason"] == "WithNextRollout"
+    assert shown["restarts"] == 120
+    assert shown["settings"]["session"] == {
+        "current": "45s",
+        "lower": "18s",
+        "target": "20s",
+        "upper": "22s",
+        "why": "because",
+    }
+    assert "applied" not in shown
+
+
+def test_the_status_shows_what_was_applied() -> None:
+    world = at_rest(profile=Profile.CONSUMER, advice=advice(KIP848))
+    shown = compose_status(world, plan(world), {})["recommendation"]
+    assert shown["applied"]["settings"] == {"consumer.session": "55s", "consumer.heartbeat": "9s"}
+    assert shown["reason"] == "AsRecommended"
+
+
+def test_a_recorded_world_keeps_its_recommendation() -> None:
+    world = at_rest()
+    assert read_world(write_world(world)).advice == world.advice
+
+
+def test_the_same_recommendation_is_adopted_once() -> None:
+    world = at_rest(profile=Profile.CONSUMER, advice=advice(KIP848))
+    first = plan(world).memory
+    assert plan(replace(world, memory=first)).memory.tuning == first.tuning
+
+
+def test_memory_of_an_older_operator_is_read() -> None:
+    assert read_memory({"rollout": {"phase": "Complete"}}) == RolloutMemory(phase=RolloutPhase.COMPLETE)
