@@ -101,6 +101,45 @@ class ProtocolStatus(StatusPart):
     """What has to be so before the upgrade goes on, in words."""
 
 
+class RecommendedSetting(StatusPart):
+    """Durations such as 45s, or a number of records."""
+
+    current: str | int | None = None
+    """What members are given now."""
+    lower: str | int | None = None
+    target: str | int | None = None
+    upper: str | int | None = None
+    """Anything from lower to upper does about as well as target."""
+    why: str | None = None
+    note: str | None = None
+
+
+class AppliedRecommendation(StatusPart):
+    as_of: Timestamp | None = None
+    settings: Mapping[str, str | int] = Field(default_factory=dict)
+    """What is in force because it was recommended, by its place in spec.timeouts."""
+
+
+class RecommendationStatus(StatusPart):
+    """What is recommended for the group's timeouts, of how much, and what becomes of it."""
+
+    reason: str | None = None
+    """WithNextRollout, AwaitsApproval, AsRecommended, or why it is only shown."""
+    message: str | None = None
+    why: str | None = None
+    """The recommendation's own reason."""
+    as_of: Timestamp | None = None
+    """Up to when the history went that it was learned from."""
+    restarts: int | None = None
+    """How many restarts it was learned from."""
+    settings: Mapping[str, RecommendedSetting] = Field(default_factory=dict)
+    """By their place in spec.timeouts."""
+    membership: str | None = None
+    """Static, Dynamic or WarmHandover, where that would cost less than what the group has."""
+    saving_partition_seconds_per_month: int | None = None
+    applied: AppliedRecommendation | None = None
+
+
 class ConsumerGroupStatus(StatusPart):
     observed_generation: int | None = None
     """The generation of the spec that this status speaks of."""
@@ -119,7 +158,7 @@ class ConsumerGroupStatus(StatusPart):
     protocol: ProtocolStatus | None = None
     commands: Mapping[str, str] = Field(default_factory=dict)
     """The tokens of the commands obeyed last, by command."""
-    recommendation: Mapping[str, JsonValue] | None = None
+    recommendation: RecommendationStatus | None = None
     history: tuple[Mapping[str, JsonValue], ...] = ()
 
 

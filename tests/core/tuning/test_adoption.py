@@ -8,6 +8,7 @@ from typing import Any
 from slackwater.api.annotations import APPROVE
 from slackwater.core.acts import AlterGroupSettings, WriteWorkload
 from slackwater.core.memory import RolloutMemory, RolloutPhase, Tuning, read_memory, write_memory
+from slackwater.core.observation import GroupType
 from slackwater.core.plan import Plan, plan
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Reason
@@ -16,7 +17,7 @@ from slackwater.core.status import compose_status
 from slackwater.core.tuning.advice import Range, Subject
 from slackwater.core.tuning.settings import Setting
 from slackwater.core.world import World
-from tests.core.factories import NOW, group
+from tests.core.factories import NOW, group, observation
 from tests.core.tuning.advised import advice, at_rest, session
 
 KIP848 = session(55, 54, 56) | {Subject.HEARTBEAT: Range(5_000, 9_000, 15_000)}
@@ -35,8 +36,7 @@ def edited(world: World, **spec: Any) -> World:
         "metadata": {"labels": {"app": "payments"}},
         "spec": {"containers": [{"name": "consumer", "image": "consumer:2"}]},
     }
-    spec = {"timeouts": {"mode": "Auto"}, "template": template} | spec
-    return replace(world, group=group(generation=2, **spec))
+    return replace(world, group=group(generation=2, **({"timeouts": {"mode": "Auto"}, "template": template} | spec)))
 
 
 def test_a_kip848_group_gets_them_at_once_and_no_pod_restarts() -> None:
@@ -54,7 +54,7 @@ def test_what_was_set_in_kafka_stays_when_the_recommendation_is_gone() -> None:
     world = at_rest(profile=Profile.CONSUMER, advice=advice(KIP848))
     memory = plan(world).memory
     settings = {"consumer.session.timeout.ms": "55000", "consumer.heartbeat.interval.ms": "9000"}
-    kafka = replace(world.kafka, settings=settings)
+    kafka = observation(type=GroupType.CONSUMER, settings=settings)
     assert plan(replace(world, memory=memory, kafka=kafka, advice=None)).act is None
 
 
