@@ -1,0 +1,231 @@
+"""What the page shows, as frozen values: the fleet, its groups, and the series behind each chart.
+
+The reader makes them from the lake, the rest of the report only reads them. No Spark, no markup. Moments are Unix
+seconds; None is "not known", everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import sha256
+
+
+class Standing(StrEnum):
+    """Where a group stands; the first four are the recommendation's own words."""
+
+    RECOMMENDED = "Recommended"
+    KEEP_TODAY = "KeepToday"
+    NOT_ENOUGH_DATA = "NotEnoughData"
+    INFEASIBLE = "Infeasible"
+    NONE_YET = "NoneYet"
+    AUDITED_ONLY = "AuditedOnly"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """A group; namespace and name are empty where only the audit knows it."""
+
+    cluster: str
+    namespace: str
+    name: str
+    group_id: str
+
+    @property
+    def title(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.name else self.group_id
+
+    @property
+    def anchor(self) -> str:
+        """An id for links that stays the same from report to report, whatever the names hold."""
+        parts = "\0".join((self.cluster, self.namespace, self.name, self.group_id))
+        return "g" + sha256(parts.encode(errors="replace")).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    lower: float | None
+    value: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One recommended property of the consumers, in milliseconds or, for max_poll_records, a count."""
+
+    name: str
+    current: float | None
+    lower: float | None
+    target: float | None
+    upper: float | None
+    why: str
+
+    @property
+    def counts(self) -> bool:
+        return self.name == "max_poll_records"
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    current: str
+    cheaper: str
+    saving: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One row of gold/recommendations. Costs and savings are partition-seconds a month."""
+
+    standing: Standing
+    why: str
+    binding: str
+    as_of_s: float | None
+    spec_generation: int | None
+    restarts: int
+    pooled_restarts: int
+    observed_days: float | None
+    settings: tuple[Setting, ...] = ()
+    membership: Membership | None = None
+    saving: Interval | None = None
+    needless_today: float | None = None
+    needless_recommended: float | None = None
+    needless_upper: float | None = None
+    cost_today: float | None = None
+    cost_recommended: float | None = None
+
+    @property
+    def session(self) -> Setting | None:
+        return next((setting for setting in self.settings if setting.name == "session_timeout_ms"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What was recorded of a group, counted. `rebalances` as the operator saw them, `audited` as Kafka's log has them."""
+
+    first_s: float | None = None
+    last_s: float | None = None
+    restarts: int = 0
+    evictions: int = 0
+    rebalances: int = 0
+    audited: int | None = None
+    members: int | None = None
+    partitions: int | None = None
+    protocol: str = ""
+    assignor: str = ""
+    library: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    key: Key
+    advice: Advice | None = None
+    history: History = field(default_factory=History)
+
+    @property
+    def standing(self) -> Standing:
+        if self.advice is not None:
+            return self.advice.standing
+        return Standing.NONE_YET if self.key.name else Standing.AUDITED_ONLY
+
+    @property
+    def saving(self) -> float | None:
+        """Partition-seconds a month that the recommendation expects to save; only a recommendation saves anything."""
+        recommended = self.advice is not None and self.advice.standing is Standing.RECOMMENDED
+        return self.advice.saving.value if recommended and self.advice and self.advice.saving else None
+
+    @property
+    def cost_today(self) -> float | None:
+        return self.advice.cost_today if self.advice else None
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivalPoint:
+    silence_s: float
+    survival: float
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CostPoint:
+    session_timeout_ms: float
+    cost: float
+    today: bool
+    recommended: bool
+
+
+class Kind(StrEnum):
+    RESTART = "restart"
+    REBALANCE = "rebalance"
+    AUDITED = "audited"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What happened for one cause in one slot of time. `longest_s` is the longest silence, or the longest rebalance."""
+
+    kind: Kind
+    cause: str
+    first_s: float
+    last_s: float
+    count: int
+    evicted: int = 0
+    longest_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationPoint:
+    """The highest generation seen in a slot of time."""
+
+    at_s: float
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class LagSlot:
+    """Lag in one slot of time; None where it was not known."""
+
+    at_s: float
+    mean: float | None
+    highest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A group with the series behind its charts, each of bounded length, in order of time or of duration."""
+
+    group: Group
+    survival: tuple[SurvivalPoint, ...] = ()
+    cost: tuple[CostPoint, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    generations: tuple[GenerationPoint, ...] = ()
+    lag: tuple[LagSlot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Over every group of the lake, also those that the table leaves out."""
+
+    groups: int = 0
+    standings: tuple[tuple[Standing, int], ...] = ()
+    saving: float | None = None
+    cost_today: float | None = None
+    needless_today: float | None = None
+    needless_recommended: float | None = None
+    restarts: int = 0
+    evictions: int = 0
+    rebalances: int = 0
+
+    def count(self, standing: Standing) -> int:
+        return dict(self.standings).get(standing, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """`groups` are in the table's order, `details` the first of them; `notes` say what a reader must know."""
+
+    as_of_s: float | None
+    groups: tuple[Group, ...] = ()
+    details: tuple[Detail, ...] = ()
+    totals: Totals = field(default_factory=Totals)
+    notes: tuple[str, ...] = ()
