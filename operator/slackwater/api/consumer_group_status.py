@@ -102,13 +102,13 @@ class ProtocolStatus(StatusPart):
 
 
 class RecommendedSetting(StatusPart):
-    """Durations such as 45s, or a number of records."""
+    """Durations such as 45s, or numbers of records; all as text."""
 
-    current: str | int | None = None
+    current: str | None = None
     """What members are given now."""
-    lower: str | int | None = None
-    target: str | int | None = None
-    upper: str | int | None = None
+    lower: str | None = None
+    target: str | None = None
+    upper: str | None = None
     """Anything from lower to upper does about as well as target."""
     why: str | None = None
     note: str | None = None
@@ -116,7 +116,7 @@ class RecommendedSetting(StatusPart):
 
 class AppliedRecommendation(StatusPart):
     as_of: Timestamp | None = None
-    settings: Mapping[str, str | int] = Field(default_factory=dict)
+    settings: Mapping[str, str] = Field(default_factory=dict)
     """What is in force because it was recommended, by its place in spec.timeouts."""
 
 

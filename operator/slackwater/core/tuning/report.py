@@ -80,5 +80,8 @@ def _applied(memory: RolloutMemory) -> Json:
     return {"asOf": timestamp(int(tuning.as_of)), "settings": values}
 
 
-def _shown(setting: Setting, value: int) -> str | int:
-    return value if setting is Setting.MAX_POLL_RECORDS else f"{value}ms" if value % 1000 else f"{value // 1000}s"
+def _shown(setting: Setting, value: int) -> str:
+    """As a spec would have it, all as text."""
+    if setting is Setting.MAX_POLL_RECORDS:
+        return str(value)
+    return f"{value}ms" if value % 1000 else f"{value // 1000}s"

@@ -1,0 +1,1 @@
+"""Where recommendations come from: a file, or a compacted topic."""

@@ -1,0 +1,64 @@
+"""Recommendations from a file of JSON lines, looked at again whenever it changes: a mounted ConfigMap, for example."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from slackwater.adapters.recommendations.reading import OnAdvice, Reader
+
+LOOK_EVERY_S: Final = 5.0
+
+_log = structlog.get_logger(__name__)
+
+
+class FileSource:
+    def __init__(self, path: Path, on_advice: OnAdvice, reader: Reader, look_every_s: float = LOOK_EVERY_S) -> None:
+        self._path = path
+        self._on_advice = on_advice
+        self._reader = reader
+        self._look_every_s = look_every_s
+        self._seen: tuple[int, int, int] | None = None
+        self._known: set[tuple[str, str]] = set()
+        self._told = ""
+
+    async def run(self) -> None:
+        """For ever. A file that is not there, or not any more, changes nothing that is known."""
+        while True:
+            self.look()
+            await asyncio.sleep(self._look_every_s)
+
+    def look(self) -> None:
+        """Read the file if it has changed since the last look."""
+        try:
+            lines = self._read_if_changed()
+        except (OSError, UnicodeDecodeError) as error:
+            self._tell(error)
+            return
+        if lines is not None:
+            self._take(lines)
+
+    def _read_if_changed(self) -> list[str] | None:
+        status = self._path.stat()
+        version = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if version == self._seen:
+            return None
+        lines = self._path.read_text(encoding="utf-8").splitlines()
+        self._seen, self._told = version, ""
+        return lines
+
+    def _take(self, lines: list[str]) -> None:
+        found = {(read.namespace, read.name): read.advice for read in self._reader.read_lines(lines, str(self._path))}
+        for gone in self._known - found.keys():
+            self._on_advice(*gone, None)
+        for (namespace, name), advice in found.items():
+            self._on_advice(namespace, name, advice)
+        self._known = set(found)
+
+    def _tell(self, error: OSError | UnicodeDecodeError) -> None:
+        if str(error) != self._told:
+            self._told = str(error)
+            _log.warning("recommendations_unreadable", path=str(self._path), error=str(error))

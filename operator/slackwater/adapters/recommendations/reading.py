@@ -1,0 +1,54 @@
+"""Recommendations as text. What cannot be read is told once, and never stops what can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import structlog
+from pydantic import ValidationError
+
+from slackwater.api.recommendation import Recommendation
+from slackwater.core.tuning.advice import Advice
+from slackwater.core.tuning.reading import advice_of
+
+OnAdvice = Callable[[str, str, Advice | None], None]
+"""Called with namespace, name and what is recommended now; None: nothing any more."""
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    namespace: str
+    name: str
+    advice: Advice
+
+
+class Reader:
+    """Reads messages, and counts those that it could not read."""
+
+    def __init__(self) -> None:
+        self.unreadable = 0
+        self._told: set[str] = set()
+
+    def read(self, text: str | bytes, where: str) -> Read | None:
+        """None for what cannot be read; said in the log, once for each `where`."""
+        try:
+            found = Recommendation.model_validate_json(text)
+        except ValidationError as error:
+            self.unreadable += 1
+            self._tell(where, error)
+            return None
+        return Read(found.namespace, found.name, advice_of(found))
+
+    def read_lines(self, lines: Iterable[str], where: str) -> list[Read]:
+        found = [self.read(line, f"{where}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
+        return [each for each in found if each is not None]
+
+    def _tell(self, where: str, error: ValidationError) -> None:
+        if where not in self._told:
+            self._told.add(where)
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            _log.warning("recommendation_unreadable", where=where, field=place, problem=first["msg"])

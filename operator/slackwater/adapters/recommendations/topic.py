@@ -1,0 +1,92 @@
+"""Recommendations from a compacted topic, read from its beginning and then followed.
+
+The consumer joins no group: every operator reads all of it, and commits nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import structlog
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
+
+from slackwater.adapters.recommendations.reading import OnAdvice, Reader
+
+POLL_S: Final = 1.0
+AGAIN_S: Final = 30.0
+METADATA_DEADLINE_S: Final = 10.0
+
+_log = structlog.get_logger(__name__)
+
+
+class TopicSource:
+    def __init__(
+        self, client: Mapping[str, str], topic: str, on_advice: OnAdvice, reader: Reader, again_s: float = AGAIN_S
+    ) -> None:
+        self._client = client
+        self._topic = topic
+        self._on_advice = on_advice
+        self._reader = reader
+        self._again_s = again_s
+        self._told = ""
+
+    async def run(self) -> None:
+        """For ever; what Kafka does not allow or have is said in the log, and tried again."""
+        while True:
+            try:
+                await self._follow()
+            except KafkaException as error:
+                self._tell(error)
+                await asyncio.sleep(self._again_s)
+
+    async def _follow(self) -> None:
+        consumer = await asyncio.to_thread(self._open)
+        try:
+            while True:
+                for message in await asyncio.to_thread(consumer.consume, 500, POLL_S):
+                    self._take(message)
+        finally:
+            await asyncio.shield(asyncio.to_thread(consumer.close))
+
+    def _open(self) -> Consumer:
+        """Raises KafkaException when the topic cannot be read."""
+        own = {"group.id": "slackwater-recommendations", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+        consumer = Consumer({**self._client, **own})
+        try:
+            partitions = _partitions(consumer, self._topic)
+            consumer.assign([TopicPartition(self._topic, p, OFFSET_BEGINNING) for p in partitions])
+        except BaseException:
+            consumer.close()
+            raise
+        return consumer
+
+    def _take(self, message: Message) -> None:
+        error = message.error()
+        if error is not None:
+            if error.retriable() or (not error.fatal() and error.code() < 0):
+                self._tell(KafkaException(error))
+                return  # the client's own affairs, such as a lost connection: it goes on trying by itself
+            raise KafkaException(error)
+        key, value = message.key(), message.value()
+        if value is None:
+            namespace, _, name = (key or b"").decode(errors="replace").partition("/")
+            self._on_advice(namespace, name, None)
+            return
+        where = f"{self._topic}-{message.partition()} at offset {message.offset()}"
+        if (read := self._reader.read(value, where)) is not None:
+            self._on_advice(read.namespace, read.name, read.advice)
+
+    def _tell(self, error: KafkaException) -> None:
+        if str(error) != self._told:
+            self._told = str(error)
+            _log.warning("recommendations_unreadable", topic=self._topic, error=str(error))
+
+
+def _partitions(consumer: Consumer, topic: str) -> Iterable[int]:
+    """Raises KafkaException when there is no such topic, or it may not be read."""
+    found = consumer.list_topics(topic, timeout=METADATA_DEADLINE_S).topics[topic]
+    if found.error is not None:
+        raise KafkaException(found.error)
+    return tuple(found.partitions)
