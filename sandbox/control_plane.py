@@ -128,12 +128,13 @@ def start_controller_manager(layout: Layout, binary: Path) -> None:
         f"--root-ca-file={pki.certificate(layout, 'ca')}",
         f"--service-account-private-key-file={pki.key(layout, 'service-accounts')}",
     ]
-    processes.start(layout, CONTROLLER_MANAGER, argv, netns=NODE_NETNS)
+    processes.start_kept(layout, CONTROLLER_MANAGER, argv, netns=NODE_NETNS)
 
 
 def start_scheduler(layout: Layout, binary: Path) -> None:
+    """It ends itself ("Scheduler cache is corrupted") when an outage of the API server made it miss too much."""
     argv: list[str | Path] = [binary, "kube-scheduler", *_as_identity(pki.kubeconfig_of(layout, SCHEDULER))]
-    processes.start(layout, SCHEDULER, argv, netns=NODE_NETNS)
+    processes.start_kept(layout, SCHEDULER, argv, netns=NODE_NETNS)
 
 
 def _as_identity(kubeconfig: Path) -> list[str]:

@@ -70,6 +70,26 @@ def start(
     return child.pid
 
 
+def start_kept(layout: Layout, name: str, argv: Sequence[str | Path], *, netns: str | None = None) -> int:
+    """Start `argv` like `start`, and start it anew whenever it ends by itself; returns the pid of who does that.
+
+    For programs that end on purpose when they do not understand the world any more, and count on being started again.
+    """
+    return start(layout, name, ["sh", "-c", _KEEP, "sh", *argv], netns=netns)
+
+
+_KEEP = """\
+trap 'trap - TERM; kill "$child"; wait "$child"; exit' TERM
+while :; do
+  setpriv --pdeathsig KILL -- "$@" &
+  child=$!
+  wait "$child"
+  echo "It has ended by itself, with status $?, and is started anew."
+  sleep 1
+done
+"""
+
+
 def start_inside(
     layout: Layout,
     name: str,

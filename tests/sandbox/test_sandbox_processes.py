@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +43,36 @@ def test_a_started_process_is_found_by_another_command(layout: Layout) -> None:
     assert found is not None
     assert found.pid == pid
     assert processes.names(layout) == ("sleeper",)
+
+
+def test_what_is_kept_comes_back_when_it_ends_by_itself(layout: Layout) -> None:
+    processes.start_kept(layout, "mortal", ("sh", "-c", "echo born; kill -9 $$"))
+
+    processes.wait_until(
+        layout,
+        "it is born a second time",
+        lambda: processes.log_tail(layout, "mortal").count("born") >= 2,
+        30,
+        process="mortal",
+    )
+
+
+@pytest.mark.parametrize("end", [processes.stop, processes.kill])
+def test_what_is_kept_ends_with_who_keeps_it(layout: Layout, end: Callable[[Layout, str], None]) -> None:
+    keeper = processes.start_kept(layout, "sleeper", SLEEPER)
+
+    def names() -> list[str]:
+        return [Path(f"/proc/{pid}/comm").read_text().strip() for pid in procfs.descendants(keeper)]
+
+    processes.wait_until(layout, "it sleeps", lambda: names() == ["sleep"], 10, process="sleeper")
+    kept = procfs.descendants(keeper)
+
+    end(layout, "sleeper")
+
+    deadline = time.monotonic() + 10
+    while any(procfs.state(pid) not in "ZX" for pid in kept):
+        assert time.monotonic() < deadline, f"it sleeps on: {kept}"
+    assert procfs.started_ticks(keeper) is None
 
 
 def test_a_name_can_be_used_once(layout: Layout) -> None:
