@@ -1,0 +1,140 @@
+"""A recommendation for one group, as it travels from the pipeline to the operator and into the report.
+
+One JSON object a group, snake_case, under the key `<namespace>/<name>` of a compacted topic or as a line of a file.
+What every number means, and when not to trust it, stands in docs/tuning.md.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from slackwater.api.timestamps import Timestamp
+
+SCHEMA: Final = 1
+MOST_CURVE_POINTS: Final = 200
+
+
+class WireModel(BaseModel):
+    """Immutable, without NaN and infinities, and open to fields that a newer pipeline may add."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="ignore",
+        allow_inf_nan=False,
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        use_attribute_docstrings=True,
+    )
+
+
+class RecommendationStatus(StrEnum):
+    RECOMMENDED = "Recommended"
+    """The session timeout should become `session_timeout_ms.target`."""
+    KEEP_TODAY = "KeepToday"
+    """Nothing is shown to be better than what the group has."""
+    NOT_ENOUGH_DATA = "NotEnoughData"
+    INFEASIBLE = "Infeasible"
+    """No timeout meets all constraints; `binding` says which, and what would relax it."""
+
+
+class MembershipKind(StrEnum):
+    STATIC = "Static"
+    DYNAMIC = "Dynamic"
+    WARM_HANDOVER = "WarmHandover"
+
+
+class RecommendedSetting(WireModel):
+    current: int | None
+    """None where the group leaves it to the library or the broker."""
+    lower: int
+    target: int
+    upper: int
+    why: str
+
+    @model_validator(mode="after")
+    def _is_ordered(self) -> Self:
+        if not self.lower <= self.target <= self.upper:
+            raise ValueError(f"target {self.target} has to lie between lower {self.lower} and upper {self.upper}")
+        return self
+
+
+class Interval(WireModel):
+    """A 95 % interval around an estimate."""
+
+    lower: float
+    value: float
+    upper: float
+
+
+class MembershipAdvice(WireModel):
+    current: MembershipKind
+    cheaper: MembershipKind | None
+    """Another membership that costs less with 95 % confidence; None where none does."""
+    saving_partition_s_per_month: Interval | None = None
+    why: str = ""
+
+
+class NeedlessRebalances(WireModel):
+    """Rebalances a month because of members that came back, or would have."""
+
+    today: float
+    recommended: float
+    upper: float
+    """One-sided 95 % bound of `recommended`."""
+
+
+class SurvivalPoint(WireModel):
+    silence_s: float
+    survival: float
+    """The share of restarted members that are still silent after `silence_s`."""
+    lower: float
+    upper: float
+
+
+class CostPoint(WireModel):
+    session_timeout_ms: int
+    cost: float
+    """Partition-seconds a month."""
+    today: bool = False
+    recommended: bool = False
+
+
+class Curves(WireModel):
+    """For the report; not on the topic."""
+
+    survival: Annotated[tuple[SurvivalPoint, ...], Field(max_length=MOST_CURVE_POINTS)] = ()
+    cost: Annotated[tuple[CostPoint, ...], Field(max_length=MOST_CURVE_POINTS)] = ()
+
+
+class Recommendation(WireModel):
+    schema_version: Annotated[Literal[1], Field(alias="schema")] = SCHEMA
+    cluster: str
+    namespace: str
+    name: str
+    group_id: str
+    as_of: Timestamp
+    spec_generation: int | None = None
+    restarts: Annotated[int, Field(ge=0)]
+    """Silences of this group that were counted."""
+    pooled_restarts: Annotated[float, Field(ge=0)] = 0.0
+    """How many restarts' weight similar groups lent."""
+    observed_days: Annotated[float, Field(ge=0)]
+    status: RecommendationStatus
+    why: str
+    binding: str | None = None
+    session_timeout_ms: RecommendedSetting | None = None
+    heartbeat_interval_ms: RecommendedSetting | None = None
+    max_poll_interval_ms: RecommendedSetting | None = None
+    max_poll_records: RecommendedSetting | None = None
+    membership: MembershipAdvice | None = None
+    saving_partition_s_per_month: Interval | None = None
+    needless_rebalances_per_month: NeedlessRebalances | None = None
+    curves: Curves | None = None
+
+    def message(self) -> str:
+        """The JSON text of a message: all but the curves."""
+        return self.model_dump_json(exclude={"curves"})

@@ -1,0 +1,89 @@
+"""The cheapest timeout that is allowed, how surely it beats today's, and from where to where it hardly matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from slackwater.pipeline.statistics.arrays import Floats
+from slackwater.pipeline.statistics.constraint import Allowed
+from slackwater.pipeline.statistics.minimum import minimiser
+from slackwater.pipeline.statistics.model import TAILS, GroupModel
+from slackwater.pipeline.statistics.survival import CONFIDENCE
+
+WORTH_A_CHANGE: Final = 0.02
+"""Of today's cost: a smaller saving is not worth a rollout."""
+_GRID_POINTS: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate and its two-sided 95 % interval."""
+
+    lower: float
+    value: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    target_s: float
+    lower_s: float
+    """From here …"""
+    upper_s: float
+    """… to here the target is not shown to be cheaper with 95 % confidence."""
+    saving: Estimate
+    """Of the target against today, in partition-seconds a month."""
+    today_cost: float
+    confidence: float
+    """The share of replicates in which the target is cheaper than today."""
+
+    @property
+    def is_shown_better(self) -> bool:
+        return self.confidence >= CONFIDENCE and self.saving.value >= WORTH_A_CHANGE * self.today_cost
+
+
+def choose(model: GroupModel, allowed: Allowed, today_s: float) -> Choice:
+    """`allowed` must not be empty."""
+    low_s, high_s = allowed.low.timeout_s, allowed.high.timeout_s
+    exact_s = minimiser(model.estimated_cost, model.curve.at_s, model.curve.threshold_s, low_s, high_s)
+    target_s = in_whole_seconds(exact_s, low_s, high_s)
+    grid_s = np.unique(np.append(np.geomspace(low_s, high_s, _GRID_POINTS), target_s))
+    grid_s = grid_s[(grid_s >= low_s) & (grid_s <= high_s)]
+    cost = model.cost(np.append(grid_s, (target_s, today_s)))
+    target, today = cost[:, -2], cost[:, -1]
+    lower_s, upper_s = _undecided(grid_s, cost[1:, :-2], target[1:], target_s)
+    return Choice(
+        target_s,
+        lower_s,
+        upper_s,
+        estimate_of(today - target),
+        float(today[0]),
+        float((target < today)[1:].mean()),
+    )
+
+
+def estimate_of(rows: Floats) -> Estimate:
+    """Of rows whose first is the estimate and whose others are replicates."""
+    value = float(rows[0])
+    lower, upper = (float(bound) for bound in np.quantile(rows[1:], TAILS))
+    return Estimate(min(lower, value), value, max(upper, value))
+
+
+def in_whole_seconds(timeout_s: float, low_s: float, high_s: float) -> float:
+    """Rounded up, for people to read, where that is allowed: a silence just as long stays inside."""
+    rounded_s = float(np.ceil(timeout_s - 1e-9))
+    return rounded_s if low_s <= rounded_s <= high_s else timeout_s
+
+
+def _undecided(grid_s: Floats, cost: Floats, target: Floats, target_s: float) -> tuple[float, float]:
+    """The unbroken stretch around the target in which no timeout is shown to be worse than it."""
+    undecided = (target[:, None] < cost).mean(axis=0) < CONFIDENCE
+    at = int(np.searchsorted(grid_s, target_s))
+    decided = np.flatnonzero(~undecided)
+    below, above = decided[decided < at], decided[decided > at]
+    first = below[-1] + 1 if len(below) else 0
+    last = above[0] - 1 if len(above) else len(grid_s) - 1
+    return float(grid_s[first]), float(grid_s[last])

@@ -1,0 +1,117 @@
+"""What a group's members did: the input of the statistics, checked, and compressed to a bounded number of points.
+
+A *silence* lasts from the last moment a member was known to work until it was back in its group. A member that is still
+away, or was scaled away, has not been silent for longer than we watched: its silence is right-censored. Being scaled
+away is a competing end, but it is decided without looking at the restart, so that it says nothing about how much longer
+the member would have needed: it is censored at that moment as well. Warm handovers are no silences (F37).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from slackwater.pipeline.statistics.arrays import Bools, Floats
+
+DAYS_A_MONTH: Final = 30.0
+MOST_POINTS: Final = 2_000
+"""Distinct silences beyond which they are put on a logarithmic grid."""
+_GRID_FROM_S: Final = 0.1
+_LOG_STEP: Final = 0.005
+"""Of the grid: a silence is at most 0.5 % longer on it than it was, so every cost on it is at most 0.5 % too high."""
+
+
+def no_floats() -> Floats:
+    return np.empty(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PollWindows:
+    """One row for each window of each member, arrays of equal length; NaN where a client does not tell."""
+
+    window_s: Floats = field(default_factory=no_floats)
+    average_ms: Floats = field(default_factory=no_floats)
+    """Time between two polls, on average over the window."""
+    longest_ms: Floats = field(default_factory=no_floats)
+    records: Floats = field(default_factory=no_floats)
+    """Records a poll, on average over the window."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupHistory:
+    """One group's restarts, arrays of equal length and in any order, over `observed_days` ending now."""
+
+    silence_s: Floats
+    """How long each restarted member was away: until it was back, was scaled away, or now."""
+    returned: Bools
+    """False where it was not seen to return: the silence is censored."""
+    observed_days: float
+    planned: Bools | None = None
+    """True where a rollout restarted the member: what a warm handover would have avoided. None: not known, so none."""
+    warm_handovers: int = 0
+    """Restarts that were warm handovers; they are not among the silences."""
+    longest_live_gap_s: float | None = None
+    """The longest time between two heartbeats of a member that lived; None where nobody measured it."""
+    polls: PollWindows = field(default_factory=PollWindows)
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.silence_s), len(self.returned)} | (
+            {len(self.planned)} if self.planned is not None else set()
+        )
+        if len(lengths) > 1:
+            raise ValueError("silence_s, returned and planned describe the same restarts: give them the same length")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Silences:
+    """Silences as distinct lengths in ascending order, with how many members (or what weight of them) had each."""
+
+    at_s: Floats
+    returned: Floats
+    censored: Floats
+
+    @property
+    def count(self) -> float:
+        return float(self.returned.sum() + self.censored.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Restarts:
+    """A history put in order for one highest session timeout."""
+
+    silences: Silences
+    """Those that some timeout could have waited for."""
+    lost: int
+    """Members away for longer than the highest timeout: evicted whatever one chooses, so they are crashes without
+    return to this decision, whether they came back in the end or not."""
+    impossible: int
+    """Rows left out because their silence is negative or no number."""
+    planned_share: float
+
+
+def restarts_of(history: GroupHistory, longest_timeout_s: float) -> Restarts:
+    """Put a history in order; linear in the number of restarts but for one sort."""
+    silence_s = np.asarray(history.silence_s, dtype=np.float64)
+    returned = np.asarray(history.returned, dtype=np.bool_)
+    possible = np.isfinite(silence_s) & (silence_s >= 0)
+    kept = possible & (silence_s <= longest_timeout_s)
+    planned = history.planned[kept].mean() if history.planned is not None and kept.any() else 0.0
+    return Restarts(
+        silences=silences_of(silence_s[kept], returned[kept]),
+        lost=int((possible & ~kept).sum()),
+        impossible=int((~possible).sum()),
+        planned_share=float(planned),
+    )
+
+
+def silences_of(silence_s: Floats, returned: Bools) -> Silences:
+    """Count equal silences; many different ones are rounded up to a grid of 0.5 % (`MOST_POINTS`)."""
+    at_s, where = np.unique(silence_s, return_inverse=True)
+    if len(at_s) > MOST_POINTS:
+        steps = np.ceil(np.log(np.maximum(silence_s, _GRID_FROM_S) / _GRID_FROM_S) / _LOG_STEP)
+        step, where = np.unique(steps, return_inverse=True)
+        at_s = _GRID_FROM_S * np.exp(step * _LOG_STEP)
+    counts = [np.bincount(where[which], minlength=len(at_s)).astype(np.float64) for which in (returned, ~returned)]
+    return Silences(at_s, *counts)

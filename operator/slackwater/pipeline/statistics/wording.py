@@ -1,0 +1,79 @@
+"""The sentences of a recommendation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slackwater.pipeline.statistics.choice import Choice
+from slackwater.pipeline.statistics.constraint import Allowed, Limit
+from slackwater.pipeline.statistics.history import Restarts
+
+
+def never_watched() -> str:
+    return "The group has not been watched for any time yet."
+
+
+def too_few(ended: int, needed: int, restarts: Restarts) -> str:
+    return (
+        f"{_restarts(ended)} that ended {'is' if ended == 1 else 'are'} too few to learn from: {needed} are needed, "
+        f"{needed - ended} more.{_left_out(restarts)}"
+    )
+
+
+def infeasible(allowed: Allowed) -> str:
+    return f"No session timeout meets all constraints: {allowed.conflict()}."
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a verdict rests on."""
+
+    restarts: Restarts
+    days: float
+    lent: float
+
+    def __str__(self) -> str:
+        lent = f" and {self.lent:.0f} lent by similar groups" if self.lent else ""
+        return f"From {_restarts(int(self.restarts.silences.count))} in {self.days:.3g} days{lent}"
+
+
+def verdict(from_what: Basis, choice: Choice, today_s: float, *, must: bool, change: bool) -> str:
+    """Why the target is what it is."""
+    restarts = from_what.restarts
+    saving = (
+        f"{choice.saving.value:.3g} partition-seconds a month (95 %: {choice.saving.lower:.3g} to "
+        f"{choice.saving.upper:.3g}) of {choice.today_cost:.3g}"
+    )
+    target = f"{choice.target_s:g} s instead of {today_s:g} s"
+    if not change:
+        middle = "today's timeout is the cheapest" if choice.target_s == today_s else f"{target} would save {saving}"
+        end = "" if choice.target_s == today_s else ", which is not enough, or not sure enough, for a change"
+        return f"{from_what}, {middle}{end}.{_left_out(restarts)}"
+    if must:
+        return f"{from_what}, {target} is the cheapest that is allowed; today's is not.{_left_out(restarts)}"
+    return f"{from_what}, {target} saves {saving}.{_left_out(restarts)}"
+
+
+def binding(allowed: Allowed, choice: Choice, today_s: float, *, must: bool) -> str | None:
+    """The constraint that decided, where it was not the cost."""
+    for limit, at_it in ((allowed.low, choice.target_s - 1), (allowed.high, choice.target_s + 1)):
+        if (at_it < limit.timeout_s) if limit is allowed.low else (at_it > limit.timeout_s):
+            return f"{limit.reason} holds it at {limit.timeout_s:.3g} s{_to_relax(limit)}"
+    if must:
+        limit = allowed.low if today_s < allowed.low.timeout_s else allowed.high
+        return f"today's {today_s:g} s is outside of what {limit.reason} allows ({limit.timeout_s:.3g} s)"
+    return None
+
+
+def _to_relax(limit: Limit) -> str:
+    return f": to relax it, {limit.remedy}" if limit.remedy else ""
+
+
+def _restarts(count: int) -> str:
+    return "1 restart" if count == 1 else f"{count} restarts"
+
+
+def _left_out(restarts: Restarts) -> str:
+    if not restarts.impossible:
+        return ""
+    return f" {restarts.impossible} impossible silences (negative, or no number) were left out."
