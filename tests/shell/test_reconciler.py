@@ -12,6 +12,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.api.annotations import FINALIZER, PAUSE
 from slackwater.core.observation import Unobserved
 from slackwater.core.reasons import Reason
+from slackwater.shell.advice import AdviceBook
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
 from slackwater.shell.store import Store
@@ -29,7 +30,8 @@ class Stage:
         self.store.put(KAFKA_CONNECTION, self.api.add(KAFKA_CONNECTION, connection_object()))
         api: Any = self.api
         connections: Any = self.connections
-        self.reconciler = Reconciler(api, self.store, connections, Metrics(), time.time)
+        self.advice = AdviceBook(lambda key: None)
+        self.reconciler = Reconciler(api, self.store, connections, self.advice, Metrics(), time.time)
 
     def see(self, obj: dict[str, Any]) -> None:
         """What a watch brings."""

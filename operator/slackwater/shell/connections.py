@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,12 +10,11 @@ from typing import Any, Final
 import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.paths import SECRET
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
-from slackwater.adapters.kafka.security import client_settings, secret_names
+from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
@@ -26,6 +24,7 @@ from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView, Unobserved
 from slackwater.core.reasons import Reason
+from slackwater.shell.own_kafka import read_secrets
 from slackwater.shell.settings import Settings
 from slackwater.shell.store import Key
 
@@ -175,7 +174,7 @@ class Connections:
             return opened
         try:
             connection = parse_kafka_connection(obj)
-            secrets = await self._read_secrets(connection)
+            secrets = await read_secrets(self._api, connection)
             if current and opened is not None and secrets == opened.secrets:
                 opened.secrets_read_at = now
                 return opened
@@ -185,16 +184,6 @@ class Connections:
             return opened  # what still works goes on working, but is not believed: `view` says what is wrong
         self._broken.pop(key, None)
         return await self._renew(key, connection, _Secrets(secrets, now), kafka_settings)
-
-    async def _read_secrets(self, connection: KafkaConnection) -> dict[str, Mapping[str, bytes]]:
-        """By name, one by one: Secrets are never listed nor watched (F27). Raises ClusterFailed."""
-        secrets: dict[str, Mapping[str, bytes]] = {}
-        for name in secret_names(connection.spec):
-            found = await self._api.read(SECRET, connection.metadata.namespace, name)
-            if found is not None:
-                data = found.get("data") or {}
-                secrets[name] = {item: base64.b64decode(value) for item, value in data.items()}
-        return secrets
 
     async def _renew(
         self, key: Key, connection: KafkaConnection, secrets: _Secrets, kafka_settings: Mapping[str, Any]

@@ -18,6 +18,7 @@ from slackwater.adapters.cluster.snapshot import (
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world import World
+from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.store import Key, Store
 
@@ -27,10 +28,13 @@ Json = Mapping[str, Any]
 class Gathering:
     """Worlds by group. What never changes, or was parsed before, is kept until the group is forgotten."""
 
-    def __init__(self, api: KubernetesApi, store: Store, connections: Connections, now: Callable[[], float]) -> None:
+    def __init__(
+        self, api: KubernetesApi, store: Store, connections: Connections, advice: AdviceBook, now: Callable[[], float]
+    ) -> None:
         self._api = api
         self._store = store
         self._connections = connections
+        self._advice = advice
         self._now = now
         self._written_generation: dict[Key, int] = {}
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
@@ -97,7 +101,7 @@ class Gathering:
         """The cluster's half and Kafka's."""
         view, history = self._connections.view(key, self._now())
         world = to_world(snapshot, view, history, self._now(), group)
-        return replace(world, broker=self._connections.broker(key))
+        return replace(world, broker=self._connections.broker(key), advice=self._advice.get(key))
 
     async def _last_good_template(self, key: Key, obj: Json) -> Json | None:
         """Revisions never change, so each is read once."""

@@ -17,6 +17,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
+from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
@@ -60,7 +61,8 @@ class Operator:
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
         self.connections = Connections(api, settings, self.queue.add, self.broken.set)
-        self.reconciler = Reconciler(api, self.store, self.connections, self.metrics, time.time)
+        self.advice = AdviceBook(self.queue.add)
+        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, self.metrics, time.time)
         self.metrics.count_requests(
             "slackwater_kubernetes_requests_total",
             "Requests to the Kubernetes API.",
@@ -146,6 +148,9 @@ async def _run(settings: Settings) -> None:
             asyncio.create_task(operator.keep_listing(), name="relist"),
             asyncio.create_task(operator.broken.wait(), name="observers"),
         ]
+        if settings.recommendations is not None:
+            following = operator.advice.follow(settings.recommendations, api)
+            parts.append(asyncio.create_task(following, name="recommendations"))
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         stack.push_async_callback(_end, parts)
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.

@@ -28,6 +28,7 @@ from slackwater.core.reasons import Hold, Reason
 from slackwater.core.status import compose_status, degraded_status
 from slackwater.core.world import World
 from slackwater.shell.acting import carry_out
+from slackwater.shell.advice import AdviceBook
 from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
@@ -60,6 +61,7 @@ class Reconciler:
         api: KubernetesApi,
         store: Store,
         connections: Connections,
+        advice: AdviceBook,
         metrics: Metrics,
         now: Callable[[], float],
     ) -> None:
@@ -68,7 +70,7 @@ class Reconciler:
         self._connections = connections
         self._metrics = metrics
         self._now = now
-        self._gathering = Gathering(api, store, connections, now)
+        self._gathering = Gathering(api, store, connections, advice, now)
         self._deletion = Deletion(api, connections, self._gathering.take_in, now)
         self._companions = Companions(api, store)
         self._refused: dict[Key, Hold] = {}

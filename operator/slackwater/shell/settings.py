@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from slackwater.api.errors import SlackwaterError
+from slackwater.shell.places import Place, parse_place
 
 PREFIX = "SLACKWATER_"
 
 
 class InvalidSettings(SlackwaterError):
     """An environment variable of the operator has a value that it cannot use."""
+
+
+def _place(value: object) -> object:
+    return parse_place(value) if isinstance(value, str) else value
 
 
 class Settings(BaseModel):
@@ -31,6 +36,9 @@ class Settings(BaseModel):
     """How many groups are reconciled at the same time."""
     resync_interval_s: float = Field(600.0, gt=0)
     """How often all pods and StatefulSets are listed anew, in case a watch lost an event."""
+    recommendations: Annotated[Place | None, BeforeValidator(_place)] = None
+    """Where recommended timeouts come from: file:<path> of JSON lines, or kafka:<namespace>/<KafkaConnection>/<topic>;
+    nowhere when unset."""
     port: int = Field(8080, ge=0, le=65535)
     """For /healthz, /readyz and /metrics."""
     log_format: Literal["auto", "json", "text"] = "auto"

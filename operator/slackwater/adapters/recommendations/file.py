@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import structlog
 
@@ -25,7 +25,7 @@ class FileSource:
         self._known: set[tuple[str, str]] = set()
         self._told = ""
 
-    async def run(self) -> None:
+    async def run(self) -> NoReturn:
         """For ever. A file that is not there, or not any more, changes nothing that is known."""
         while True:
             self.look()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NoReturn
 
 import structlog
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
@@ -32,7 +32,7 @@ class TopicSource:
         self._again_s = again_s
         self._told = ""
 
-    async def run(self) -> None:
+    async def run(self) -> NoReturn:
         """For ever; what Kafka does not allow or have is said in the log, and tried again."""
         while True:
             try:

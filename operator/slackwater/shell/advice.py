@@ -1,0 +1,64 @@
+"""The newest recommendation for each group, from wherever the settings say that recommendations are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+import structlog
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.recommendations.file import FileSource
+from slackwater.adapters.recommendations.reading import Reader
+from slackwater.adapters.recommendations.topic import TopicSource
+from slackwater.api.errors import SlackwaterError
+from slackwater.core.tuning.advice import Advice
+from slackwater.shell.own_kafka import read_client_settings
+from slackwater.shell.places import FilePlace, Place, TopicPlace
+from slackwater.shell.store import Key
+
+AGAIN_S: Final = 30.0
+
+_log = structlog.get_logger(__name__)
+
+
+class AdviceBook:
+    """`wake(group)` is called when something else is recommended for a group than before."""
+
+    def __init__(self, wake: Callable[[Key], None]) -> None:
+        self._wake = wake
+        self._advice: dict[Key, Advice] = {}
+        self.reader = Reader()
+
+    def get(self, group: Key) -> Advice | None:
+        return self._advice.get(group)
+
+    def take(self, namespace: str, name: str, advice: Advice | None) -> None:
+        """An older recommendation never replaces a newer one: a topic tells them all, from its beginning."""
+        key = Key(namespace, name)
+        known = self._advice.get(key)
+        if advice == known or (advice is not None and known is not None and advice.as_of < known.as_of):
+            return
+        if advice is None:
+            del self._advice[key]
+        else:
+            self._advice[key] = advice
+        self._wake(key)
+
+    async def follow(self, place: Place, api: KubernetesApi) -> NoReturn:
+        """For ever; what is not there yet, or cannot be read, is told in the log and tried again."""
+        match place:
+            case FilePlace():
+                await FileSource(place.path, self.take, self.reader).run()
+            case TopicPlace():
+                await self._follow_topic(place, api)
+
+    async def _follow_topic(self, place: TopicPlace, api: KubernetesApi) -> NoReturn:
+        while True:
+            try:
+                client = await read_client_settings(api, place.connection)
+                await TopicSource(client, place.topic, self.take, self.reader).run()
+            except SlackwaterError as error:
+                _log.warning("recommendations_unreadable", error=str(error))
+                await asyncio.sleep(AGAIN_S)
