@@ -1,6 +1,7 @@
 """What the page shows, as frozen values: the fleet, its groups, and the series behind each chart.
 
-The reader makes them from the lake, the rest of the report only reads them. No Spark, no markup. Moments are Unix
+The reader makes them from the lake, the rest of the report only reads them. A recommendation is as
+`api.recommendation` has it. No Spark, no markup. Moments are Unix
 seconds; None is "not known", everywhere.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
+
+from slackwater.api.recommendation import CostPoint, Interval, Recommendation, RecommendedSetting, SurvivalPoint
 
 
 class Standing(StrEnum):
@@ -43,64 +46,8 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    lower: float | None
-    value: float | None
-    upper: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One recommended property of the consumers, in milliseconds or, for max_poll_records, a count."""
-
-    name: str
-    current: float | None
-    lower: float | None
-    target: float | None
-    upper: float | None
-    why: str
-
-    @property
-    def counts(self) -> bool:
-        return self.name == "max_poll_records"
-
-
-@dataclass(frozen=True, slots=True)
-class Membership:
-    current: str
-    cheaper: str
-    saving: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """One row of gold/recommendations. Costs and savings are partition-seconds a month."""
-
-    standing: Standing
-    why: str
-    binding: str
-    as_of_s: float | None
-    spec_generation: int | None
-    restarts: int
-    pooled_restarts: int
-    observed_days: float | None
-    settings: tuple[Setting, ...] = ()
-    membership: Membership | None = None
-    saving: Interval | None = None
-    needless_today: float | None = None
-    needless_recommended: float | None = None
-    needless_upper: float | None = None
-    cost_today: float | None = None
-    cost_recommended: float | None = None
-
-    @property
-    def session(self) -> Setting | None:
-        return next((setting for setting in self.settings if setting.name == "session_timeout_ms"), None)
-
-
-@dataclass(frozen=True, slots=True)
 class History:
-    """What was recorded of a group, counted. `rebalances` as the operator saw them, `audited` as Kafka's log has them."""
+    """What was recorded of a group: `rebalances` as the operator saw them, `audited` as Kafka's log has them."""
 
     first_s: float | None = None
     last_s: float | None = None
@@ -117,41 +64,28 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """`cost_today` is the cost curve's value at today's session timeout, in partition-seconds a month."""
+
     key: Key
-    advice: Advice | None = None
+    recommendation: Recommendation | None = None
+    cost_today: float | None = None
     history: History = field(default_factory=History)
 
     @property
     def standing(self) -> Standing:
-        if self.advice is not None:
-            return self.advice.standing
+        if self.recommendation is not None:
+            return Standing(self.recommendation.status)
         return Standing.NONE_YET if self.key.name else Standing.AUDITED_ONLY
 
     @property
-    def saving(self) -> float | None:
-        """Partition-seconds a month that the recommendation expects to save; only a recommendation saves anything."""
-        recommended = self.advice is not None and self.advice.standing is Standing.RECOMMENDED
-        return self.advice.saving.value if recommended and self.advice and self.advice.saving else None
+    def saving(self) -> Interval | None:
+        """Partition-seconds a month; only a change saves anything, whatever else was estimated."""
+        changes = self.recommendation is not None and self.standing is Standing.RECOMMENDED
+        return self.recommendation.saving_partition_s_per_month if changes and self.recommendation else None
 
     @property
-    def cost_today(self) -> float | None:
-        return self.advice.cost_today if self.advice else None
-
-
-@dataclass(frozen=True, slots=True)
-class SurvivalPoint:
-    silence_s: float
-    survival: float
-    lower: float | None
-    upper: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CostPoint:
-    session_timeout_ms: float
-    cost: float
-    today: bool
-    recommended: bool
+    def session(self) -> RecommendedSetting | None:
+        return self.recommendation.session_timeout_ms if self.recommendation else None
 
 
 class Kind(StrEnum):

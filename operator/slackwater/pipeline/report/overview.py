@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from slackwater.pipeline.report.markup import Markup, join, shown, tag
-from slackwater.pipeline.report.model import Fleet, Group, Totals
+from slackwater.pipeline.report.model import Fleet, Group, Standing, Totals
 from slackwater.pipeline.report.plot import percent
 from slackwater.pipeline.report.quantities import UNKNOWN, counted, milliseconds_text, number_text, share_text
 from slackwater.pipeline.report.standings import WORDINGS, badge, standing_bar, standing_list
@@ -53,18 +53,20 @@ def overview(fleet: Fleet) -> Markup:
 
 
 def _tiles(totals: Totals) -> Markup:
-    saved = share_text(totals.saving / totals.cost_today) if totals.saving and totals.cost_today else None
-    needless = None
-    if totals.needless_today is not None and totals.needless_recommended is not None:
+    saved = "partition-seconds"
+    if totals.saving and totals.cost_today:
+        saved += f", {share_text(totals.saving / totals.cost_today)} of the cost"
+    needless = "expected with today's settings"
+    if totals.needless_recommended is not None:
         needless = f"{number_text(totals.needless_recommended)} with the recommended settings"
     return tag(
         "div",
         _tile("Groups", "groups", totals.groups, f"{counted(totals.restarts, 'restart')} recorded"),
-        _tile("Could be saved a month", "saving", totals.saving, f"partition-seconds{f', {saved} of the cost' if saved else ''}"),
+        _tile("Could be saved a month", "saving", totals.saving, saved),
         _tile("Cost today a month", "cost", totals.cost_today, "partition-seconds without an owner"),
-        _tile("Needless rebalances a month", "needless", totals.needless_today, needless or "expected with today's settings"),
+        _tile("Needless rebalances a month", "needless", totals.needless_today, needless),
         class_="tiles",
-    )  # fmt: skip
+    )
 
 
 def _tile(title: str, name: str, value: float | None, below: str) -> Markup:
@@ -134,15 +136,13 @@ def _name(group: Group, detailed: bool) -> Markup:
 
 
 def _session(group: Group) -> tuple[Markup, Markup]:
-    session = group.advice.session if group.advice else None
-    target = session.target if session else None
-    return tuple(
-        _figure(milliseconds_text(value), value) for value in (session.current if session else None, target)
-    )  # type: ignore[return-value]
+    session = group.session
+    today, target = (session.current, session.target) if session else (None, None)
+    return _figure(milliseconds_text(today), today), _figure(milliseconds_text(target), target)
 
 
 def _saving(group: Group) -> Markup:
-    interval = group.advice.saving if group.advice and group.saving is not None else None
+    interval = group.saving
     if interval is None:
         return _figure(UNKNOWN, None)
     span = f"{number_text(interval.lower)} to {number_text(interval.upper)}"
@@ -150,23 +150,24 @@ def _saving(group: Group) -> Markup:
 
 
 def _cost(group: Group, most: float) -> Markup:
-    cost, saving = group.cost_today, group.saving
+    cost, saving = group.cost_today, group.saving.value if group.saving else 0.0
     if cost is None:
         return _figure(UNKNOWN, None)
     bar = None
     if most > 0:
         whole = tag("rect", x=0, y=0, width=percent(cost / most), height=4, class_="whole")
-        part = tag("rect", x=0, y=0, width=percent(min(saving or 0, cost) / most), height=4, class_="part")
+        part = tag("rect", x=0, y=0, width=percent(min(max(saving, 0.0), cost) / most), height=4, class_="part")
         bar = tag("svg", whole, part, width="100%", height=4, class_="bar", aria_hidden="true")
     return _figure(join(number_text(cost), bar), cost)
 
 
 def _needless(group: Group) -> Markup:
-    advice = group.advice
-    if advice is None or advice.needless_today is None:
+    needless = group.recommendation.needless_rebalances_per_month if group.recommendation else None
+    if needless is None:
         return _figure(UNKNOWN, None)
-    then = "" if advice.needless_recommended is None else f"{ARROW}{number_text(advice.needless_recommended)}"
-    return _figure(f"{number_text(advice.needless_today)}{then}", advice.needless_today)
+    changes = group.standing is Standing.RECOMMENDED
+    then = f"{ARROW}{number_text(needless.recommended)}" if changes else ""
+    return _figure(f"{number_text(needless.today)}{then}", needless.today)
 
 
 def _restarts(group: Group) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 Point = tuple[float, float]
 
@@ -28,7 +28,7 @@ def band_path(lower: Sequence[Point], upper: Sequence[Point]) -> str:
 def steps(points: Sequence[Point]) -> list[Point]:
     """The corners of a curve that is level from each point until the next one's x."""
     corners = list(points[:1])
-    for (_, level), (x, y) in zip(points, points[1:], strict=False):
+    for (_, level), (x, y) in pairwise(points):
         corners += [(x, level), (x, y)]
     return corners
 

@@ -9,7 +9,7 @@ import math
 from datetime import UTC, datetime
 from typing import Final
 
-UNKNOWN: Final = "–"
+UNKNOWN: Final = "\N{EN DASH}"
 THIN: Final = "\N{NARROW NO-BREAK SPACE}"
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))

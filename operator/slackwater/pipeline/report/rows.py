@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
 
+from slackwater.api.recommendation import Curves, Recommendation
 from slackwater.pipeline.report.model import (
-    Advice,
-    CostPoint,
     GenerationPoint,
     Group,
     History,
-    Interval,
     Key,
     Kind,
     LagSlot,
-    Membership,
-    Setting,
     Slot,
     Standing,
-    SurvivalPoint,
     Totals,
 )
-
-SETTINGS: Final = ("session_timeout_ms", "heartbeat_interval_ms", "max_poll_interval_ms", "max_poll_records")
-"""The columns of a recommendation that hold {current, lower, target, upper, why}."""
 
 Fields = Mapping[str, Any]
 """One row as `Row.asDict(recursive=True)` gives it."""
@@ -35,43 +28,15 @@ def key_of(row: Fields) -> Key:
 
 
 def group_of(row: Fields) -> Group:
-    """One row of `fleet.ranked`."""
-    return Group(key_of(row), _advice_of(row) if row["status"] is not None else None, _history_of(row))
+    """One row of `ranking.ranked`."""
+    recommendation = recommendation_of(row) if row["status"] is not None else None
+    return Group(key_of(row), recommendation, row["cost_today"] if recommendation else None, _history_of(row))
 
 
-def _advice_of(row: Fields) -> Advice:
-    needless = row["needless_rebalances_per_month"] or {}
-    return Advice(
-        standing=Standing(row["status"]),
-        why=row["why"] or "",
-        binding=row["binding"] or "",
-        as_of_s=row["as_of_s"],
-        spec_generation=row["spec_generation"],
-        restarts=row["restarts"] or 0,
-        pooled_restarts=row["pooled_restarts"] or 0,
-        observed_days=row["observed_days"],
-        settings=tuple(_setting_of(name, row[name]) for name in SETTINGS if row[name] is not None),
-        membership=_membership_of(row["membership"]),
-        saving=_interval_of(row["saving_partition_s_per_month"]),
-        needless_today=needless.get("today"),
-        needless_recommended=needless.get("recommended"),
-        needless_upper=needless.get("upper"),
-        cost_today=row["cost_today"],
-    )
-
-
-def _setting_of(name: str, field: Fields) -> Setting:
-    return Setting(name, field["current"], field["lower"], field["target"], field["upper"], field["why"] or "")
-
-
-def _membership_of(field: Fields | None) -> Membership | None:
-    if field is None:
-        return None
-    return Membership(field["current"] or "", field["cheaper"] or "", field["saving_partition_s_per_month"])
-
-
-def _interval_of(field: Fields | None) -> Interval | None:
-    return None if field is None else Interval(field["lower"], field["value"], field["upper"])
+def recommendation_of(row: Fields) -> Recommendation:
+    """Columns that an older pipeline did not write are left to the model's defaults."""
+    found = {name: row[name] for name in Recommendation.model_fields if name in row and row[name] is not None}
+    return Recommendation.model_validate(found | {"as_of": datetime.fromtimestamp(row["as_of_s"], UTC)})
 
 
 def _history_of(row: Fields) -> History:
@@ -90,36 +55,29 @@ def _history_of(row: Fields) -> History:
     )
 
 
-def totals_of(row: Fields, standings: Mapping[Standing, int]) -> Totals:
+def totals_of(rows: Iterable[Fields]) -> Totals:
+    """From one row a standing, as `ranking.totals` gives them."""
+    by_standing = {Standing(row["standing"]): row for row in rows}
+
+    def total(column: str) -> float | None:
+        known = [row[column] for row in by_standing.values() if row[column] is not None]
+        return sum(known) if known else None
+
     return Totals(
-        groups=row["groups"] or 0,
-        standings=tuple(standings.items()),
-        saving=row["saving"],
-        cost_today=row["cost_today"],
-        needless_today=row["needless_today"],
-        needless_recommended=row["needless_recommended"],
-        restarts=row["restarts"] or 0,
-        evictions=row["evictions"] or 0,
-        rebalances=row["rebalances"] or 0,
+        groups=int(total("groups") or 0),
+        standings=tuple((standing, row["groups"]) for standing, row in by_standing.items()),
+        saving=total("saving"),
+        cost_today=total("cost_today"),
+        needless_today=total("needless_today"),
+        needless_recommended=total("needless_recommended"),
+        restarts=int(total("recorded_restarts") or 0),
+        evictions=int(total("recorded_evictions") or 0),
+        rebalances=int(total("recorded_rebalances") or 0),
     )
 
 
-def standing_of(row: Fields) -> Standing:
-    if row["status"] is not None:
-        return Standing(row["status"])
-    return Standing.NONE_YET if row["managed"] else Standing.AUDITED_ONLY
-
-
-def survival_of(points: list[Fields] | None) -> tuple[SurvivalPoint, ...]:
-    found = (SurvivalPoint(p["silence_s"], p["survival"], p["lower"], p["upper"]) for p in points or ())
-    return tuple(sorted(found, key=lambda point: point.silence_s))
-
-
-def cost_of(points: list[Fields] | None) -> tuple[CostPoint, ...]:
-    found = (
-        CostPoint(p["session_timeout_ms"], p["cost"], bool(p["today"]), bool(p["recommended"])) for p in points or ()
-    )
-    return tuple(sorted(found, key=lambda point: point.session_timeout_ms))
+def curves_of(row: Fields) -> Curves:
+    return Curves.model_validate(row["curves"] or {})
 
 
 def slot_of(kind: Kind, row: Fields) -> Slot:

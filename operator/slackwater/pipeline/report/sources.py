@@ -1,4 +1,121 @@
-"""What the report reads: tables of the lake, those that are there. Spark.
+"""What the report reads of a lake. Spark.
 
+A table that is not there is an empty one: whether that is an empty fleet or a job that never ran is for the notes.
 Silver is computed anew from the events, so that the page is as new as the lake and not as its last `recommend`.
 """
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from slackwater.api.recommendation import SCHEMA, RecommendationStatus
+from slackwater.pipeline import schemas, tables
+from slackwater.pipeline.errors import LakeUnusable
+from slackwater.pipeline.tables import Table
+
+_SETTING: Final = "struct<current: bigint, lower: bigint, target: bigint, upper: bigint, why: string>"
+_INTERVAL: Final = "struct<lower: double, value: double, upper: double>"
+RECOMMENDATIONS: Final = f"""
+    schema int, cluster string, namespace string, name string, group_id string, as_of timestamp,
+    spec_generation bigint, restarts bigint, pooled_restarts double, observed_days double, status string, why string,
+    binding string, session_timeout_ms {_SETTING}, heartbeat_interval_ms {_SETTING}, max_poll_interval_ms {_SETTING},
+    max_poll_records {_SETTING},
+    membership struct<current: string, cheaper: string, saving_partition_s_per_month: {_INTERVAL}, why: string>,
+    saving_partition_s_per_month {_INTERVAL},
+    needless_rebalances_per_month struct<today: double, recommended: double, upper: double>,
+    curves struct<
+        survival: array<struct<silence_s: double, survival: double, lower: double, upper: double>>,
+        cost: array<struct<session_timeout_ms: bigint, cost: double, today: boolean, recommended: boolean>>>
+"""
+AUDIT_REBALANCES: Final = "cluster string, group_id string, at timestamp, cause string, duration_s double"
+AUDIT_GENERATIONS: Final = "cluster string, group_id string, at timestamp, generation bigint"
+QUARANTINE: Final = "reason string"
+_READ: Final = (
+    Table.RECOMMENDATIONS,
+    Table.EVENTS,
+    Table.GROUPS,
+    Table.RESTARTS,
+    Table.REBALANCES,
+    Table.LAG,
+    Table.QUARANTINE,
+    Table.AUDIT_QUARANTINE,
+    Table.AUDIT_REBALANCES,
+    Table.AUDIT_GENERATIONS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Silver as `schemas` has it, the rest with the columns above.
+
+    `unread`: recommendations of another schema than ours. `missing`: what the lake does not hold.
+    """
+
+    recommendations: DataFrame
+    unread: DataFrame
+    groups: DataFrame
+    restarts: DataFrame
+    rebalances: DataFrame
+    lag: DataFrame
+    quarantine: DataFrame
+    audit_rebalances: DataFrame
+    audit_generations: DataFrame
+    missing: frozenset[Table] = field(default=frozenset())
+
+
+def is_of_known_schema() -> Column:
+    """Whether a recommendation is one that this version can read."""
+    known = F.col("status").isin([str(status) for status in RecommendationStatus])
+    return (F.col("schema") == SCHEMA) & known
+
+
+def read_sources(spark: SparkSession, lake: str, as_of: datetime | None) -> Sources:
+    """All that the report needs of the lake, up to `as_of`. LakeUnusable when there is no lake at that path."""
+    _require_lake(spark, lake)
+    missing = frozenset(table for table in _READ if not tables.exists(spark, lake, table))
+
+    def table(name: Table, schema: StructType | str) -> DataFrame:
+        nothing = spark.createDataFrame([], schema)
+        if name in missing:
+            return nothing
+        return nothing.unionByName(tables.read(spark, lake, name), allowMissingColumns=True)
+
+    def until(rows: DataFrame, moment: str = "at") -> DataFrame:
+        return rows if as_of is None else rows.where(F.col(moment) <= F.lit(as_of))
+
+    recommendations = until(table(Table.RECOMMENDATIONS, RECOMMENDATIONS), "as_of")
+    return Sources(
+        recommendations=recommendations.where(is_of_known_schema()),
+        unread=recommendations.where(~F.coalesce(is_of_known_schema(), F.lit(False))),
+        groups=table(Table.GROUPS, schemas.GROUPS),
+        restarts=table(Table.RESTARTS, schemas.RESTARTS),
+        rebalances=until(table(Table.REBALANCES, schemas.REBALANCES)),
+        lag=until(table(Table.LAG, schemas.LAG)),
+        quarantine=table(Table.QUARANTINE, QUARANTINE).unionByName(
+            table(Table.AUDIT_QUARANTINE, QUARANTINE), allowMissingColumns=True
+        ),
+        audit_rebalances=until(table(Table.AUDIT_REBALANCES, AUDIT_REBALANCES)),
+        audit_generations=until(table(Table.AUDIT_GENERATIONS, AUDIT_GENERATIONS)),
+        missing=missing,
+    )
+
+
+def _require_lake(spark: SparkSession, lake: str) -> None:
+    """An empty lake has an empty page; a mistyped path has none."""
+    jvm, context = spark.sparkContext._jvm, spark.sparkContext._jsc  # noqa: SLF001 - pyspark's own way to Hadoop
+    assert jvm is not None
+    try:
+        path = jvm.org.apache.hadoop.fs.Path(lake)
+        there = path.getFileSystem(context.hadoopConfiguration()).exists(path)
+    except Py4JJavaError as error:
+        said = str(error.java_exception).partition("\n")[0]
+        raise LakeUnusable(f"the lake {lake} cannot be reached ({said}): correct --lake") from error
+    if not there:
+        raise LakeUnusable(f"there is no lake at {lake}: correct --lake, or make one with `slackwater pipeline ingest`")

@@ -1,4 +1,4 @@
-"""How each standing of a group is called, drawn and explained: a glyph and words, the colour only repeats them. Pure."""
+"""How each standing of a group is called and drawn: a glyph and words; the colour only repeats them. Pure."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ class Wording:
 WORDINGS: Final = {
     Standing.RECOMMENDED: Wording("◆", "change", "another session timeout is expected to cost less than today's"),
     Standing.KEEP_TODAY: Wording("✓", "keep", "nothing was found that is surely better than today's setting"),
-    Standing.INFEASIBLE: Wording("✕", "infeasible", "no setting meets all objectives; the group's page says which binds"),
+    Standing.INFEASIBLE: Wording(
+        "✕", "infeasible", "no setting meets all objectives; the group's page says which binds"
+    ),
     Standing.NOT_ENOUGH_DATA: Wording("◌", "not enough data", "too few restarts to say anything, its own and borrowed"),
-    Standing.NONE_YET: Wording("–", "none yet", "the group is known, recommend has not looked at it"),
+    Standing.NONE_YET: Wording("\N{EN DASH}", "none yet", "the group is known, recommend has not looked at it"),
     Standing.AUDITED_ONLY: Wording("○", "audited only", "Kafka's log knows the group, the operator does not run it"),
 }
 

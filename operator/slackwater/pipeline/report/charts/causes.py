@@ -33,6 +33,7 @@ LOOKS: Final = {
         "MemberJoined": "sky",
         "MemberLeft": "orange",
         "StaticReturn": "blue",
+        "Cooperative": "grey",
         "Assignor": "green",
         "Metadata": "purple",
         "Unknown": "grey",
@@ -47,6 +48,7 @@ WORDS: Final = {
     "MemberJoined": "member joined",
     "MemberLeft": "member left",
     "StaticReturn": "static member returned",
+    "Cooperative": "second step of a cooperative one",
 }
 
 HEADINGS: Final = {

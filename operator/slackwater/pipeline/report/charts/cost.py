@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from slackwater.api.recommendation import CostPoint
 from slackwater.pipeline.report.charts.session import flags, legend, shared_axis
 from slackwater.pipeline.report.markup import Markup
-from slackwater.pipeline.report.model import CostPoint, Detail
+from slackwater.pipeline.report.model import Detail
 from slackwater.pipeline.report.paths import line_path
 from slackwater.pipeline.report.plot import WIDTH, Figure, curve, placing, plot
 from slackwater.pipeline.report.quantities import UNKNOWN, counted, milliseconds_text
 from slackwater.pipeline.report.scales import Durations, linear_to
 from slackwater.pipeline.report.table import Cell, DataRow, DataTable, figure_cell
-
 
 MOST_TIMES_MARKED: Final = 3
 

@@ -11,5 +11,6 @@ def time_axis(detail: Detail) -> Moments:
     history = detail.group.history
     moments = [at for at in (history.first_s, history.last_s) if at is not None]
     moments += [at for slot in detail.slots for at in (slot.first_s, slot.last_s)]
-    moments += [point.at_s for point in (*detail.generations, *detail.lag)]
+    moments += [point.at_s for point in detail.generations]
+    moments += [slot.at_s for slot in detail.lag]
     return moments_between(min(moments, default=0.0), max(moments, default=0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slackwater.pipeline.report.markup import Markup, tag
-from slackwater.pipeline.report.model import Detail
+from slackwater.pipeline.report.model import Detail, Standing
 from slackwater.pipeline.report.plot import Flag
 from slackwater.pipeline.report.quantities import milliseconds_text
 from slackwater.pipeline.report.scales import Durations, Scale, durations_over
@@ -17,16 +17,15 @@ def shared_axis(detail: Detail) -> Durations:
     return durations_over([*silences, *timeouts, *marked])
 
 
-def marked_ms(detail: Detail) -> tuple[float | None, float | None]:
-    """Today's session timeout and, where another one is proposed, that."""
-    session = detail.group.advice.session if detail.group.advice else None
+def marked_ms(detail: Detail) -> tuple[int | None, int | None]:
+    """Today's session timeout and, where a change is proposed, the recommended one."""
+    session = detail.group.session
+    marked = [point for point in detail.cost if point.today]
     today = session.current if session else None
-    target = session.target if session else None
-    if today is None:
-        today = next((point.session_timeout_ms for point in detail.cost if point.today), None)
-    if target is None:
-        target = next((point.session_timeout_ms for point in detail.cost if point.recommended), None)
-    return today, None if target == today else target
+    if today is None and marked:
+        today = marked[0].session_timeout_ms
+    changes = session is not None and detail.group.standing is Standing.RECOMMENDED and session.target != today
+    return today, session.target if session and changes else None
 
 
 def flags(detail: Detail, x: Durations, y: Scale | None = None) -> tuple[Flag, ...]:

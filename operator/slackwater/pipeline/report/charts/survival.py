@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from slackwater.api.recommendation import SurvivalPoint
 from slackwater.pipeline.report.charts.session import flags, legend, shared_axis
 from slackwater.pipeline.report.markup import Markup
-from slackwater.pipeline.report.model import Detail, SurvivalPoint
+from slackwater.pipeline.report.model import Detail
 from slackwater.pipeline.report.paths import band_path, step_path, steps
 from slackwater.pipeline.report.plot import WIDTH, Figure, curve, placing, plot
-from slackwater.pipeline.report.quantities import counted, duration_text, share_text
+from slackwater.pipeline.report.quantities import counted, duration_text, number_text, share_text
 from slackwater.pipeline.report.scales import Durations, Share
 from slackwater.pipeline.report.table import Cell, DataRow, DataTable
 
@@ -29,11 +30,13 @@ def survival_chart(detail: Detail) -> Figure:
 
 
 def _sample(detail: Detail) -> str:
-    advice = detail.group.advice
-    if advice is None:
-        return "no recommendation was made from them yet"
-    own = counted(advice.restarts, "restart")
-    return f"from {own} and {advice.pooled_restarts:,} of similar groups" if advice.pooled_restarts else f"from {own}"
+    """From how many restarts the curve is; where a group has few, similar ones lend it theirs, at a lower weight."""
+    recommendation = detail.group.recommendation
+    if recommendation is None:
+        return "no recommendation was made yet"
+    own = f"from {counted(recommendation.restarts, 'restart')}"
+    lent = recommendation.pooled_restarts
+    return f"{own} and the weight of {number_text(lent)} of similar groups" if lent else own
 
 
 def _drawing(detail: Detail, x: Durations) -> Markup:
@@ -41,8 +44,8 @@ def _drawing(detail: Detail, x: Durations) -> Markup:
     points = detail.survival
     start = at(x.low_s, 1.0)
     silent = [start, *(at(point.silence_s, point.survival) for point in points)]
-    lower = [at(point.silence_s, point.lower) for point in points if point.lower is not None]
-    upper = [at(point.silence_s, point.upper) for point in points if point.upper is not None]
+    lower = [at(point.silence_s, point.lower) for point in points]
+    upper = [at(point.silence_s, point.upper) for point in points]
     area = band_path(steps([start, *lower]), steps([start, *upper]))
     drawn = (curve(area, "area"), curve(step_path(silent), "line"))
     label = f"Survival curve of {detail.group.key.title} over {counted(len(points), 'point')}"

@@ -108,8 +108,7 @@ def _generations(points: tuple[GenerationPoint, ...], x: Moments) -> Markup:
     low, high = min(seen), max(seen)
     span = max(high - low, 1)
     corners = [
-        (x.place(point.at_s) * WIDTH, STEPS_HEIGHT - (point.generation - low) / span * STEPS_HEIGHT)
-        for point in points
+        (x.place(point.at_s) * WIDTH, STEPS_HEIGHT - (point.generation - low) / span * STEPS_HEIGHT) for point in points
     ]
     path = step_path([*corners, (WIDTH, corners[-1][1])])
     words = f"Generation {seen[0]:,}" + (f" \N{RIGHTWARDS ARROW} {seen[-1]:,}" if high != low else "")

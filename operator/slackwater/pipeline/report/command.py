@@ -1,0 +1,47 @@
+"""The command line of the report job. Imports no pyspark, so that `--help` is quick and its absence can be told."""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from slackwater.pipeline.session import spark_session
+
+
+def _moment(text: str) -> datetime:
+    """A moment as ISO 8601 has it; UTC where it names no zone."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is no moment: write it as 2026-11-02T14:05:09Z") from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def command(
+    lake: Annotated[str, typer.Option(metavar="PATH", help="The lake: a folder, or any path that Spark can read.")],
+    out: Annotated[
+        str, typer.Option(metavar="FILE", help="Where to write the page: a file here, or a path such as s3a://….")
+    ] = "report.html",
+    groups: Annotated[
+        int, typer.Option(metavar="N", min=0, help="How many groups get charts; those with most to save come first.")
+    ] = 50,
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(metavar="MOMENT", parser=_moment, help="Leave out what is newer, such as 2026-11-02T14:05:09Z."),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Spark's master, when this command starts Spark; local by default."),
+    ] = None,
+) -> None:
+    """Make one HTML page of the fleet: recommendations, curves, restarts, rebalances, lag. It needs no network."""
+    with spark_session("report", master=master) as spark:
+        from slackwater.pipeline.report.job import Options, run
+
+        summary = run(spark, Options(lake, out, groups, as_of))
+    kib = summary.bytes_written / 1024
+    typer.echo(f"{summary.out}: {summary.groups:,} groups, {summary.detailed:,} with charts, {kib:,.0f} KiB")
