@@ -1,0 +1,39 @@
+"""What happened to one group: one fold over all that its passes saw.
+
+It lives in memory only. After a restart of the operator it begins anew: what was in hand then is told by the same ids,
+or not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from slackwater.api.telemetry.events import Event
+from slackwater.core.telemetry.changes import Settings, follow_settings
+from slackwater.core.telemetry.groups import Observed, follow_group
+from slackwater.core.telemetry.holds import Holds, follow_holds
+from slackwater.core.telemetry.rebalances import Rebalances, follow_rebalances
+from slackwater.core.telemetry.restarts import Restarts, follow_restarts
+from slackwater.core.telemetry.sight import Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Tracker:
+    observed: Observed = field(default_factory=Observed)
+    restarts: Restarts = field(default_factory=Restarts)
+    rebalances: Rebalances = field(default_factory=Rebalances)
+    holds: Holds = field(default_factory=Holds)
+    settings: Settings = field(default_factory=Settings)
+
+
+def follow(tracker: Tracker, sight: Sight) -> tuple[Tracker, tuple[Event, ...]]:
+    """Fold one pass in; returns the next tracker and what is to be told, in order."""
+    observed, group_events = follow_group(tracker.observed, sight)
+    restarts, restart_events = follow_restarts(tracker.restarts, sight)
+    reasons = [event.member_restarted.reason for event in restart_events]
+    reasons += [episode.reason for episode in restarts.away]
+    rebalances, rebalance_events = follow_rebalances(tracker.rebalances, sight, reasons)
+    holds, hold_events = follow_holds(tracker.holds, sight)
+    settings, setting_events = follow_settings(tracker.settings, sight)
+    following = Tracker(observed, restarts, rebalances, holds, settings)
+    return following, (*setting_events, *group_events, *restart_events, *rebalance_events, *hold_events)
