@@ -44,8 +44,8 @@ def duration_text(seconds: float | None) -> str:
         return _signed(f"-{duration_text(-seconds)}")
     if 0 < seconds < 1:
         return f"{number_text(seconds * 1000)}{THIN}ms"
-    if seconds < 60:
-        return f"{number_text(round(seconds, 1))}{THIN}s"
+    if (shown := round(seconds, 1)) < 60:
+        return f"{number_text(shown)}{THIN}s"
     rest = round(seconds)
     for index, (size, unit) in enumerate(UNITS[:-1]):
         if rest >= size:

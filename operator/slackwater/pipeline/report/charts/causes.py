@@ -53,8 +53,8 @@ WORDS: Final = {
 
 HEADINGS: Final = {
     Kind.RESTART: "Restarts",
-    Kind.REBALANCE: "Rebalances, as the operator saw them",
-    Kind.AUDITED: "Rebalances, as Kafka's own log has them",
+    Kind.REBALANCE: "Rebalances the operator saw",
+    Kind.AUDITED: "Rebalances in Kafka's own log",
 }
 
 
