@@ -1,0 +1,120 @@
+"""Events on their way to a sink: a bounded buffer, so that recording never waits for anything and never fails.
+
+What does not fit any more is dropped and counted, the newest first: a row of facts that breaks off can be read, one
+with holes cannot. A sink that is away is tried again, with pauses that grow. What it took may be written twice, after
+a failure or at the end: who reads events tells doubles by their ids.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Iterable
+from enum import StrEnum
+from itertools import islice
+from typing import Final, NoReturn
+
+import structlog
+
+from slackwater.adapters.telemetry.sinks import Line, Sink, SinkUnavailable
+from slackwater.api.telemetry.events import Event, write_line
+
+CAPACITY: Final = 20_000
+"""Events; about 20 MB at the most, and minutes of what the largest fleet has to tell."""
+BATCH: Final = 500
+AGAIN_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+
+_log = structlog.get_logger(__name__)
+
+
+class Dropped(StrEnum):
+    """Why an event was not written."""
+
+    BUFFER_FULL = "BufferFull"
+    REFUSED = "Refused"
+    """The sink can never take it, for example because it is too long."""
+    ENDING = "Ending"
+    """The operator ended before the sink took it."""
+
+
+class Recorder:
+    """`run` has to be running for anything to be written."""
+
+    def __init__(self, sink: Sink, *, capacity: int = CAPACITY, again_s: tuple[float, ...] = AGAIN_S) -> None:
+        self._sink = sink
+        self._capacity = capacity
+        self._again_s = again_s
+        self._waiting: deque[Event] = deque()
+        self._in_hand: tuple[Line, ...] = ()
+        self._some = asyncio.Event()
+        self._failures = 0
+        self._told = ""
+        self.recorded: Counter[str] = Counter()
+        """By type; all that was told, whether it was written or not."""
+        self.dropped: Counter[Dropped] = Counter()
+
+    @property
+    def waiting(self) -> int:
+        return len(self._waiting) + len(self._in_hand)
+
+    def record(self, events: Iterable[Event]) -> None:
+        """At once, whatever the sink does."""
+        for event in events:
+            self.recorded[event.type.value] += 1
+            if self.waiting >= self._capacity:
+                self.dropped[Dropped.BUFFER_FULL] += 1
+                continue
+            self._waiting.append(event)
+            self._some.set()
+
+    async def run(self) -> NoReturn:
+        """Write for ever."""
+        while True:
+            await self._some.wait()
+            if not await self._write_batch():
+                await asyncio.sleep(self._again_s[min(self._failures, len(self._again_s)) - 1])
+
+    async def close(self, within_s: float) -> None:
+        """After `run` was cancelled: write what is left, for so long at the most."""
+        try:
+            async with asyncio.timeout(within_s):
+                while self.waiting and await self._write_batch():
+                    pass
+                await self._sink.close()
+        except TimeoutError:
+            _log.warning("telemetry_not_closed", problem=f"the place for it did not end within {within_s:g} s")
+        if self.waiting:
+            self.dropped[Dropped.ENDING] += self.waiting
+            _log.warning("telemetry_lost", events=self.waiting, problem=self._told or "there was no time left")
+
+    async def _write_batch(self) -> bool:
+        """Whether the sink took all of it; if not, the rest stays in hand."""
+        if not self._in_hand:
+            self._in_hand = tuple(Line(event.key, write_line(event)) for event in self._next())
+        try:
+            self.dropped[Dropped.REFUSED] += await self._sink.write(self._in_hand)
+        except SinkUnavailable as error:
+            self._in_hand = error.left
+            self._failures += 1
+            self._tell(str(error))
+            return False
+        self._in_hand = ()
+        self._failures = 0
+        if self._told:
+            self._told = ""
+            _log.info("telemetry_written_again", waiting=len(self._waiting))
+        if not self._waiting:
+            self._some.clear()
+        return True
+
+    def _next(self) -> list[Event]:
+        batch = list(islice(self._waiting, BATCH))
+        for _ in batch:
+            self._waiting.popleft()
+        return batch
+
+    def _tell(self, problem: str) -> None:
+        """Once for each problem."""
+        if problem != self._told:
+            self._told = problem
+            _log.warning("telemetry_not_written", problem=problem, waiting=self.waiting)
