@@ -21,6 +21,8 @@ from tests.pipeline.report.chromium import browser as a_browser
 pytestmark = pytest.mark.browser
 
 DESK: Final[ViewportSize] = {"width": 1280, "height": 900}
+PAPER: Final[ViewportSize] = {"width": 718, "height": 1047}
+"""A4 without its margins, in CSS pixels."""
 READABLE: Final = 4.5
 """WCAG AA for text; 3 for what is drawn."""
 VISIBLE: Final = 3.0
@@ -185,12 +187,16 @@ def test_a_tooltip_says_what_the_nearest_row_says(page: Page) -> None:
 def test_nothing_is_wider_than_the_screen(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    outside = page.locator("body *:not(.scroll *, .unseen)").evaluate_all(
-        "(all, width) => all.filter(e => e.checkVisibility() && e.getBoundingClientRect().right > width + 1)"
-        ".map(e => e.outerHTML.slice(0, 120))",
-        width,
+    assert too_wide(page) == []
+
+
+def too_wide(page: Page) -> list[str]:
+    """What ends to the right of the screen, and does not scroll by itself."""
+    found: list[str] = page.locator("body *:not(.scroll *, .unseen)").evaluate_all(
+        "all => all.filter(e => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1)"
+        ".map(e => e.outerHTML.slice(0, 120))"
     )
-    assert outside == []
+    return found
 
 
 @pytest.mark.parametrize("width", [320, 1280])
@@ -215,6 +221,8 @@ def test_paper_has_every_chart_and_no_controls(page: Page, fleet: Fleet) -> None
     assert plots.evaluate_all("plots => plots.every(plot => plot.checkVisibility())")
     assert plots.count() == page.locator(".chart").count() - page.locator(".chart .absent").count()
     assert page.locator("#filter").is_hidden()
+    page.set_viewport_size(PAPER)
+    assert too_wide(page) == []
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     document = page.pdf(format="A4")
     assert len(re.findall(rb"/Type\s*/Page\b", document)) > len(fleet.details)

@@ -85,6 +85,12 @@ def test_days_and_hours() -> None:
     ]
 
 
+@given(st.floats(0, 2e9), st.floats(0, 4e8))
+def test_moments_on_one_axis_have_labels_of_their_own(first_s: float, span_s: float) -> None:
+    ticks = moments_between(first_s, first_s + span_s).ticks()
+    assert len({tick.label for tick in ticks}) == len(ticks)
+
+
 def test_shares_go_from_nothing_to_everything() -> None:
     assert [tick.place for tick in Share().ticks()] == [0, 0.25, 0.5, 0.75, 1]
 

@@ -69,16 +69,17 @@ def moment_text(at_s: float | None) -> str:
     if at_s is None:
         return UNKNOWN
     at = datetime.fromtimestamp(at_s, UTC)
-    return f"{day_text(at_s)} {at.year} {at:%H:%M:%S}{THIN}UTC"
+    return f"{day_text(at_s, year=True)} {at:%H:%M:%S}{THIN}UTC"
 
 
-def day_text(at_s: float) -> str:
+def day_text(at_s: float, *, year: bool = False) -> str:
     at = datetime.fromtimestamp(at_s, UTC)
-    return f"{at.day}{THIN}{MONTHS[at.month - 1]}"
+    return f"{at.day}{THIN}{MONTHS[at.month - 1]}{f' {at.year}' if year else ''}"
 
 
-def clock_text(at_s: float) -> str:
-    return f"{datetime.fromtimestamp(at_s, UTC):%H:%M}"
+def clock_text(at_s: float, *, seconds: bool = False) -> str:
+    at = datetime.fromtimestamp(at_s, UTC)
+    return f"{at:%H:%M:%S}" if seconds else f"{at:%H:%M}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

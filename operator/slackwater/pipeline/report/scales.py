@@ -21,7 +21,10 @@ TIME_STEPS_S: Final = (
     1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600, 2_592_000,
     7_776_000, 31_536_000,
 )  # fmt: skip
+MINUTE_S: Final = 60
 DAY_S: Final = 86_400
+MONTHS_OF_ONE_YEAR_S: Final = 330 * DAY_S
+"""Beyond it, the same day may come twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,9 @@ class Moments:
 
     def _label(self, at_s: float, step_s: int) -> str:
         if step_s >= DAY_S:
-            return day_text(at_s)
+            return day_text(at_s, year=self.last_s - self.first_s > MONTHS_OF_ONE_YEAR_S)
+        if step_s < MINUTE_S:
+            return clock_text(at_s, seconds=True)
         if self.last_s - self.first_s <= DAY_S:
             return clock_text(at_s)
         return f"{day_text(at_s)} {clock_text(at_s)}"

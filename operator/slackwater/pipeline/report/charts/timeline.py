@@ -56,8 +56,8 @@ def timeline_chart(detail: Detail) -> Figure:
     return Figure(
         name="timeline",
         title="Restarts, rebalances and generations",
-        hint="A lane for each cause. The taller a mark, the more happened in its slot of time; a dot on top: the"
-        " member's partitions were given away meanwhile.",
+        hint=f"{_span(x)} A lane for each cause; the taller a mark, the more happened in its slot of time. A dot on"
+        " top: the member's partitions were given away meanwhile.",
         drawing=_drawing(detail, lanes, x) if anything else None,
         legend=_legend(lanes, bool(detail.generations)),
         table=DataTable(
@@ -66,6 +66,10 @@ def timeline_chart(detail: Detail) -> Figure:
         ),
         absent="No restart and no rebalance was recorded.",
     )
+
+
+def _span(x: Moments) -> str:
+    return f"From {moment_text(x.first_s)} to {moment_text(x.last_s)}."
 
 
 def lanes_of(detail: Detail) -> tuple[Lane, ...]:
