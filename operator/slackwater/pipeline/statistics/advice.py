@@ -13,7 +13,7 @@ from slackwater.core.timeouts import ClassicTimeouts, classic_timeouts
 from slackwater.pipeline.statistics.choice import WORTH_A_CHANGE, Choice, Estimate, estimate_of
 from slackwater.pipeline.statistics.constraint import HEARTBEATS_A_SESSION
 from slackwater.pipeline.statistics.cost import RebalanceProtocol
-from slackwater.pipeline.statistics.history import PollWindows
+from slackwater.pipeline.statistics.history import PollCounts, PollWindows
 from slackwater.pipeline.statistics.membership import membership_costs
 from slackwater.pipeline.statistics.model import GroupModel
 from slackwater.pipeline.statistics.polls import BATCH_SHARE, MARGIN, PollTimes, most_records, poll_times
@@ -65,7 +65,11 @@ def heartbeat(settings: GroupSettings, fit: ClassicTimeouts) -> RecommendedSetti
 
 
 def polls(
-    settings: GroupSettings, windows: PollWindows, observed_days: float, session_ms: int, rng: np.random.Generator
+    settings: GroupSettings,
+    windows: PollWindows | PollCounts,
+    observed_days: float,
+    session_ms: int,
+    rng: np.random.Generator,
 ) -> tuple[RecommendedSetting | None, RecommendedSetting | None]:
     """max.poll.interval.ms and max.poll.records; None where the clients told too little."""
     times = poll_times(windows, observed_days, rng)
@@ -93,7 +97,9 @@ def _poll_interval(settings: GroupSettings, times: PollTimes, session_ms: int) -
     )
 
 
-def _poll_records(settings: GroupSettings, windows: PollWindows, interval_ms: int) -> RecommendedSetting | None:
+def _poll_records(
+    settings: GroupSettings, windows: PollWindows | PollCounts, interval_ms: int
+) -> RecommendedSetting | None:
     found = most_records(windows, interval_ms)
     if found is None:
         return None

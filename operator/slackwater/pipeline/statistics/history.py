@@ -18,9 +18,11 @@ from slackwater.pipeline.statistics.arrays import Bools, Floats
 DAYS_A_MONTH: Final = 30.0
 MOST_POINTS: Final = 2_000
 """Distinct silences beyond which they are put on a logarithmic grid."""
-_GRID_FROM_S: Final = 0.1
-_LOG_STEP: Final = 0.005
+GRID_FROM_S: Final = 0.1
+LOG_STEP: Final = 0.005
 """Of the grid: a silence is at most 0.5 % longer on it than it was, so every cost on it is at most 0.5 % too high."""
+ON_THE_GRID: Final = 1e-6
+"""Of a step: what is on the grid already stays where it is, whatever the last digit of its logarithm."""
 
 
 def no_floats() -> Floats:
@@ -40,6 +42,19 @@ class PollWindows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PollCounts:
+    """Windows as counted values: what a history of any length is compressed to before it comes here."""
+
+    longest_ms: Floats = field(default_factory=no_floats)
+    windows: Floats = field(default_factory=no_floats)
+    """How many windows had each of `longest_ms`; same length."""
+    record_ms: Floats = field(default_factory=no_floats)
+    """A window's longest time between two polls over the records of its average poll, where it had any."""
+    record_windows: Floats = field(default_factory=no_floats)
+    """How many windows had each of `record_ms`; same length."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GroupHistory:
     """One group's restarts, arrays of equal length and in any order, over `observed_days` ending now."""
 
@@ -54,14 +69,16 @@ class GroupHistory:
     """Restarts that were warm handovers; they are not among the silences."""
     longest_live_gap_s: float | None = None
     """The longest time between two heartbeats of a member that lived; None where nobody measured it."""
-    polls: PollWindows = field(default_factory=PollWindows)
+    polls: PollWindows | PollCounts = field(default_factory=PollWindows)
+    times: Floats | None = None
+    """How many restarts each entry stands for, where they were counted before they came here. None: one each."""
 
     def __post_init__(self) -> None:
-        lengths = {len(self.silence_s), len(self.returned)} | (
-            {len(self.planned)} if self.planned is not None else set()
-        )
-        if len(lengths) > 1:
-            raise ValueError("silence_s, returned and planned describe the same restarts: give them the same length")
+        described = (self.silence_s, self.returned, self.planned, self.times)
+        if len({len(each) for each in described if each is not None}) > 1:
+            raise ValueError(
+                "silence_s, returned, planned and times describe the same restarts: give them the same length"
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,23 +112,41 @@ def restarts_of(history: GroupHistory, longest_timeout_s: float) -> Restarts:
     """Put a history in order; linear in the number of restarts but for one sort."""
     silence_s = np.asarray(history.silence_s, dtype=np.float64)
     returned = np.asarray(history.returned, dtype=np.bool_)
+    times = np.ones(len(silence_s)) if history.times is None else np.asarray(history.times, dtype=np.float64)
     possible = np.isfinite(silence_s) & (silence_s >= 0)
     kept = possible & (silence_s <= longest_timeout_s)
-    planned = history.planned[kept].mean() if history.planned is not None and kept.any() else 0.0
+    seen = float(times[kept].sum())
+    planned = float(times[kept & history.planned].sum()) / seen if history.planned is not None and seen else 0.0
     return Restarts(
-        silences=silences_of(silence_s[kept], returned[kept]),
-        lost=int((possible & ~kept).sum()),
-        impossible=int((~possible).sum()),
-        planned_share=float(planned),
+        silences=silences_of(silence_s[kept], returned[kept], times[kept]),
+        lost=int(times[possible & ~kept].sum()),
+        impossible=int(times[~possible].sum()),
+        planned_share=planned,
     )
 
 
-def silences_of(silence_s: Floats, returned: Bools) -> Silences:
-    """Count equal silences; many different ones are rounded up to a grid of 0.5 % (`MOST_POINTS`)."""
+def silences_of(silence_s: Floats, returned: Bools, times: Floats | None = None) -> Silences:
+    """Count equal silences; many different ones are rounded up to a grid of 0.5 % (`MOST_POINTS`).
+
+    `times`: how many restarts each entry stands for; None: one.
+    """
     at_s, where = np.unique(silence_s, return_inverse=True)
     if len(at_s) > MOST_POINTS:
-        steps = np.ceil(np.log(np.maximum(silence_s, _GRID_FROM_S) / _GRID_FROM_S) / _LOG_STEP)
-        step, where = np.unique(steps, return_inverse=True)
-        at_s = _GRID_FROM_S * np.exp(step * _LOG_STEP)
-    counts = [np.bincount(where[which], minlength=len(at_s)).astype(np.float64) for which in (returned, ~returned)]
+        step, where = np.unique(steps_of(silence_s, GRID_FROM_S), return_inverse=True)
+        at_s = lengths_of(step, GRID_FROM_S)
+    weights = np.ones(len(silence_s)) if times is None else times
+    counts = [
+        np.bincount(where[which], weights[which], minlength=len(at_s)).astype(np.float64)
+        for which in (returned, ~returned)
+    ]
     return Silences(at_s, *counts)
+
+
+def steps_of(values: Floats, from_value: float) -> Floats:
+    """Where positive values are on a grid that begins at `from_value`: the step at or just above each."""
+    return np.asarray(np.ceil(np.log(np.maximum(values, from_value) / from_value) / LOG_STEP - ON_THE_GRID))
+
+
+def lengths_of(steps: Floats, from_value: float) -> Floats:
+    """The values of that grid's steps."""
+    return np.asarray(from_value * np.exp(steps * LOG_STEP))

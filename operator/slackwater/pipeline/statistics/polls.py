@@ -16,7 +16,7 @@ from scipy.special import bdtrik
 
 from slackwater.pipeline.statistics.arrays import Floats
 from slackwater.pipeline.statistics.curve import fitted_curve
-from slackwater.pipeline.statistics.history import DAYS_A_MONTH, PollWindows, silences_of
+from slackwater.pipeline.statistics.history import DAYS_A_MONTH, PollCounts, PollWindows, silences_of
 
 FEWEST_WINDOWS: Final = 30
 MARGIN: Final = 1.5
@@ -39,35 +39,46 @@ class PollTimes:
     """Its 95 % interval."""
 
 
-def poll_times(polls: PollWindows, observed_days: float, rng: np.random.Generator) -> PollTimes | None:
+def poll_times(polls: PollWindows | PollCounts, observed_days: float, rng: np.random.Generator) -> PollTimes | None:
     """None where there are too few windows to say."""
-    longest_s = _usable(polls.longest_ms) / 1000
-    if len(longest_s) < FEWEST_WINDOWS or not observed_days > 0:
+    counts = poll_counts(polls)
+    longest_s, windows = _usable(counts.longest_ms / 1000, counts.windows)
+    seen = float(windows.sum())
+    if seen < FEWEST_WINDOWS or not observed_days > 0:
         return None
-    curve = fitted_curve(silences_of(longest_s, np.ones(len(longest_s), dtype=np.bool_)), rng, _REPLICATES)
+    curve = fitted_curve(silences_of(longest_s, np.ones(len(longest_s), dtype=np.bool_), windows), rng, _REPLICATES)
     # A history shorter than a month is not made to speak for windows that it never had more surely than it can.
-    a_month = len(longest_s) * max(1.0, DAYS_A_MONTH / observed_days)
+    a_month = seen * max(1.0, DAYS_A_MONTH / observed_days)
     points_s = np.geomspace(curve.threshold_s, max(_LONGEST_S, 2 * longest_s.max()), _SEARCH_POINTS)
     reached = np.argmax(curve.survival(points_s) <= 1 / a_month, axis=1)
     times_s = points_s[reached]
     lower_s, upper_s = np.quantile(times_s[1:], (0.025, 0.975))
     estimate_s = float(times_s[0])
-    return PollTimes(len(longest_s), estimate_s, min(float(lower_s), estimate_s), max(float(upper_s), estimate_s))
+    return PollTimes(int(seen), estimate_s, min(float(lower_s), estimate_s), max(float(upper_s), estimate_s))
 
 
-def most_records(polls: PollWindows, interval_ms: float) -> tuple[int, int] | None:
+def most_records(polls: PollWindows | PollCounts, interval_ms: float) -> tuple[int, int] | None:
     """The largest batch that stays within `BATCH_SHARE` of the interval, and how many windows say so; None where too
     few windows tell their records. The time of a record is the distribution-free 95 % bound of its 99 % quantile, or
     the longest seen where the windows are too few for one."""
-    if len(polls.records) != len(polls.longest_ms):
+    counts = poll_counts(polls)
+    record_ms, windows = _usable(counts.record_ms, counts.record_windows)
+    seen = int(windows.sum())
+    if seen < FEWEST_WINDOWS:
         return None
-    with np.errstate(divide="ignore", invalid="ignore"):
-        per_record_ms = polls.longest_ms / polls.records
-    per_record_ms = np.sort(_usable(per_record_ms[polls.records >= 1]))
-    if len(per_record_ms) < FEWEST_WINDOWS:
-        return None
-    slowest_ms = per_record_ms[_upper_rank(len(per_record_ms), _RECORD_QUANTILE)]
-    return max(1, int(BATCH_SHARE * interval_ms / slowest_ms)), len(per_record_ms)
+    order = np.argsort(record_ms)
+    up_to = np.cumsum(windows[order])
+    slowest_ms = record_ms[order][np.searchsorted(up_to, _upper_rank(seen, _RECORD_QUANTILE), side="right")]
+    return max(1, int(BATCH_SHARE * interval_ms / slowest_ms)), seen
+
+
+def poll_counts(polls: PollWindows | PollCounts) -> PollCounts:
+    """Windows, each counted once; what is counted already as it is."""
+    if isinstance(polls, PollCounts):
+        return polls
+    some = polls.records >= 1 if len(polls.records) == len(polls.longest_ms) else np.zeros(0, dtype=np.bool_)
+    record_ms = polls.longest_ms[some] / polls.records[some] if len(some) else np.empty(0)
+    return PollCounts(polls.longest_ms, np.ones(len(polls.longest_ms)), record_ms, np.ones(len(record_ms)))
 
 
 def _upper_rank(count: int, quantile: float) -> int:
@@ -75,5 +86,6 @@ def _upper_rank(count: int, quantile: float) -> int:
     return int(min(np.ceil(bdtrik(0.95, count, quantile)), count - 1))
 
 
-def _usable(values: Floats) -> Floats:
-    return values[np.isfinite(values) & (values > 0)]
+def _usable(values: Floats, times: Floats) -> tuple[Floats, Floats]:
+    usable = np.isfinite(values) & (values > 0)
+    return values[usable], times[usable]
