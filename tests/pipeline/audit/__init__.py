@@ -1,0 +1,1 @@
+"""Tests of the audit of `__consumer_offsets`."""
