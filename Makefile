@@ -24,9 +24,10 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 demo: setup ## Compare five rollouts on a real Kafka and Kubernetes; as root (KEEP=1 leaves them up)
 	$(BIN)/python -m sandbox.demo $(if $(KEEP),--keep)
 
-test: setup ## Everything: check, the explorations, then the tests against the sandbox, which stays up; as root
+test: setup ## Everything: check, explorations, Spark, then the tests against the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory explore
+	@$(MAKE) --no-print-directory pipeline
 	@$(MAKE) --no-print-directory sandbox-up
 	@$(MAKE) --no-print-directory e2e
 
@@ -34,7 +35,7 @@ check: setup ## What needs no sandbox, in less than a minute: lint, types, layer
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore e2e faults bench
+.PHONY: lint types layers unit explore pipeline e2e faults bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -49,6 +50,9 @@ unit: setup ## The tests that need nothing but Python
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
 	$(call timed,explore,$(BIN)/pytest -q -m slow)
+
+pipeline: setup ## The tests that start a Spark, or look at the report in Chromium (installed where it is missing; as root)
+	$(call timed,pipeline,$(BIN)/pytest -q -m "(spark or browser) and not e2e and not slow")
 
 e2e: setup ## The tests against the sandbox, which must be up
 	@$(BIN)/pytest -m "e2e and not long"
