@@ -35,6 +35,8 @@ class Dropped(StrEnum):
     """The sink can never take it, for example because it is too long."""
     ENDING = "Ending"
     """The operator ended before the sink took it."""
+    FAILED = "Failed"
+    """A bug kept a pass from being told, whatever there was to tell."""
 
 
 class Recorder:

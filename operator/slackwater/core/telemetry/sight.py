@@ -1,16 +1,15 @@
-"""What one pass over a group gives to tell from, and how its events are marked."""
+"""What one pass over a group gives to tell from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
-from slackwater.api.telemetry.events import SCHEMA
 from slackwater.api.telemetry.words import RestartReason
 from slackwater.core.acts import Act
 from slackwater.core.plan import Plan
+from slackwater.core.telemetry.envelopes import envelope, fact_id
 from slackwater.core.world import World
 
 
@@ -37,19 +36,7 @@ class Sight:
     """Id of the Kafka cluster, once it is known."""
 
     def fact_id(self, *parts: object) -> str:
-        """The same for the same parts, and for no others of this object or any other."""
-        text = "\x1f".join(str(part) for part in (self.world.group.metadata.uid, *parts))
-        return sha256(text.encode()).hexdigest()[:32]
+        return fact_id(self.world.group, *parts)
 
     def envelope(self, *fact: object) -> dict[str, Any]:
-        """All fields of an event's envelope but its type. `fact`: what tells it from all other events."""
-        group = self.world.group
-        return {
-            "schema_version": SCHEMA,
-            "id": self.fact_id(*fact),
-            "at": self.world.now,
-            "cluster": self.cluster,
-            "namespace": group.namespace,
-            "name": group.name,
-            "group_id": group.group_id,
-        }
+        return envelope(self.world.group, self.world.now, self.cluster, *fact)

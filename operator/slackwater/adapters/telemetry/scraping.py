@@ -1,0 +1,73 @@
+"""Asks consumers' Prometheus endpoints, many at a time, and waits for none of them long."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+
+from slackwater.adapters.telemetry.poll_metrics import read_poll_metrics
+from slackwater.api.errors import SlackwaterError
+from slackwater.core.telemetry.polls import PollReading
+
+TIMEOUT_S: Final = 3.0
+AT_ONCE: Final = 32
+LONGEST_ANSWER: Final = 8 * 1024 * 1024
+"""Bytes; a Java process with many topics publishes some hundreds of kilobytes."""
+_ACCEPT: Final = {"Accept": "text/plain;version=0.0.4"}
+
+
+class ScrapeFailed(SlackwaterError):
+    """An endpoint did not answer as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the consumers of a group publish their metrics, in each of its pods."""
+
+    port: int
+    path: str = "/metrics"
+
+
+class Scraper:
+    """To be closed. Nothing is opened before the first question."""
+
+    def __init__(self, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+        self._session: aiohttp.ClientSession | None = None
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    async def read(self, address: str, endpoint: Endpoint) -> PollReading | None:
+        """None: it tells of no consumer's polls. Raises ScrapeFailed and MetricsUnreadable."""
+        host = f"[{address}]" if ":" in address else address
+        url = f"http://{host}:{endpoint.port}/{endpoint.path.lstrip('/')}"
+        async with self._turn:
+            return read_poll_metrics(await self._text(url))
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def _text(self, url: str) -> str:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=self._timeout, headers=_ACCEPT)
+        try:
+            async with self._session.get(url, allow_redirects=False) as response:
+                if response.status != 200:
+                    raise ScrapeFailed(f"{url} answered with status {response.status}")
+                return (await _whole(response, url)).decode(errors="replace")
+        except TimeoutError as error:
+            raise ScrapeFailed(f"{url} does not answer") from error
+        except aiohttp.ClientError as error:
+            raise ScrapeFailed(f"{url} cannot be read: {error}") from error
+
+
+async def _whole(response: aiohttp.ClientResponse, url: str) -> bytes:
+    content = bytearray()
+    async for chunk in response.content.iter_any():
+        content += chunk
+        if len(content) > LONGEST_ANSWER:
+            raise ScrapeFailed(f"{url} answered with more than {LONGEST_ANSWER} bytes")
+    return bytes(content)

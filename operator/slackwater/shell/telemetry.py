@@ -1,0 +1,169 @@
+"""The operator's memory of what happened, on its way out: each pass is told here, and each pod that the watch brings.
+
+Nothing here may delay or fail a pass. What goes wrong is counted and said in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any, Final, NoReturn
+
+import structlog
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.translation import group_of
+from slackwater.adapters.telemetry.files import FileSink
+from slackwater.adapters.telemetry.pod_ends import PodEnds
+from slackwater.adapters.telemetry.recorder import Dropped, Recorder
+from slackwater.adapters.telemetry.scraping import Endpoint, Scraper
+from slackwater.adapters.telemetry.sinks import Sink
+from slackwater.adapters.telemetry.topic import TopicSink
+from slackwater.api.errors import SlackwaterError
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.acts import Act
+from slackwater.core.plan import Plan
+from slackwater.core.telemetry.polls import poll_observed
+from slackwater.core.telemetry.sight import Sight
+from slackwater.core.telemetry.tracker import Tracker, follow
+from slackwater.core.world import Pod, World
+from slackwater.shell.metrics import Metrics
+from slackwater.shell.own_kafka import read_client_settings
+from slackwater.shell.places import FilePlace, Place
+from slackwater.shell.store import Key
+
+Json = Mapping[str, Any]
+
+SCRAPE_EVERY_S: Final = 60.0
+"""As far as the Java client's own figures look back."""
+END_WITHIN_S: Final = 3.0
+"""Kopf gives everything at the end 5 s."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Telemetry:
+    """Without a recorder nothing is told, and nothing costs anything.
+
+    `cluster_of`: the id of the Kafka cluster that a group is in, empty while it is not known. `endpoint_of`: where a
+    group's consumers publish their metrics.
+    """
+
+    def __init__(
+        self,
+        recorder: Recorder | None,
+        now: Callable[[], float],
+        cluster_of: Callable[[Key], str] = lambda _: "",
+        endpoint_of: Callable[[ConsumerGroup], Endpoint | None] = lambda _: None,
+    ) -> None:
+        self._recorder = recorder
+        self._now = now
+        self._cluster_of = cluster_of
+        self._endpoint_of = endpoint_of
+        self._scraper = Scraper()
+        self._ends = PodEnds()
+        self._trackers: dict[Key, Tracker] = {}
+        self._seen: dict[Key, World] = {}
+        """The newest world of each group whose consumers publish metrics."""
+        self.scrapes: Counter[str] = Counter()
+        """By result."""
+
+    def saw(self, key: Key, world: World, decided: Plan, acted: Act | None) -> None:
+        """At the end of a pass. `acted`: what was done, None when nothing was or it was refused."""
+        if self._recorder is None:
+            return
+        try:
+            ends = self._ends.of(key, world.group.spec.consumer_container.name)
+            sight = Sight(world, decided, acted, ends, self._cluster_of(key))
+            self._trackers[key], events = follow(self._trackers.get(key, Tracker()), sight)
+            self._recorder.record(events)
+        except Exception:  # noqa: BLE001 - a bug in telling what happened must not stop what happens
+            self._trackers.pop(key, None)
+            self._recorder.dropped[Dropped.FAILED] += 1
+            _log.exception("telemetry_failed", group=str(key))
+        if self._endpoint_of(world.group) is not None:
+            self._seen[key] = world
+        else:
+            self._seen.pop(key, None)
+
+    def saw_pod(self, obj: Json) -> None:
+        """Every version of a pod that the watch brings, that of its deletion too."""
+        name = group_of(obj)
+        if self._recorder is not None and name is not None:
+            self._ends.take(Key(obj["metadata"]["namespace"], name), obj)
+
+    def forget(self, key: Key) -> None:
+        self._trackers.pop(key, None)
+        self._seen.pop(key, None)
+        self._ends.forget(key)
+
+    def parts(self) -> Iterable[tuple[str, Coroutine[Any, Any, NoReturn]]]:
+        """What has to run as long as the operator does, by name."""
+        if self._recorder is not None:
+            yield "telemetry", self._recorder.run()
+            yield "poll-times", self._keep_scraping()
+
+    async def close(self) -> None:
+        """After its parts have ended."""
+        await self._scraper.close()
+        if self._recorder is not None:
+            await self._recorder.close(END_WITHIN_S)
+
+    def publish(self, metrics: Metrics) -> None:
+        recorder = self._recorder
+        if recorder is None:
+            return
+        metrics.count_requests(
+            "slackwater_telemetry_events_total",
+            "What was told, by type of event.",
+            ("type",),
+            lambda: [((kind,), count) for kind, count in recorder.recorded.items()],
+        )
+        metrics.count_requests(
+            "slackwater_telemetry_dropped_total",
+            "Events that were not written, by reason.",
+            ("reason",),
+            lambda: [((reason.value,), recorder.dropped[reason]) for reason in Dropped],
+        )
+        metrics.count_requests(
+            "slackwater_telemetry_scrapes_total",
+            "Questions to consumers' metrics endpoints, by result.",
+            ("result",),
+            lambda: [((result,), count) for result, count in self.scrapes.items()],
+        )
+
+    async def _keep_scraping(self) -> NoReturn:
+        while True:
+            await asyncio.sleep(SCRAPE_EVERY_S)
+            await self.scrape()
+
+    async def scrape(self) -> None:
+        """Ask every running pod whose group says where, all at about the same time."""
+        asked = []
+        for key, world in self._seen.items():
+            endpoint = self._endpoint_of(world.group)
+            pods = [pod for pod in world.wanted_pods if pod.address and pod.started_at is not None]
+            if endpoint is not None:
+                asked += [self._ask(key, world.group, pod, endpoint) for pod in pods if not pod.terminating]
+        await asyncio.gather(*asked)
+
+    async def _ask(self, key: Key, group: ConsumerGroup, pod: Pod, endpoint: Endpoint) -> None:
+        try:
+            reading = await self._scraper.read(pod.address, endpoint)
+        except SlackwaterError as error:
+            self.scrapes["failed"] += 1
+            _log.debug("poll_times_unreadable", group=str(key), pod=pod.name, problem=str(error))
+            return
+        self.scrapes["ok" if reading is not None else "nothing found"] += 1
+        if reading is not None and self._recorder is not None:
+            self._recorder.record([poll_observed(group, pod, reading, self._now(), self._cluster_of(key))])
+
+
+def sink_at(place: Place, api: KubernetesApi, now: Callable[[], float]) -> Sink:
+    """A folder of files, or a topic of a KafkaConnection."""
+    match place:
+        case FilePlace():
+            return FileSink(place.path, now)
+        case _:
+            return TopicSink(place.topic, lambda: read_client_settings(api, place.connection))
