@@ -1,7 +1,5 @@
 """The command line of the ingest job. Imports no pyspark, so that `--help` is quick and its absence can be told."""
 
-
-
 from __future__ import annotations
 
 from typing import Annotated
