@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from slackwater.pipeline.audit.decoding import decode
@@ -15,6 +15,9 @@ from slackwater.pipeline.audit.errors import Reason, Undecodable
 from slackwater.pipeline.audit.layouts import ASSIGNMENT, SUBSCRIPTION, VALUES, KeyType
 from slackwater.pipeline.audit.wire import Field, Kind, Layout, read
 from tests.pipeline.audit.encoding import classic_group, classic_member, consumer_member, key, value, written
+
+quickly = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+thoroughly = settings(quickly, max_examples=400)
 
 MESSAGES = (*VALUES.values(), SUBSCRIPTION, ASSIGNMENT)
 EVERY_VERSION = [
@@ -25,6 +28,7 @@ EVERY_VERSION = [
 
 
 @pytest.mark.parametrize(("layout", "version"), EVERY_VERSION)
+@quickly
 @given(data=st.data())
 def test_what_was_written_is_read(layout: Layout, version: int, data: st.DataObject) -> None:
     values = data.draw(_values(layout.fields, version))
@@ -32,6 +36,7 @@ def test_what_was_written_is_read(layout: Layout, version: int, data: st.DataObj
 
 
 @pytest.mark.parametrize(("layout", "version"), EVERY_VERSION)
+@quickly
 @given(data=st.data())
 def test_a_message_that_is_cut_off_is_refused(layout: Layout, version: int, data: st.DataObject) -> None:
     whole = written(layout, data.draw(_values(layout.fields, version)), version)
@@ -41,11 +46,13 @@ def test_a_message_that_is_cut_off_is_refused(layout: Layout, version: int, data
     assert refused.value.reason is Reason.TRUNCATED
 
 
+@thoroughly
 @given(key=st.binary(max_size=80), value=st.none() | st.binary(max_size=200))
 def test_no_bytes_raise_anything_but_our_own_error(key: bytes, value: bytes | None) -> None:
     _decode_or_refuse(key, value)
 
 
+@thoroughly
 @given(key_type=st.sampled_from(sorted(VALUES)), tail=st.binary(max_size=300), version=st.integers(0, 4))
 def test_no_value_of_a_known_type_raises_anything_but_our_own_error(
     key_type: KeyType, tail: bytes, version: int
@@ -53,6 +60,7 @@ def test_no_value_of_a_known_type_raises_anything_but_our_own_error(
     _decode_or_refuse(key(key_type, "payments", "member", "orders"), version.to_bytes(2, "big") + tail)
 
 
+@thoroughly
 @given(place=st.integers(0, 10_000), byte=st.integers(0, 255), version=st.integers(0, 4))
 def test_one_wrong_byte_raises_nothing_but_our_own_error(place: int, byte: int, version: int) -> None:
     group = classic_group(3, classic_member("m-1", "payments-0", (0, 1)), classic_member("m-2", "payments-1", (2,)))
