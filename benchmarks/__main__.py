@@ -1,23 +1,33 @@
-"""`python -m benchmarks`: measure, show, and keep the figures in build/bench/reconcile.json."""
+"""`python -m benchmarks [reconcile|recommend …]`: measure, show, and keep the figures in build/bench."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from benchmarks import figures
 from sandbox.layout import Layout, read_state
 from slackwater.api.errors import SlackwaterError
 
-BUILD = Path(__file__).resolve().parents[1] / "build" / "bench"
+BUILD: Final = Path(__file__).resolve().parents[1] / "build" / "bench"
 
 
-def main() -> int:
-    """The result is the exit code."""
+def main(names: list[str]) -> int:
+    """Run those that are named, or all. The result is the exit code."""
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        sys.stderr.write(f"There is no benchmark {unknown[0]}: choose from {', '.join(BENCHMARKS)}\n")
+        return 2
+    return max(BENCHMARKS[name]() for name in names or BENCHMARKS)
+
+
+def reconcile_benchmark() -> int:
+    """The operator, against the sandbox."""
     state = read_state(Layout.from_environment())
     if "kubeconfig" not in state or "bootstrap_servers" not in state:
-        sys.stderr.write("The benchmarks need the sandbox, which is not up: make sandbox-up\n")
+        sys.stderr.write("The operator's benchmark needs the sandbox, which is not up: make sandbox-up\n")
         return 1
     kubeconfig, bootstrap_servers = Path(str(state["kubeconfig"])), str(state["bootstrap_servers"])
     os.environ["KUBECONFIG"] = str(kubeconfig)
@@ -35,5 +45,23 @@ def main() -> int:
     return 0
 
 
+def recommend_benchmark() -> int:
+    """Recommended timeouts, against simulated truth."""
+    # One thread: the figures are to be those of one core. numpy reads this when it is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from benchmarks import recommend  # noqa: PLC0415 - see above; and the operator's benchmark needs no numpy
+
+    found = recommend.measure()
+    path = BUILD / "recommend.json"
+    recommend.write(found, path)
+    sys.stdout.write(f"{recommend.tables(found)}\nThe figures are in {path}.\n")
+    return 0
+
+
+BENCHMARKS: Final[dict[str, Callable[[], int]]] = {
+    "reconcile": reconcile_benchmark,
+    "recommend": recommend_benchmark,
+}
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

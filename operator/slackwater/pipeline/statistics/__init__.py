@@ -5,7 +5,7 @@ words and with its limits, stands in docs/tuning.md.
 
     history    what a group's members did: the input, checked, and compressed to a bounded number of points
     survival   Kaplan-Meier, its pointwise intervals, the area below it
-    tail       what lies above the median silence: a penalised mixture of log-normal and generalised Pareto tails
+    tail       the longest silences: a penalised mixture of log-normal and generalised Pareto tails
     curve      the two joined: one survival curve, and its bootstrap replicates
     settings   what a group is and has today
     cost       what a month under a session timeout costs, in partition-seconds

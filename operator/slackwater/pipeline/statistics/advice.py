@@ -18,6 +18,7 @@ from slackwater.pipeline.statistics.membership import membership_costs
 from slackwater.pipeline.statistics.model import GroupModel
 from slackwater.pipeline.statistics.polls import BATCH_SHARE, MARGIN, PollTimes, most_records, poll_times
 from slackwater.pipeline.statistics.settings import GroupSettings
+from slackwater.pipeline.statistics.wording import amount
 
 LEAST_POLL_INTERVAL_MS: Final = 30_000
 """Below that nothing is gained: a consumer that is stuck is looked at by people anyway."""
@@ -137,8 +138,9 @@ def membership(
         current=settings.membership,
         cheaper=best if cheaper else None,
         saving_partition_s_per_month=interval(saving) if cheaper else None,
-        why=f"{best} would save {saving.value:.3g} partition-seconds a month (95 %: {saving.lower:.3g} to "
-        f"{saving.upper:.3g})" + ("." if cheaper else ", which is not enough, or not sure enough, for a change."),
+        why=f"{best} would save {amount(saving.value)} partition-seconds a month "
+        f"(95 %: {amount(saving.lower)} to {amount(saving.upper)})"
+        + ("." if cheaper else ", which is not enough, or not sure enough, for a change."),
     )
 
 

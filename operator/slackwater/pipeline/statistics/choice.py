@@ -27,42 +27,53 @@ class Estimate:
     upper: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    target_s: float
-    lower_s: float
-    """From here …"""
-    upper_s: float
-    """… to here the target is not shown to be cheaper with 95 % confidence."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Of a timeout with today's."""
+
     saving: Estimate
-    """Of the target against today, in partition-seconds a month."""
+    """In partition-seconds a month."""
     today_cost: float
     confidence: float
-    """The share of replicates in which the target is cheaper than today."""
+    """The share of replicates in which it is cheaper than today's."""
 
     @property
     def is_shown_better(self) -> bool:
         return self.confidence >= CONFIDENCE and self.saving.value >= WORTH_A_CHANGE * self.today_cost
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    target_s: float
+    lower_s: float
+    """From here …"""
+    upper_s: float
+    """… to here the target is not shown to be cheaper with 95 % confidence."""
+    against_today: Comparison
+
+
+def cheapest(model: GroupModel, allowed: Allowed) -> float:
+    """The timeout that costs least by the estimate, in whole seconds where that is allowed."""
+    low_s, high_s = allowed.low.timeout_s, allowed.high.timeout_s
+    exact_s = minimiser(model.estimated_cost, model.curve.at_s, model.curve.threshold_s, low_s, high_s)
+    return in_whole_seconds(exact_s, low_s, high_s)
+
+
 def choose(model: GroupModel, allowed: Allowed, today_s: float) -> Choice:
     """`allowed` must not be empty."""
     low_s, high_s = allowed.low.timeout_s, allowed.high.timeout_s
-    exact_s = minimiser(model.estimated_cost, model.curve.at_s, model.curve.threshold_s, low_s, high_s)
-    target_s = in_whole_seconds(exact_s, low_s, high_s)
+    target_s = cheapest(model, allowed)
     grid_s = np.unique(np.append(np.geomspace(low_s, high_s, _GRID_POINTS), target_s))
     grid_s = grid_s[(grid_s >= low_s) & (grid_s <= high_s)]
     cost = model.cost(np.append(grid_s, (target_s, today_s)))
     target, today = cost[:, -2], cost[:, -1]
     lower_s, upper_s = _undecided(grid_s, cost[1:, :-2], target[1:], target_s)
-    return Choice(
-        target_s,
-        lower_s,
-        upper_s,
-        estimate_of(today - target),
-        float(today[0]),
-        float((target < today)[1:].mean()),
-    )
+    return Choice(target_s, lower_s, upper_s, comparison(target, today))
+
+
+def comparison(target: Floats, today: Floats) -> Comparison:
+    """Of two columns of costs, rows as in `GroupModel.cost`."""
+    return Comparison(estimate_of(today - target), float(today[0]), float((target < today)[1:].mean()))
 
 
 def estimate_of(rows: Floats) -> Estimate:

@@ -1,4 +1,4 @@
-"""One survival curve of a group's silences, counted below the median and modelled above it, with bootstrap replicates.
+"""One survival curve of a group's silences, counted up to a threshold and modelled above it, with bootstrap replicates.
 
 Row 0 of every matrix is the estimate; the others are replicates of a Bayesian bootstrap (Rubin 1981): each member's
 silence gets a random weight of mean 1, so that all rows are computed at once, and no replicate lacks a silence.
@@ -25,8 +25,8 @@ from slackwater.pipeline.statistics.tail import (
 )
 
 REPLICATES: Final = 200
-THRESHOLD_SURVIVAL: Final = 0.5
-"""The tail begins where at least this share of members is still silent."""
+TAIL_RESTARTS: Final = 200.0
+"""As many of the longest silences belong to the tail, but never more than half of all."""
 _EXTRA_SPREAD_RESTARTS: Final = 6.0
 """A bootstrap of few restarts is too sure of itself: its variance is raised by the factor 1 + 6/n."""
 _EXTRA_PRIOR: Final = 2.0
@@ -107,10 +107,10 @@ def fitted_curve(silences: Silences, rng: np.random.Generator, replicates: int =
     returned = _reweighted(silences.returned, steadiness, rng, replicates)
     censored = _reweighted(silences.censored, steadiness, rng, replicates)
     body = survival_of(returned, censored)
-    threshold_s = _threshold_s(silences.at_s, body[0])
+    threshold_s = _threshold_s(silences, body[0])
     index = int(np.searchsorted(silences.at_s, threshold_s, side="right"))
     tail_share = body[:, index - 1] if index else np.ones(len(body))
-    family = tail_family(threshold_s, float(silences.at_s[-1]))
+    family = tail_family(threshold_s, max(float(silences.at_s[-1]), threshold_s))
     weights = _tail_weights(family, silences.at_s[index:], returned[:, index:], censored[:, index:], rng)
     return Curve(silences.at_s, (returned + censored).sum(axis=1), body, family, tail_share, weights)
 
@@ -124,9 +124,10 @@ def _reweighted(counts: Floats, steadiness: float, rng: np.random.Generator, rep
     return rows
 
 
-def _threshold_s(at_s: Floats, survival: Floats) -> float:
+def _threshold_s(silences: Silences, survival: Floats) -> float:
     """The longest silence that leaves enough members silent, or just below the shortest where none does."""
-    enough = int((survival >= THRESHOLD_SURVIVAL).sum())
+    at_s = silences.at_s
+    enough = int((survival >= min(0.5, TAIL_RESTARTS / silences.count)).sum())
     return max(float(at_s[enough - 1]) if enough else 0.9 * float(at_s[0]), _SHORTEST_THRESHOLD_S)
 
 

@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 
 from slackwater.pipeline.statistics.arrays import Floats
 from slackwater.pipeline.statistics.cost import REBALANCES_AN_EVICTION, Costs, monthly_cost
-from slackwater.pipeline.statistics.curve import Curve, fitted_curve
+from slackwater.pipeline.statistics.curve import REPLICATES, Curve, fitted_curve
 from slackwater.pipeline.statistics.history import DAYS_A_MONTH, Silences
 from slackwater.pipeline.statistics.survival import CONFIDENCE, kaplan_meier
 
@@ -84,9 +84,11 @@ class Watched:
     days: float
 
 
-def group_model(silences: Silences, watched: Watched, costs: Costs, rng: np.random.Generator) -> GroupModel:
+def group_model(
+    silences: Silences, watched: Watched, costs: Costs, rng: np.random.Generator, replicates: int = REPLICATES
+) -> GroupModel:
     """`silences` may hold a loan of similar groups besides the group's own `watched.restarts`."""
-    curve = fitted_curve(silences, rng)
+    curve = fitted_curve(silences, rng, replicates)
     months = watched.days / DAYS_A_MONTH
     restarts = curve.total[:, None] * (watched.restarts / silences.count) / months
     # A Gamma prior of shape 1 whose mean is LOST_SHARE of the restarts: none seen so far does not mean never.

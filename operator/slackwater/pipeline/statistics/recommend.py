@@ -93,7 +93,9 @@ class _Saying:
         settings = self._settings
         today_s = settings.session_timeout_ms / 1000
         must = not allowed.contains(today_s)
-        change = (must or choice.is_shown_better) and round(choice.target_s * 1000) != settings.session_timeout_ms
+        change = (must or choice.against_today.is_shown_better) and round(
+            choice.target_s * 1000
+        ) != settings.session_timeout_ms
         status = RecommendationStatus.RECOMMENDED if change else RecommendationStatus.KEEP_TODAY
         target_s = choice.target_s if change else today_s
         fitted = advice.fitted(settings, self._bounds, round(target_s * 1000))
@@ -108,7 +110,7 @@ class _Saying:
                 "session_timeout_ms": advice.session(settings, choice, fitted.session_ms, why),
                 "heartbeat_interval_ms": advice.heartbeat(settings, fitted),
                 "membership": advice.membership(model, settings, target_s, self._restarts.planned_share),
-                "saving_partition_s_per_month": advice.interval(choice.saving) if change else nothing,
+                "saving_partition_s_per_month": advice.interval(choice.against_today.saving) if change else nothing,
                 "needless_rebalances_per_month": _needless(model, today_s, target_s),
                 "curves": curves_of(model, self._bounds, settings, target_s),
             }

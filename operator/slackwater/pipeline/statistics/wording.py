@@ -40,9 +40,10 @@ class Basis:
 def verdict(from_what: Basis, choice: Choice, today_s: float, *, must: bool, change: bool) -> str:
     """Why the target is what it is."""
     restarts = from_what.restarts
+    against = choice.against_today
     saving = (
-        f"{choice.saving.value:.3g} partition-seconds a month (95 %: {choice.saving.lower:.3g} to "
-        f"{choice.saving.upper:.3g}) of {choice.today_cost:.3g}"
+        f"{amount(against.saving.value)} of {amount(against.today_cost)} partition-seconds a month "
+        f"(95 %: {amount(against.saving.lower)} to {amount(against.saving.upper)})"
     )
     target = f"{choice.target_s:g} s instead of {today_s:g} s"
     if not change:
@@ -52,6 +53,11 @@ def verdict(from_what: Basis, choice: Choice, today_s: float, *, must: bool, cha
     if must:
         return f"{from_what}, {target} is the cheapest that is allowed; today's is not.{_left_out(restarts)}"
     return f"{from_what}, {target} saves {saving}.{_left_out(restarts)}"
+
+
+def amount(value: float) -> str:
+    """Three digits, without an exponent: 4.55, 78, 2,260."""
+    return f"{float(f'{value:.3g}'):,.10g}"
 
 
 def binding(allowed: Allowed, choice: Choice, today_s: float, *, must: bool) -> str | None:
