@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from slackwater.pipeline.errors import LakeUnusable
 
@@ -47,10 +48,14 @@ def checkpoint_of(lake: str, name: str) -> str:
     return f"{lake.rstrip('/')}/checkpoints/{name}"
 
 
-def read(spark: SparkSession, lake: str, table: Table) -> DataFrame:
-    """A table of the lake. LakeUnusable when it is not there or holds nothing yet, naming the job that makes it."""
+def read(spark: SparkSession, lake: str, table: Table, schema: StructType | None = None) -> DataFrame:
+    """A table of the lake. LakeUnusable when it is not there, naming the job that makes it.
+
+    With a `schema`, a table that is there and still empty is one of no rows; without, it is not there.
+    """
+    reader = spark.read if schema is None else spark.read.schema(schema)
     try:
-        return spark.read.parquet(path_of(lake, table))
+        return reader.parquet(path_of(lake, table))
     except AnalysisException as error:
         if error.getCondition() not in ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA"):
             raise

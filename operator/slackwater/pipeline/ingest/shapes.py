@@ -16,6 +16,7 @@ from typing import Final
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from slackwater.api.telemetry.events import SCHEMA
 from slackwater.pipeline.ingest.rules import BODY_RULES, ENVELOPE_RULES, Kind, Rule
 
 RFC_3339: Final = r"^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.]\d+)?([Zz]|[+-]\d\d:\d\d)$"
@@ -70,7 +71,8 @@ def _values_fit(event: Column, name: str) -> Column:
     """What the description does not tell: words, bounds, moments, nulls in lists."""
     of_envelope = [_fits(rule, F.col(rule.name), event, f"$.{rule.name}") for rule in ENVELOPE_RULES]
     of_body = [_fits(rule, F.col(name)[rule.name], event, f"$.{name}.{rule.name}") for rule in BODY_RULES[name]]
-    return reduce(and_, (each for each in (*of_envelope, *of_body) if each is not None))
+    this_schema = F.col("schema") == SCHEMA
+    return reduce(and_, (each for each in (this_schema, *of_envelope, *of_body) if each is not None))
 
 
 def _fits(rule: Rule, value: Column, event: Column, path: str) -> Column | None:
