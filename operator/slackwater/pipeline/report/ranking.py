@@ -23,7 +23,7 @@ FACTS: Final = ("members", "partitions", "protocol", "assignor", "library", "lib
 
 def ranked(sources: Sources) -> DataFrame:
     """One row a group, in the order of the page's table."""
-    audited = _audited(sources.audit_rebalances)
+    audited = _audited(sources.audit_rebalances, sources.audit_generations)
     known = sources.recommendations.select(KEY).unionByName(sources.groups.select(KEY)).distinct()
     recorded = (
         known.join(_advised(sources.recommendations), on=KEY, how="left")
@@ -93,9 +93,12 @@ def _rebalances(rebalances: DataFrame) -> DataFrame:
     )
 
 
-def _audited(rebalances: DataFrame) -> DataFrame:
-    return rebalances.groupBy(IN_KAFKA).agg(
-        F.count("*").alias("audited_rebalances"),
+def _audited(rebalances: DataFrame, generations: DataFrame) -> DataFrame:
+    """A group with one generation and no rebalance was audited, too."""
+    counted = rebalances.select(*IN_KAFKA, "at", F.lit(1).alias("rebalance"))
+    told = counted.unionByName(generations.select(*IN_KAFKA, "at", F.lit(0).alias("rebalance")))
+    return told.groupBy(IN_KAFKA).agg(
+        F.sum("rebalance").alias("audited_rebalances"),
         F.min(moment_s("at")).alias("first_audited_s"),
         F.max(moment_s("at")).alias("last_audited_s"),
     )
@@ -109,13 +112,13 @@ def _with_span(groups: DataFrame) -> DataFrame:
 
 def _with_standing(groups: DataFrame) -> DataFrame:
     """`standing` in the model's words, and `saving` where there is a change to save by."""
-    unadvised = F.when(F.col("name") == "", Standing.AUDITED_ONLY).otherwise(Standing.NONE_YET)
+    unadvised = F.when(F.col("name") == "", Standing.AUDITED_ONLY.value).otherwise(Standing.NONE_YET.value)
     saving = F.when(_changes(), F.col("saving_partition_s_per_month.value"))
     return groups.withColumns({"standing": F.coalesce("status", unadvised), "saving": saving})
 
 
 def _changes() -> Column:
-    return F.col("status") == Standing.RECOMMENDED
+    return F.col("status") == Standing.RECOMMENDED.value
 
 
 def _in_order(groups: DataFrame) -> DataFrame:

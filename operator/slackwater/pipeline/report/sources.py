@@ -18,25 +18,9 @@ from pyspark.sql.types import StructType
 from slackwater.api.recommendation import SCHEMA, RecommendationStatus
 from slackwater.pipeline import schemas, tables
 from slackwater.pipeline.errors import LakeUnusable
+from slackwater.pipeline.report.columns import AUDIT_GENERATIONS, AUDIT_REBALANCES, QUARANTINE, RECOMMENDATIONS
 from slackwater.pipeline.tables import Table
 
-_SETTING: Final = "struct<current: bigint, lower: bigint, target: bigint, upper: bigint, why: string>"
-_INTERVAL: Final = "struct<lower: double, value: double, upper: double>"
-RECOMMENDATIONS: Final = f"""
-    schema int, cluster string, namespace string, name string, group_id string, as_of timestamp,
-    spec_generation bigint, restarts bigint, pooled_restarts double, observed_days double, status string, why string,
-    binding string, session_timeout_ms {_SETTING}, heartbeat_interval_ms {_SETTING}, max_poll_interval_ms {_SETTING},
-    max_poll_records {_SETTING},
-    membership struct<current: string, cheaper: string, saving_partition_s_per_month: {_INTERVAL}, why: string>,
-    saving_partition_s_per_month {_INTERVAL},
-    needless_rebalances_per_month struct<today: double, recommended: double, upper: double>,
-    curves struct<
-        survival: array<struct<silence_s: double, survival: double, lower: double, upper: double>>,
-        cost: array<struct<session_timeout_ms: bigint, cost: double, today: boolean, recommended: boolean>>>
-"""
-AUDIT_REBALANCES: Final = "cluster string, group_id string, at timestamp, cause string, duration_s double"
-AUDIT_GENERATIONS: Final = "cluster string, group_id string, at timestamp, generation bigint"
-QUARANTINE: Final = "reason string"
 _READ: Final = (
     Table.RECOMMENDATIONS,
     Table.EVENTS,
@@ -53,7 +37,7 @@ _READ: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Silver as `schemas` has it, the rest with the columns above.
+    """Silver as `schemas` has it, the rest with the columns of `columns`.
 
     `unread`: recommendations of another schema than ours. `missing`: what the lake does not hold.
     """
@@ -72,7 +56,7 @@ class Sources:
 
 def is_of_known_schema() -> Column:
     """Whether a recommendation is one that this version can read."""
-    known = F.col("status").isin([str(status) for status in RecommendationStatus])
+    known = F.col("status").isin([status.value for status in RecommendationStatus])
     return (F.col("schema") == SCHEMA) & known
 
 
@@ -81,16 +65,14 @@ def read_sources(spark: SparkSession, lake: str, as_of: datetime | None) -> Sour
     _require_lake(spark, lake)
     missing = frozenset(table for table in _READ if not tables.exists(spark, lake, table))
 
-    def table(name: Table, schema: StructType | str) -> DataFrame:
-        nothing = spark.createDataFrame([], schema)
-        if name in missing:
-            return nothing
-        return nothing.unionByName(tables.read(spark, lake, name), allowMissingColumns=True)
+    def table(name: Table, schema: StructType) -> DataFrame:
+        return _nothing(spark, schema) if name in missing else _shaped(tables.read(spark, lake, name), schema)
 
     def until(rows: DataFrame, moment: str = "at") -> DataFrame:
         return rows if as_of is None else rows.where(F.col(moment) <= F.lit(as_of))
 
     recommendations = until(table(Table.RECOMMENDATIONS, RECOMMENDATIONS), "as_of")
+    quarantine = table(Table.QUARANTINE, QUARANTINE).unionByName(table(Table.AUDIT_QUARANTINE, QUARANTINE))
     return Sources(
         recommendations=recommendations.where(is_of_known_schema()),
         unread=recommendations.where(~F.coalesce(is_of_known_schema(), F.lit(False))),
@@ -98,12 +80,26 @@ def read_sources(spark: SparkSession, lake: str, as_of: datetime | None) -> Sour
         restarts=table(Table.RESTARTS, schemas.RESTARTS),
         rebalances=until(table(Table.REBALANCES, schemas.REBALANCES)),
         lag=until(table(Table.LAG, schemas.LAG)),
-        quarantine=table(Table.QUARANTINE, QUARANTINE).unionByName(
-            table(Table.AUDIT_QUARANTINE, QUARANTINE), allowMissingColumns=True
-        ),
+        quarantine=quarantine,
         audit_rebalances=until(table(Table.AUDIT_REBALANCES, AUDIT_REBALANCES)),
         audit_generations=until(table(Table.AUDIT_GENERATIONS, AUDIT_GENERATIONS)),
         missing=missing,
+    )
+
+
+def _nothing(spark: SparkSession, schema: StructType) -> DataFrame:
+    """No rows, and known to have none: Spark plans no work for it."""
+    return _shaped(spark.range(0), schema).where(F.lit(False))
+
+
+def _shaped(rows: DataFrame, schema: StructType) -> DataFrame:
+    """The columns of the schema; null where an older job did not write one."""
+    there = set(rows.columns)
+    return rows.select(
+        *(
+            F.col(field.name) if field.name in there else F.lit(None).cast(field.dataType).alias(field.name)
+            for field in schema.fields
+        )
     )
 
 
