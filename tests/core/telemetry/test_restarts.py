@@ -297,6 +297,17 @@ def test_an_operator_that_comes_in_the_middle_of_a_rollout_s_step_knows_who_was_
     assert later.restarts[0].reason is RestartReason.ROLLOUT
 
 
+def test_a_return_that_kafka_shows_before_the_cluster_shows_the_pod_is_told_once() -> None:
+    memory = step(1, 1, {"payments-1": "payments-1-a"})
+    story = Story(memory=memory)
+    story.look(0)
+    story.members = (member(0), member(1, "b"), member(2))
+    story.look(5, pods=story.replaced(1, None))
+    for at in (6, 7):
+        story.look(at, pods=story.replaced(1, successor(2, 3, ready=5)))
+    assert [told.outcome for told in story.restarts] == [Outcome.RETURNED]
+
+
 def test_what_contradicts_itself_is_not_known() -> None:
     """A node's clock is an hour behind."""
     story = Story()

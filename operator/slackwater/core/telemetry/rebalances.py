@@ -69,8 +69,7 @@ def follow_rebalances(
         return track, ()
     track = replace(track, observed_at=kafka.observed_at)
     if not kafka.calm and kafka.state not in _NOBODY:
-        under_way = track.calm is not None and track.began_at is None
-        return (replace(track, began_at=kafka.observed_at) if under_way else track), ()
+        return (track if track.began_at is not None else replace(track, began_at=kafka.observed_at)), ()
     now = _calm(sight, kafka)
     events = () if track.calm is None else _told(sight, track, track.calm, now)
     return Rebalances(kafka.observed_at, now), events
