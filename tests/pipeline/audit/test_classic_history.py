@@ -9,6 +9,7 @@ from slackwater.pipeline.audit.rows import Cause
 from tests.pipeline.audit.encoding import classic_group, classic_member, subscription
 from tests.pipeline.audit.scene import START_MS, Scene
 
+ORDERS = frozenset(("orders", number) for number in range(4))
 ALONE = classic_member("a-1", None, (0, 1, 2, 3))
 PAIR = (classic_member("a-1", None, (0, 1)), classic_member("b-1", None, (2, 3)))
 
@@ -23,7 +24,7 @@ def test_the_first_generation_of_a_new_group_is_a_rebalance() -> None:
 
     assert (generation.generation, generation.assignor, generation.leader) == (1, "range", "a-1")
     assert (member.session_timeout_ms, member.rebalance_timeout_ms) == (45_000, 300_000)
-    assert (member.subscription, member.partitions) == (("orders",), {("orders", number) for number in range(4)})
+    assert (member.subscription, member.partitions) == (("orders",), ORDERS)
     assert (rebalance.from_generation, rebalance.to_generation, rebalance.cause) == (None, 1, Cause.MEMBER_JOINED)
     assert (rebalance.members_before, rebalance.members_after, rebalance.partitions_moved) == (0, 1, 4)
     assert rebalance.duration_ms is None
