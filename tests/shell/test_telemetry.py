@@ -71,6 +71,14 @@ async def test_passes_and_pods_become_events() -> None:
     assert {(event.key, event.cluster) for event in told} == {("default/payments", "prod")}
 
 
+async def test_nothing_is_told_of_a_group_whose_cluster_is_not_known_yet() -> None:
+    known: list[str | None] = [None, "prod"]
+    stage = Stage(cluster_of=lambda _: known.pop(0))
+    stage.saw(at_rest())
+    stage.saw(at_rest(1))
+    assert [(event.cluster, event.at) for event in await stage.told()] == [("prod", NOW + 1)]
+
+
 async def test_a_bug_in_telling_fails_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
     with monkeypatch.context() as broken:

@@ -46,15 +46,16 @@ _log = structlog.get_logger(__name__)
 class Telemetry:
     """Without a recorder nothing is told, and nothing costs anything.
 
-    `cluster_of`: the id of the Kafka cluster that a group is in, empty while it is not known. `endpoint_of`: where a
-    group's consumers publish their metrics.
+    `cluster_of`: the id of the Kafka cluster that a group is in; while it is None nothing is told of the group, because
+    events with it and events without it would be of two groups. `endpoint_of`: where a group's consumers publish their
+    metrics.
     """
 
     def __init__(
         self,
         recorder: Recorder | None,
         now: Callable[[], float],
-        cluster_of: Callable[[Key], str] = lambda _: "",
+        cluster_of: Callable[[Key], str | None] = lambda _: "",
         endpoint_of: Callable[[ConsumerGroup], Endpoint | None] = lambda _: None,
     ) -> None:
         self._recorder = recorder
@@ -71,11 +72,12 @@ class Telemetry:
 
     def saw(self, key: Key, world: World, decided: Plan, acted: Act | None) -> None:
         """At the end of a pass. `acted`: what was done, None when nothing was or it was refused."""
-        if self._recorder is None:
+        cluster = self._cluster_of(key)
+        if self._recorder is None or cluster is None:
             return
         try:
             ends = self._ends.of(key, world.group.spec.consumer_container.name)
-            sight = Sight(world, decided, acted, ends, self._cluster_of(key))
+            sight = Sight(world, decided, acted, ends, cluster)
             self._trackers[key], events = follow(self._trackers.get(key, Tracker()), sight)
             self._recorder.record(events)
         except Exception:  # noqa: BLE001 - a bug in telling what happened must not stop what happens
@@ -156,8 +158,9 @@ class Telemetry:
             _log.debug("poll_times_unreadable", group=str(key), pod=pod.name, problem=str(error))
             return
         self.scrapes["ok" if reading is not None else "nothing found"] += 1
-        if reading is not None and self._recorder is not None:
-            self._recorder.record([poll_observed(group, pod, reading, self._now(), self._cluster_of(key))])
+        cluster = self._cluster_of(key)
+        if reading is not None and self._recorder is not None and cluster is not None:
+            self._recorder.record([poll_observed(group, pod, reading, self._now(), cluster)])
 
 
 def sink_at(place: Place, api: KubernetesApi, now: Callable[[], float]) -> Sink:

@@ -66,9 +66,10 @@ class MemberRestarted(WireModel):
     """A member's process ended; and, told later under the same `episode`, what became of it.
 
     Each telling says all that was known then, so the newest one of an episode is the whole of it, unless another
-    operator process told it: that one may not know what the first saw, and leaves it null. So a reader takes, for each
-    field, the newest telling in which it is not null. While a member stays away that is told again and again, ever
-    more seldom: it is known to have been away until the `at` of its newest telling, and of later nothing is known.
+    operator process told it: that one may not know what the first saw, and leaves it null, or its reason Unknown. So a
+    reader takes, for each field, the newest telling in which it is known. While a member stays away that is told again
+    every five minutes: it is known to have been away until the `at` of its newest telling, and of later nothing is
+    known.
     """
 
     episode: str

@@ -50,7 +50,12 @@ class Episode:
         return pod.started_at is not None and (pod.uid, pod.started_at) != (self.pod_uid, self.ran_since)
 
     def in_order(self) -> Episode:
-        """What several clocks said, as far as it fits together: what contradicts what came before is not known."""
+        """What several clocks said, as far as it fits together: what contradicts what came before is not known.
+
+        In a warm handover the successor is there before its predecessor goes (F37).
+        """
+        if self.mode is RestartMode.WARM_HANDOVER:
+            return self
         last_seen, stopped, started, ready, rejoined = (
             self.last_seen_at,
             self.stopped_at,
