@@ -14,6 +14,8 @@ from __future__ import annotations
 import typer
 
 from slackwater.pipeline.ingest.command import command as ingest
+from slackwater.pipeline.recommend.command import command as recommend
+from slackwater.pipeline.report.command import command as report
 
 pipeline = typer.Typer(
     help="Learn from the fleet's telemetry, on Spark: ingest, audit, recommend, report.",
@@ -22,3 +24,5 @@ pipeline = typer.Typer(
 )
 
 pipeline.command("ingest")(ingest)
+pipeline.command("report")(report)
+pipeline.command("recommend")(recommend)

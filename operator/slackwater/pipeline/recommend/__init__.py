@@ -1,0 +1,14 @@
+"""Recommended settings for every group of the lake: Spark brings each group's history to the statistics.
+
+    counting    restarts and poll windows of the fleet, counted per group on a bounded number of values
+    histories   those counts and the group's settings as one row a group
+    pooling     what similar groups have in common, as bounded sums
+    facts       a group's settings as the statistics want them; what is not known is Kafka's documented default
+    judging     rows in, rows out: calls the statistics once a group; runs on the workers, knows no Spark session
+    gold        the table's columns
+    publishing  messages to a compacted topic, or to a file that the operator follows
+    job         all of it; command and printing are its face
+
+No step handles the events of one group in one place: they are counted where they lie, in parallel, and only counts on
+a grid come together. So a group with half of all events costs its worker as much as any other.
+"""

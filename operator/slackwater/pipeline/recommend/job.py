@@ -1,0 +1,139 @@
+"""The recommend job: events to silver, silver to one history a group, histories to recommendations, and out.
+
+Run again over the same events and as of the same moment it writes the same, to the letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from slackwater.pipeline import schemas
+from slackwater.pipeline.progress import stage
+from slackwater.pipeline.recommend.gold import RECOMMENDATIONS
+from slackwater.pipeline.recommend.histories import histories_of
+from slackwater.pipeline.recommend.judging import recommending, sharing
+from slackwater.pipeline.recommend.pooling import SHARES, with_pools
+from slackwater.pipeline.recommend.publishing import messages_of, write_file, write_topic
+from slackwater.pipeline.recommend.summary import Summary, savings_of, statuses_of
+from slackwater.pipeline.silver.job import write_silver
+from slackwater.pipeline.tables import Table, overwrite, read
+
+GROUPS_A_TASK: Final = 200
+"""At most; so a task's memory is bounded, and its work is a few seconds."""
+TASKS_A_CORE: Final = 4
+_SMALL_BATCHES: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}
+"""A group's row holds some thousand counts, and a batch is in memory as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`as_of`: events after it are left out; None: the newest event's moment. `out_file`, `out_topic`: None: nowhere.
+
+    `options`: Spark's for the Kafka sink, the client's own with `kafka.` before them.
+    """
+
+    lake: str
+    as_of: datetime | None = None
+    out_file: str | None = None
+    out_topic: str | None = None
+    servers: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+_SILVER: Final = {
+    Table.GROUPS: schemas.GROUPS,
+    Table.RESTARTS: schemas.RESTARTS,
+    Table.POLLS: schemas.POLLS,
+    Table.REBALANCES: schemas.REBALANCES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Silver:
+    """What recommendations are made of, as `schemas` has it."""
+
+    groups: DataFrame
+    restarts: DataFrame
+    polls: DataFrame
+    rebalances: DataFrame
+
+
+def run(spark: SparkSession, options: Options) -> Summary:
+    """Raises LakeUnusable or Unpublishable."""
+    as_of = write_silver(spark, options.lake, options.as_of)
+    summary = recommend(spark, options.lake, as_of)
+    return _published(spark, options, summary)
+
+
+def recommend(spark: SparkSession, lake: str, as_of: datetime | None) -> Summary:
+    """From the lake's silver tables to its gold one. `as_of`: None where there are no events."""
+    silver = Silver(
+        *(read(spark, lake, each) for each in (Table.GROUPS, Table.RESTARTS, Table.POLLS, Table.REBALANCES))
+    )
+    with _settings(spark, _SMALL_BATCHES), _kept(_histories(silver)) as histories:
+        with stage("Recommend: count restarts and polls of each group", spark):
+            groups = histories.count()
+        with stage("Recommend: choose each group's settings", spark):
+            found = recommendations_of(histories, groups, as_of or datetime.fromtimestamp(0, UTC))
+            overwrite(found, lake, Table.RECOMMENDATIONS)
+    written = read(spark, lake, Table.RECOMMENDATIONS)
+    return Summary(as_of, groups, statuses_of(written), savings_of(written))
+
+
+def recommendations_of(histories: DataFrame, groups: int, as_of: datetime) -> DataFrame:
+    """Rows of `gold`, one for each of the histories, of which there are `groups`."""
+    cores = histories.sparkSession.sparkContext.defaultParallelism
+    tasks = max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
+    spread = histories.repartition(tasks)
+    shares = histories.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES)
+    pooled = with_pools(spread, shares)
+    return pooled.mapInArrow(recommending(to_arrow_schema(RECOMMENDATIONS), as_of), RECOMMENDATIONS)
+
+
+def _histories(silver: Silver) -> DataFrame:
+    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances)
+
+
+def _published(spark: SparkSession, options: Options, summary: Summary) -> Summary:
+    if options.out_file is None and options.out_topic is None:
+        return summary
+    messages = messages_of(read(spark, options.lake, Table.RECOMMENDATIONS), read(spark, options.lake, Table.GROUPS))
+    if options.out_file is not None:
+        with stage(f"Recommend: write {options.out_file}", spark):
+            summary = replace(summary, sent_to_file=write_file(messages, options.out_file))
+    if options.out_topic is not None:
+        with stage(f"Recommend: send to {options.out_topic}", spark):
+            sent = write_topic(messages, options.servers, options.out_topic, options.options)
+            summary = replace(summary, sent_to_topic=sent)
+    return summary
+
+
+@contextmanager
+def _kept(rows: DataFrame) -> Iterator[DataFrame]:
+    """Computed once for all that is made of it; on the workers' disks where memory does not suffice."""
+    kept = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
+
+
+@contextmanager
+def _settings(spark: SparkSession, chosen: Mapping[str, str]) -> Iterator[None]:
+    """Spark's settings for the body only: the session may be another's."""
+    before = {name: spark.conf.get(name, None) for name in chosen}
+    for name, value in chosen.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            spark.conf.unset(name) if earlier is None else spark.conf.set(name, earlier)

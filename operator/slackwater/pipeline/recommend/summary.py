@@ -1,0 +1,67 @@
+"""What a run found, small enough to show: how many groups of each status, and where most is to be saved. Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+SHOWN: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """One group's; timeouts in milliseconds, savings in partition-seconds a month with their 95 % interval."""
+
+    namespace: str
+    name: str
+    group_id: str
+    restarts: int
+    today_ms: int | None
+    target_ms: int
+    saving: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`by_status`: groups. `sent_to_file`, `sent_to_topic`: messages, None where none were to be sent."""
+
+    as_of: datetime | None
+    groups: int
+    by_status: Mapping[str, int]
+    savings: tuple[Saving, ...]
+    sent_to_file: int | None = None
+    sent_to_topic: int | None = None
+
+
+def statuses_of(recommendations: DataFrame) -> dict[str, int]:
+    rows = recommendations.groupBy("status").count().orderBy("status").collect()
+    return {row["status"]: row["count"] for row in rows}
+
+
+def savings_of(recommendations: DataFrame) -> tuple[Saving, ...]:
+    """The `SHOWN` groups with most to save, of those that should change."""
+    saving, session = F.col("saving_partition_s_per_month"), F.col("session_timeout_ms")
+    rows = (
+        recommendations.where(F.col("status") == "Recommended")
+        .orderBy(F.desc(saving["value"]), "namespace", "name", "group_id")
+        .select(
+            "namespace",
+            "name",
+            "group_id",
+            "restarts",
+            session["current"].alias("today_ms"),
+            session["target"].alias("target_ms"),
+            saving["value"].alias("saving"),
+            saving["lower"].alias("lower"),
+            saving["upper"].alias("upper"),
+        )
+        .limit(SHOWN)
+    )
+    return tuple(Saving(**row.asDict()) for row in rows.collect())
