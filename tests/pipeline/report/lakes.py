@@ -19,12 +19,7 @@ from tests.pipeline.report import samples
 SCHEMAS: Final[Mapping[Table, StructType]] = {
     Table.RECOMMENDATIONS: RECOMMENDATIONS,
     Table.EVENTS: schemas.EVENTS,
-    Table.GROUPS: schemas.GROUPS,
-    Table.RESTARTS: schemas.RESTARTS,
-    Table.REBALANCES: schemas.REBALANCES,
-    Table.LAG: schemas.LAG,
     Table.QUARANTINE: QUARANTINE,
-    Table.AUDIT_QUARANTINE: QUARANTINE,
     Table.AUDIT_REBALANCES: AUDIT_REBALANCES,
     Table.AUDIT_GENERATIONS: AUDIT_GENERATIONS,
 }
@@ -50,33 +45,43 @@ def advice(recommendation: Recommendation, curves: bool = True) -> Row:
     return {**whole, "as_of": recommendation.as_of}
 
 
-def known(key: Key, last: datetime = samples.NOW, **facts: Any) -> Row:
+def event(key: Key, kind: str, day: float, body: Row) -> Row:
+    """An event as ingest writes it; the id says all that tells it from others."""
+    at = START + timedelta(days=day)
     return {
-        **of(key), "first_at": START, "last_at": last, "observed_days": 60.0, "settings_at": START,
-        "members": 6, "partitions": 24, "protocol": "Eager", "assignor": "range", "library": "Java",
-        "library_version": "4.3", **facts,
+        "schema": 1, "id": f"{key.title}/{kind}/{day}", "type": kind, "at": at, **of(key), kind: body,
+        "source": "made-up", "day": at.date(),
     }  # fmt: skip
+
+
+def observed(key: Key, day: float, lag: int | None = 0) -> Row:
+    body = {
+        "state": "Stable", "group_type": "Classic", "assignor": "range", "members": 6, "partitions": 24,
+        "unowned_partitions": 0, "lag": lag, "replicas": 6, "members_per_pod": 1, "membership": "Static",
+        "rollout_strategy": "InPlace", "library": "Java", "library_version": "4.3", "protocol": "Eager",
+        "timeouts_mode": "Off", "spec_generation": 3,
+    }  # fmt: skip
+    return event(key, "group_observed", day, body)
 
 
 def restart(key: Key, day: float, reason: str = "Rollout", evicted: bool = False, silence_s: float = 20.0) -> Row:
     stopped = START + timedelta(days=day)
-    return {
-        **of(key), "episode": f"{key.name}/{day}", "pod": "p-0", "ordinal": 0, "reason": reason, "mode": "InPlace",
-        "outcome": "Returned", "evicted": evicted, "last_seen_at": stopped, "stopped_at": stopped,
-        "told_at": stopped + timedelta(seconds=silence_s), "silence_s": silence_s, "observed_away_s": silence_s,
+    rejoined = stopped + timedelta(seconds=silence_s)
+    body = {
+        "episode": f"{key.name}/{day}", "instance_id": f"{key.name}-0", "pod": f"{key.name}-0", "ordinal": 0,
+        "reason": reason, "mode": "InPlace", "outcome": "Returned", "last_seen_at": stopped, "stopped_at": stopped,
+        "rejoined_at": rejoined, "evicted": evicted, "partitions": 4,
     }  # fmt: skip
+    return event(key, "member_restarted", day, body)
 
 
 def rebalance(key: Key, day: float, generation: int | None, cause: str = "Restart", duration_s: float = 3.0) -> Row:
     ended = START + timedelta(days=day)
-    return {
-        **of(key), "at": ended, "ended_at": ended, "generation_after": generation, "members_before": 6,
-        "members_after": 6, "partitions_moved": 4, "cause": cause, "instance_ids": [], "duration_s": duration_s,
+    body: Row = {
+        "started_at": ended - timedelta(seconds=duration_s), "ended_at": ended, "generation_after": generation,
+        "members_before": 6, "members_after": 6, "partitions_moved": 4, "cause": cause, "instance_ids": [],
     }  # fmt: skip
-
-
-def lag(key: Key, day: float, records: int | None) -> Row:
-    return {**of(key), "at": START + timedelta(days=day), "lag": records, "state": "Stable"}
+    return event(key, "rebalance", day, body)
 
 
 def audited(group_id: str, day: float, cause: str = "MemberLeft", cluster: str = "lkc-7") -> Row:

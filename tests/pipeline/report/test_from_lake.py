@@ -18,16 +18,24 @@ from slackwater.pipeline.report.sources import read_sources
 from slackwater.pipeline.report.writing import PageUnwritable
 from slackwater.pipeline.tables import Table
 from tests.pipeline.report import samples
-from tests.pipeline.report.lakes import START, advice, audited, known, lag, rebalance, restart, write
+from tests.pipeline.report.lakes import START, advice, audited, observed, rebalance, restart, write
 
 pytestmark = pytest.mark.spark
 
 PAYMENTS, ORDERS, LONE = samples.key("payments"), samples.key("orders"), samples.key("lone")
 FOREIGN = Key("lkc-7", "", "", "foreign")
-RESTARTS = [
+EVENTS = [
     *(restart(PAYMENTS, day=1 + step / 1_000, evicted=step == 7, silence_s=10.0 + step) for step in range(40)),
     restart(PAYMENTS, day=30, reason="Crash", silence_s=90.0),
     restart(LONE, day=2, silence_s=5.0),
+    observed(PAYMENTS, 0.0, lag=10),
+    observed(PAYMENTS, 0.1, lag=30),
+    observed(PAYMENTS, 20, lag=None),
+    observed(PAYMENTS, 60, lag=7),
+    observed(LONE, 1),
+    observed(samples.key("newcomer"), 59),
+    rebalance(PAYMENTS, 1, 41),
+    rebalance(PAYMENTS, 30, 42, "Foreign", 7.5),
 ]
 
 
@@ -45,12 +53,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
             {**advice(samples.recommendation("future")), "schema": 2},
         ],
     )
-    write(spark, place, Table.EVENTS, [])
-    write(spark, place, Table.GROUPS, [known(PAYMENTS), known(LONE), known(samples.key("newcomer"))])
-    write(spark, place, Table.RESTARTS, RESTARTS)
-    write(spark, place, Table.REBALANCES, [rebalance(PAYMENTS, 1, 41), rebalance(PAYMENTS, 30, 42, "Foreign", 7.5)])
-    lags = [lag(PAYMENTS, 0.0, 10), lag(PAYMENTS, 0.1, 30), lag(PAYMENTS, 20, None), lag(PAYMENTS, 59.99, 7)]
-    write(spark, place, Table.LAG, lags)
+    write(spark, place, Table.EVENTS, [*EVENTS, *EVENTS[:5]])  # some were recorded twice
     write(spark, place, Table.QUARANTINE, [{"reason": "NotJson"}, {"reason": "NotJson"}, {"reason": "FutureSchema"}])
     both = [audited("foreign", day) for day in (3, 4, 5)] + [audited("orders-id", 6, "StaticReturn")]
     write(spark, place, Table.AUDIT_REBALANCES, both)
@@ -120,9 +123,9 @@ def test_one_restart_is_one_mark(fleet: Fleet) -> None:
     assert [(slot.cause, slot.count, slot.longest_s) for slot in detail_of(fleet, LONE).slots] == [("Rollout", 1, 5.0)]
 
 
-def test_generations_are_the_log_s_where_it_was_read_and_else_the_operator_s(fleet: Fleet) -> None:
+def test_generations_are_the_last_of_each_slot_in_the_log_or_else_as_the_operator_saw_them(fleet: Fleet) -> None:
     assert [point.generation for point in detail_of(fleet, PAYMENTS).generations] == [41, 42]
-    assert [point.generation for point in detail_of(fleet, ORDERS).generations] == [5, 6, 9]
+    assert [point.generation for point in detail_of(fleet, ORDERS).generations] == [6, 9]  # 5 is of the same slot as 6
 
 
 def test_lag_is_summed_up_in_slots_and_unknown_stays_unknown(fleet: Fleet) -> None:
@@ -145,10 +148,9 @@ def test_only_so_many_groups_get_charts(spark: SparkSession, lake: str) -> None:
 
 def test_series_are_bounded_however_much_happened(spark: SparkSession, tmp_path: Path) -> None:
     place = str(tmp_path)
-    write(spark, place, Table.GROUPS, [known(PAYMENTS)])
     steps = [step * 60 / 1_999 for step in range(2_000)]
-    write(spark, place, Table.RESTARTS, [restart(PAYMENTS, day) for day in steps])
-    write(spark, place, Table.LAG, [lag(PAYMENTS, day, 1) for day in steps])
+    events = [event for day in steps for event in (restart(PAYMENTS, day, silence_s=1.0), observed(PAYMENTS, day, 1))]
+    write(spark, place, Table.EVENTS, events)
     (detail,) = read_fleet(spark, read_sources(spark, place, None), detailed=50).details
     assert len(detail.slots) == len(detail.lag) == SLOTS
     assert sum(slot.count for slot in detail.slots) == 2_000
@@ -167,9 +169,7 @@ def test_an_empty_lake_gives_a_page_that_says_so(spark: SparkSession, tmp_path: 
 
 def test_telemetry_without_recommendations(spark: SparkSession, tmp_path: Path) -> None:
     place = str(tmp_path)
-    write(spark, place, Table.EVENTS, [])
-    write(spark, place, Table.GROUPS, [known(PAYMENTS)])
-    write(spark, place, Table.RESTARTS, [restart(PAYMENTS, 1)])
+    write(spark, place, Table.EVENTS, [observed(PAYMENTS, 0), restart(PAYMENTS, 1)])
     fleet = read_fleet(spark, read_sources(spark, place, None), detailed=50)
     assert [group.standing for group in fleet.groups] == [Standing.NONE_YET]
     assert fleet.notes == ("There are no recommendations yet: run slackwater pipeline recommend.",)

@@ -59,5 +59,5 @@ RECOMMENDATIONS: Final = _struct(
     curves=_struct(survival=ArrayType(SURVIVAL), cost=ArrayType(COST)),
 )
 AUDIT_REBALANCES: Final = _struct(cluster=TEXT, group_id=TEXT, at=MOMENT, cause=TEXT, duration_s=NUMBER)
-AUDIT_GENERATIONS: Final = _struct(cluster=TEXT, group_id=TEXT, at=MOMENT, generation=COUNT)
+AUDIT_GENERATIONS: Final = _struct(cluster=TEXT, group_id=TEXT, at=MOMENT, generation=IntegerType())
 QUARANTINE: Final = _struct(reason=TEXT)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
 from pydantic import ValidationError
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.api.recommendation import Curves
@@ -35,15 +38,20 @@ T = TypeVar("T")
 
 def read_fleet(spark: SparkSession, sources: Sources, detailed: int) -> Fleet:
     """The fleet, with charts for its first `detailed` groups. LakeUnusable where a row is no recommendation."""
-    ranked = ranking.ranked(sources).persist()
-    try:
+    with ExitStack() as kept:
+
+        def keep(rows: DataFrame) -> DataFrame:
+            """Computed once for all that is read of it; on the workers' disks where memory does not suffice."""
+            kept.callback(rows.persist(StorageLevel.MEMORY_AND_DISK).unpersist)
+            return rows
+
+        sources = replace(sources, restarts=keep(sources.restarts), rebalances=keep(sources.rebalances))
+        ranked = keep(ranking.ranked(sources))
         groups = tuple(_group(row.asDict(recursive=True)) for row in ranked.limit(MOST_ROWS).collect())
         totals = totals_of(row.asDict() for row in ranking.totals(ranked).collect())
         newest = ranking.newest(ranked).first()
-    finally:
-        ranked.unpersist()
-    details = _details(spark, sources, groups[:detailed])
-    found = _findings(sources, newest.asDict() if newest else {}, len(groups), len(details))
+        details = _details(spark, sources, groups[:detailed])
+        found = _findings(sources, newest.asDict() if newest else {}, len(groups), len(details))
     return Fleet(found.as_of_s, groups, details, totals, notes_of(found, totals))
 
 

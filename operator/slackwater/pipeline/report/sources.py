@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 from typing import Final
 
 from py4j.protocol import Py4JJavaError
@@ -19,20 +20,17 @@ from slackwater.api.recommendation import SCHEMA, RecommendationStatus
 from slackwater.pipeline import schemas, tables
 from slackwater.pipeline.errors import LakeUnusable
 from slackwater.pipeline.report.columns import AUDIT_GENERATIONS, AUDIT_REBALANCES, QUARANTINE, RECOMMENDATIONS
+from slackwater.pipeline.silver.job import silver_of
 from slackwater.pipeline.tables import Table
 
-_READ: Final = (
-    Table.RECOMMENDATIONS,
-    Table.EVENTS,
-    Table.GROUPS,
-    Table.RESTARTS,
-    Table.REBALANCES,
-    Table.LAG,
-    Table.QUARANTINE,
-    Table.AUDIT_QUARANTINE,
-    Table.AUDIT_REBALANCES,
-    Table.AUDIT_GENERATIONS,
-)
+_READ: Final = {
+    Table.EVENTS: schemas.EVENTS,
+    Table.QUARANTINE: QUARANTINE,
+    Table.RECOMMENDATIONS: RECOMMENDATIONS,
+    Table.AUDIT_QUARANTINE: QUARANTINE,
+    Table.AUDIT_REBALANCES: AUDIT_REBALANCES,
+    Table.AUDIT_GENERATIONS: AUDIT_GENERATIONS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,44 +61,42 @@ def is_of_known_schema() -> Column:
 def read_sources(spark: SparkSession, lake: str, as_of: datetime | None) -> Sources:
     """All that the report needs of the lake, up to `as_of`. LakeUnusable when there is no lake at that path."""
     _require_lake(spark, lake)
-    missing = frozenset(table for table in _READ if not tables.exists(spark, lake, table))
-
-    def table(name: Table, schema: StructType) -> DataFrame:
-        return _nothing(spark, schema) if name in missing else _shaped(tables.read(spark, lake, name), schema)
+    there = {table: _table(spark, lake, table) for table in _READ}
+    missing = frozenset(table for table, rows in there.items() if rows is None)
+    found = {table: _nothing(spark, _READ[table]) if rows is None else rows for table, rows in there.items()}
 
     def until(rows: DataFrame, moment: str = "at") -> DataFrame:
         return rows if as_of is None else rows.where(F.col(moment) <= F.lit(as_of))
 
-    recommendations = until(table(Table.RECOMMENDATIONS, RECOMMENDATIONS), "as_of")
-    quarantine = table(Table.QUARANTINE, QUARANTINE).unionByName(table(Table.AUDIT_QUARANTINE, QUARANTINE))
+    silver = silver_of(found[Table.EVENTS], as_of)
+    recommendations = until(found[Table.RECOMMENDATIONS], "as_of")
+    refused = (found[Table.QUARANTINE], found[Table.AUDIT_QUARANTINE], silver[Table.IMPOSSIBLE_RESTARTS])
     return Sources(
         recommendations=recommendations.where(is_of_known_schema()),
         unread=recommendations.where(~F.coalesce(is_of_known_schema(), F.lit(False))),
-        groups=table(Table.GROUPS, schemas.GROUPS),
-        restarts=table(Table.RESTARTS, schemas.RESTARTS),
-        rebalances=until(table(Table.REBALANCES, schemas.REBALANCES)),
-        lag=until(table(Table.LAG, schemas.LAG)),
-        quarantine=quarantine,
-        audit_rebalances=until(table(Table.AUDIT_REBALANCES, AUDIT_REBALANCES)),
-        audit_generations=until(table(Table.AUDIT_GENERATIONS, AUDIT_GENERATIONS)),
+        groups=silver[Table.GROUPS],
+        restarts=silver[Table.RESTARTS],
+        rebalances=silver[Table.REBALANCES],
+        lag=silver[Table.LAG],
+        quarantine=reduce(DataFrame.unionAll, (rows.select("reason") for rows in refused)),
+        audit_rebalances=until(found[Table.AUDIT_REBALANCES]),
+        audit_generations=until(found[Table.AUDIT_GENERATIONS]),
         missing=missing,
     )
 
 
+def _table(spark: SparkSession, lake: str, table: Table) -> DataFrame | None:
+    """Columns that an older job did not write are null. None when the table is not there."""
+    try:
+        return tables.read(spark, lake, table, _READ[table])
+    except LakeUnusable:
+        return None
+
+
 def _nothing(spark: SparkSession, schema: StructType) -> DataFrame:
     """No rows, and known to have none: Spark plans no work for it."""
-    return _shaped(spark.range(0), schema).where(F.lit(False))
-
-
-def _shaped(rows: DataFrame, schema: StructType) -> DataFrame:
-    """The columns of the schema; null where an older job did not write one."""
-    there = set(rows.columns)
-    return rows.select(
-        *(
-            F.col(field.name) if field.name in there else F.lit(None).cast(field.dataType).alias(field.name)
-            for field in schema.fields
-        )
-    )
+    columns = (F.lit(None).cast(field.dataType).alias(field.name) for field in schema.fields)
+    return spark.range(0).select(*columns).where(F.lit(False))
 
 
 def _require_lake(spark: SparkSession, lake: str) -> None:
