@@ -11,12 +11,11 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.pipeline.audit.columns import tables_of
+from slackwater.pipeline.audit.complaints import TOPIC, kafka_errors
 from slackwater.pipeline.audit.fold import fold_groups
 from slackwater.pipeline.audit.selection import count_by_key_type, records_of_groups
 from slackwater.pipeline.audit.source import (
     LISTS_INTERNAL_TOPICS,
-    TOPIC,
-    kafka_errors,
     records_of_dump,
     records_of_topic,
     settings,

@@ -13,35 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from py4j.protocol import Py4JJavaError
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
+from slackwater.pipeline.audit.complaints import GROUP_PREFIX, TOPIC, kafka_errors
 from slackwater.pipeline.audit.selection import SOURCE_COLUMNS
-from slackwater.pipeline.errors import JobFailed, SourceUnreadable
+from slackwater.pipeline.errors import SourceUnreadable
 
-TOPIC: Final = "__consumer_offsets"
 LISTS_INTERNAL_TOPICS: Final = {"spark.sql.streaming.kafka.useDeprecatedOffsetFetching": "true"}
 """Without it Spark's Kafka source gives no record of an internal topic, and says nothing (F44)."""
 _ANSWER_WITHIN_S: Final = 60
 _DUMP_COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
-_SAID_BY_KAFKA: Final = {
-    "UnknownTopicOrPartitionException": "the cluster has no topic {topic}: no consumer group ever committed there, or"
-    " this is not the cluster meant",
-    "TopicAuthorizationException": "the broker does not let this user read {topic}: grant it Describe and Read on that"
-    " topic, or audit a copy of it with --dump",
-    "ClusterAuthorizationException": "the broker does not let this user describe the cluster: grant it Describe there",
-    "SaslAuthenticationException": "the broker refused the log-in: check the user, the password and"
-    " kafka.sasl.mechanism",
-    "SslAuthenticationException": "the TLS connection was refused: check kafka.security.protocol and the certificates",
-    "TimeoutException": "no answer from {servers}: check the address, that the brokers can be reached from here, and"
-    " kafka.security.protocol",
-    "ConfigException": "the connection's settings are not usable: {cause}",
-    "KafkaException": "the connection's settings are not usable: {cause}",
-}
-"""Sentences for what Kafka's client throws, the innermost cause first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +59,8 @@ def stretch_of_topic(spark: SparkSession, servers: str, options: Mapping[str, st
 
 def records_of_topic(spark: SparkSession, servers: str, options: Mapping[str, str], stretch: Stretch) -> DataFrame:
     """SOURCE_COLUMNS of that stretch. To be computed within `settings(spark, LISTS_INTERNAL_TOPICS)`."""
-    reader = spark.read.format("kafka").options(**options).option("kafka.bootstrap.servers", servers)
+    own = {"groupIdPrefix": GROUP_PREFIX, **options}
+    reader = spark.read.format("kafka").options(**own).option("kafka.bootstrap.servers", servers)
     rows = (
         reader.option("assign", json.dumps({TOPIC: sorted(stretch.beginning)}))
         .option("startingOffsets", _offsets(stretch.beginning))
@@ -104,20 +89,6 @@ def records_of_dump(spark: SparkSession, path: str) -> DataFrame:
     binary = [F.col(name).cast("binary").alias(name) for name in ("key", "value")]
     numbers = (F.col("partition").cast("int").alias("partition"), F.col("offset").cast("long").alias("offset"))
     return rows.select(*numbers, at_ms, *binary).select(*SOURCE_COLUMNS)
-
-
-@contextmanager
-def kafka_errors(servers: str) -> Iterator[None]:
-    """What Kafka or Spark throw inside becomes a sentence: SourceUnreadable, or JobFailed for the unforeseen."""
-    try:
-        yield
-    except (Py4JJavaError, PySparkException) as error:
-        trace = str(error)
-        for name, sentence in _SAID_BY_KAFKA.items():
-            if name in trace:
-                told = sentence.format(topic=TOPIC, servers=servers, cause=_cause(trace))
-                raise SourceUnreadable(told) from error
-        raise JobFailed(f"Spark gave up while it read {TOPIC}: {_cause(trace)}") from error
 
 
 @contextmanager
@@ -172,12 +143,3 @@ def _offsets(by_partition: Mapping[int, int]) -> str:
 
 def _milliseconds(name: str) -> Column:
     return F.unix_millis(name).alias("at_ms")
-
-
-def _cause(trace: str) -> str:
-    """The innermost cause of a Java stack trace, in a line."""
-    causes = [line for line in trace.splitlines() if line.startswith("Caused by: ")]
-    told = (
-        causes[-1].removeprefix("Caused by: ") if causes else next(filter(None, trace.splitlines()), "no reason given")
-    )
-    return told.strip()
