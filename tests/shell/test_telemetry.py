@@ -107,6 +107,7 @@ async def test_pods_are_asked_for_their_poll_times(monkeypatch: pytest.MonkeyPat
         "10.0.0.1": None,
         "10.0.0.2": ScrapeFailed("it does not answer"),
         "10.0.0.3": MetricsUnreadable("what is this?"),
+        "10.0.0.6": ZeroDivisionError("a bug"),
     }
 
     async def read(address: str, endpoint: Endpoint) -> PollReading | None:
@@ -116,12 +117,12 @@ async def test_pods_are_asked_for_their_poll_times(monkeypatch: pytest.MonkeyPat
         return answer
 
     monkeypatch.setattr(stage.telemetry._scraper, "read", read)
-    pods = [*(pod(ordinal) for ordinal in range(4)), pod(4, started_at=None), pod(5, terminating=True)]
+    pods = [*(pod(ordinal) for ordinal in (0, 1, 2, 3, 6)), pod(4, started_at=None), pod(5, terminating=True)]
     seen = at_rest(pods=tuple(pods))
-    group = seen.group.model_copy(update={"spec": seen.group.spec.model_copy(update={"replicas": 6})})
+    group = seen.group.model_copy(update={"spec": seen.group.spec.model_copy(update={"replicas": 7})})
     stage.saw(replace(seen, group=group))
     await stage.telemetry.scrape()
-    assert stage.telemetry.scrapes == {"ok": 1, "nothing found": 1, "failed": 2}
+    assert stage.telemetry.scrapes == {"ok": 1, "nothing found": 1, "failed": 3}
     (polled,) = [event for event in await stage.told() if isinstance(event, PollObservedEvent)]
     assert (polled.poll_observed.pod, polled.poll_observed.instance_id) == ("payments-0", "payments-0")
     assert polled.poll_observed.time_between_poll_max_ms == 90.0

@@ -153,14 +153,17 @@ class Telemetry:
     async def _ask(self, key: Key, group: ConsumerGroup, pod: Pod, endpoint: Endpoint) -> None:
         try:
             reading = await self._scraper.read(pod.address, endpoint)
+            cluster = self._cluster_of(key)
+            if reading is not None and self._recorder is not None and cluster is not None:
+                self._recorder.record([poll_observed(group, pod, reading, self._now(), cluster)])
         except SlackwaterError as error:
             self.scrapes["failed"] += 1
             _log.debug("poll_times_unreadable", group=str(key), pod=pod.name, problem=str(error))
-            return
-        self.scrapes["ok" if reading is not None else "nothing found"] += 1
-        cluster = self._cluster_of(key)
-        if reading is not None and self._recorder is not None and cluster is not None:
-            self._recorder.record([poll_observed(group, pod, reading, self._now(), cluster)])
+        except Exception:  # noqa: BLE001 - nothing that a consumer answers may end the operator
+            self.scrapes["failed"] += 1
+            _log.exception("poll_times_failed", group=str(key), pod=pod.name)
+        else:
+            self.scrapes["ok" if reading is not None else "nothing found"] += 1
 
 
 def sink_at(place: Place, api: KubernetesApi, now: Callable[[], float]) -> Sink:

@@ -31,6 +31,8 @@ class FakeSink:
     failures: list[str] = field(default_factory=list)
     takes: int = 0
     """How many lines of a batch it takes before it fails."""
+    bugs: int = 0
+    """How many batches it breaks at."""
     refuses: frozenset[str] = frozenset()
     """Ids that it can never take."""
     open: asyncio.Event = field(default_factory=asyncio.Event)
@@ -42,6 +44,9 @@ class FakeSink:
 
     async def write(self, lines: Sequence[Line]) -> int:
         await self.open.wait()
+        if self.bugs:
+            self.bugs -= 1
+            raise ZeroDivisionError
         if self.failures:
             self.taken += [line.text for line in lines[: self.takes]]
             raise SinkUnavailable(self.failures.pop(0), lines[self.takes :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -84,6 +85,15 @@ async def test_what_can_never_be_written_holds_nothing_up() -> None:
         recorder.record(events(3))
         await until(lambda: len(sink.taken) == 2)
     assert recorder.dropped == {Dropped.REFUSED: 1}
+
+
+async def test_a_bug_in_a_sink_costs_what_it_broke_at_and_no_more() -> None:
+    sink = FakeSink(bugs=1)
+    recorder = Recorder(sink)
+    async with running(recorder):
+        recorder.record(events(2 * BATCH))
+        await until(lambda: len(sink.taken) == BATCH)
+    assert recorder.dropped == Counter({Dropped.FAILED: BATCH})
 
 
 async def test_at_the_end_what_is_left_is_written() -> None:

@@ -160,6 +160,7 @@ def test_an_end_that_is_told_late_still_counts() -> None:
     [
         ({"ends": PodEnd(NOW + 5, RestartReason.OUT_OF_MEMORY), "pod": crashed(5)}, RestartReason.OUT_OF_MEMORY),
         ({"ends": PodEnd(NOW + 5), "pod": crashed(5)}, RestartReason.CRASH),
+        ({"ends": PodEnd(NOW + 5, RestartReason.EVICTED), "pod": crashed(5)}, RestartReason.EVICTED),
         ({"pod": crashed(5)}, RestartReason.CRASH),
         ({"ends": PodEnd(NOW + 5, RestartReason.EVICTED), "pod": None}, RestartReason.EVICTED),
         ({"ends": PodEnd(None, RestartReason.NODE_LOST), "pod": None}, RestartReason.NODE_LOST),

@@ -20,7 +20,7 @@ from slackwater.adapters.telemetry.sinks import Line, Sink, SinkUnavailable
 from slackwater.api.telemetry.events import Event, write_line
 
 CAPACITY: Final = 20_000
-"""Events; about 20 MB at the most, and minutes of what the largest fleet has to tell."""
+"""Events, of somewhat less than a kilobyte each."""
 BATCH: Final = 500
 AGAIN_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -36,7 +36,7 @@ class Dropped(StrEnum):
     ENDING = "Ending"
     """The operator ended before the sink took it."""
     FAILED = "Failed"
-    """A bug kept a pass from being told, whatever there was to tell."""
+    """A bug kept it from being told or written; a pass that could not be told counts once, whatever it had to tell."""
 
 
 class Recorder:
@@ -46,7 +46,7 @@ class Recorder:
         self._sink = sink
         self._capacity = capacity
         self._again_s = again_s
-        self._waiting: deque[Event] = deque()
+        self._waiting: deque[Line] = deque()
         self._in_hand: tuple[Line, ...] = ()
         self._some = asyncio.Event()
         self._failures = 0
@@ -66,7 +66,7 @@ class Recorder:
             if self.waiting >= self._capacity:
                 self.dropped[Dropped.BUFFER_FULL] += 1
                 continue
-            self._waiting.append(event)
+            self._waiting.append(Line(event.key, write_line(event)))
             self._some.set()
 
     async def run(self) -> NoReturn:
@@ -92,7 +92,7 @@ class Recorder:
     async def _write_batch(self) -> bool:
         """Whether the sink took all of it; if not, the rest stays in hand."""
         if not self._in_hand:
-            self._in_hand = tuple(Line(event.key, write_line(event)) for event in self._next())
+            self._in_hand = self._next()
         try:
             self.dropped[Dropped.REFUSED] += await self._sink.write(self._in_hand)
         except SinkUnavailable as error:
@@ -100,6 +100,9 @@ class Recorder:
             self._failures += 1
             self._tell(str(error))
             return False
+        except Exception:  # noqa: BLE001 - a bug in a sink must neither end the operator nor come back for ever
+            self.dropped[Dropped.FAILED] += len(self._in_hand)
+            _log.exception("telemetry_failed", events=len(self._in_hand))
         self._in_hand = ()
         self._failures = 0
         if self._told:
@@ -109,8 +112,8 @@ class Recorder:
             self._some.clear()
         return True
 
-    def _next(self) -> list[Event]:
-        batch = list(islice(self._waiting, BATCH))
+    def _next(self) -> tuple[Line, ...]:
+        batch = tuple(islice(self._waiting, BATCH))
         for _ in batch:
             self._waiting.popleft()
         return batch

@@ -30,8 +30,7 @@ def _reason(sight: Sight, episode: Episode) -> RestartReason:
     if _was_a_step(sight, episode):
         return RestartReason.ROLLOUT
     if pod is not None and pod.uid == episode.pod_uid and not pod.terminating:
-        out_of_memory = told is not None and told.reason is RestartReason.OUT_OF_MEMORY
-        return RestartReason.OUT_OF_MEMORY if out_of_memory else RestartReason.CRASH
+        return told.reason if told is not None and told.reason is not None else RestartReason.CRASH
     if _was_taken_down(sight, episode):
         return RestartReason.ROLLOUT
     if told is not None and told.reason is not None:
