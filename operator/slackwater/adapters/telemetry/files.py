@@ -23,7 +23,7 @@ import structlog
 from slackwater.adapters.telemetry.sinks import Line, SinkUnavailable
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-MAX_AGE_S: Final = 30.0
+MAX_AGE_S: Final = 60.0
 _OPEN: Final = ".open"
 
 _log = structlog.get_logger(__name__)
