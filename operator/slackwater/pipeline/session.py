@@ -11,15 +11,17 @@ pyspark is imported inside the functions, so that its absence can be told in a s
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
-from slackwater.pipeline.errors import NotInstalled
+from slackwater.pipeline.errors import JobFailed, NotInstalled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 KAFKA_CONNECTOR: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
 """The newest whose dependencies resolve whole (F30)."""
 _KAFKA_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_JAVA: Final = "Java 17 or 21"
 _NEEDED: Final = ("pyspark", "numpy", "pandas", "pyarrow", "scipy")
 
 RUNTIME_SETTINGS: Final = {"spark.sql.session.timeZone": "UTC"}
@@ -55,6 +58,7 @@ def spark_session(
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    _hush()
     # pyspark has no public name for "is there one already, and a Java to talk to?"
     adopted = SparkContext._active_spark_context is not None  # noqa: SLF001
     if adopted or "PYSPARK_GATEWAY_PORT" in os.environ or SparkContext._gateway is not None:  # noqa: SLF001
@@ -120,9 +124,54 @@ def _brings_kafka(settings: Mapping[str, str]) -> bool:
 
 
 def _start(job: str, settings: Mapping[str, str]) -> SparkSession:
+    """A Java of our own with Spark in it. What it says at its start goes to a file, and matters when it fails."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.appName(f"slackwater {job}").config(map=dict(settings)).getOrCreate()
+    conf = SparkConf().setAppName(f"slackwater {job}").setAll(list(settings.items()))
+    with TemporaryFile() as said:
+        streams = {} if _debugging() else {"stdout": said, "stderr": said}
+        try:
+            gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call] # pyspark leaves it bare
+        except PySparkRuntimeError as error:
+            said.seek(0)
+            raise NotInstalled(_why_no_java(said.read().decode(errors="replace"), settings)) from error
+    try:
+        SparkContext(conf=conf, gateway=gateway)
+    except Py4JJavaError as error:
+        cause = str(error.java_exception).partition("\n")[0]
+        raise JobFailed(f"Spark cannot be started ({cause}): correct --master or --conf") from error
+    return SparkSession.builder.getOrCreate()
+
+
+def _why_no_java(said: str, settings: Mapping[str, str]) -> str:
+    if "UnsupportedClassVersionError" in said:
+        return f"this Java is too old for Spark: install {_JAVA}, or set JAVA_HOME to where it is"
+    if "unresolved dependenc" in said or "RuntimeException: [" in said:
+        packages = settings.get("spark.jars.packages", "its packages")
+        return (
+            f"Spark could not fetch {packages}: see that the Maven repository can be reached from here, or give the"
+            " connector's jars with --conf spark.jars=FILE,FILE"
+        )
+    if "JAVA_HOME" in said or "not found" in said or "No such file" in said:
+        return f"Spark needs {_JAVA}, and there is none here: install it, or set JAVA_HOME to where it is"
+    last = next((line.strip() for line in reversed(said.splitlines()) if line.strip()), "it does not say why")
+    return f"Java does not start ({last}): see that java -version works here"
+
+
+def _debugging() -> bool:
+    return os.environ.get("SLACKWATER_DEBUG", "") not in ("", "0")
+
+
+def _hush() -> None:
+    """pyspark logs, as JSON, every error that it raises as well."""
+    from pyspark.logger import PySparkLogger
+
+    if not _debugging():
+        PySparkLogger.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL + 1)
 
 
 def _require_kafka(spark: SparkSession) -> None:
