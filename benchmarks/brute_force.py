@@ -15,7 +15,7 @@ from slackwater.pipeline.statistics.minimum import minimiser
 from slackwater.pipeline.statistics.model import Watched, group_model
 from slackwater.pipeline.statistics.tail import TailFamily
 
-_GRID_POINTS: Final = 1_500
+_GRID_POINTS: Final = 1_000
 _TOLERANCE: Final = 1e-9
 """Relative: two ways to add up the same numbers round differently."""
 
@@ -61,7 +61,7 @@ def counted_minimum_is_exact(history: RandomHistory) -> bool:
         )
 
     best_s = minimiser(quick_cost, curve.at_s, np.inf, history.low_s, history.high_s)
-    grid_s = np.linspace(history.low_s, history.high_s, _GRID_POINTS // 15)
+    grid_s = np.linspace(history.low_s, history.high_s, _GRID_POINTS // 10)
     inside = (curve.at_s >= history.low_s) & (curve.at_s <= history.high_s)
     least = cost(np.concatenate((grid_s, curve.at_s[inside]))).min()
     return bool(cost(np.array([best_s]))[0] <= least * (1 + _TOLERANCE))
@@ -81,7 +81,7 @@ def modelled_minimum_is_exact(history: RandomHistory, seed: int) -> bool:
 
 def _areas_agree(curve: Curve, until_s: float) -> bool:
     """E[min(D, x)] is the area below S: by adding up S on a fine grid."""
-    points_s = np.linspace(0.0, until_s, 2 * _GRID_POINTS)
+    points_s = np.linspace(0.0, until_s, _GRID_POINTS)
     survival = curve.survival((points_s[1:] + points_s[:-1]) / 2)[0]
     area_s = survival.sum() * (points_s[1] - points_s[0])
     return bool(abs(area_s - curve.mean_wait_s(np.array([until_s]))[0, 0]) <= 1e-3 * until_s)

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.regret import ALLOWED, DEFAULT_S
+from benchmarks.regret import ALLOWED, DEFAULT_S, FIRST_SEED
 from benchmarks.silences import (
     EVICTION_COSTS,
     LOST_A_MONTH,
@@ -53,7 +53,7 @@ class Held:
 
 def held_in(fleet: int) -> list[Held]:
     """The groups of one simulated fleet."""
-    rng = np.random.default_rng(fleet)
+    rng = np.random.default_rng(FIRST_SEED + fleet)
     mixtures = (*YARDSTICK, OTHERS[fleet % len(OTHERS)])
     return [_held(mixture.scaled(float(np.exp(rng.normal(0, _PACE_SIGMA)))), rng) for mixture in mixtures]
 

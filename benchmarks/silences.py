@@ -80,4 +80,8 @@ OTHERS: Final = (
     Mixture("bimodal, 5 %", _two_humps(0.05)),
     Mixture("Weibull 0.7", ((1.0, stats.weibull_min(0.7, scale=12.0)),)),
     Mixture("Lomax 2.5", ((1.0, stats.lomax(2.5, scale=20.0)),)),
+    Mixture(
+        "three humps", ((0.6, _log_normal(5.0, 0.2)), (0.3, _log_normal(30.0, 0.4)), (0.1, stats.uniform(150, 150)))
+    ),
 )
+"""The last one was added when the method was finished."""

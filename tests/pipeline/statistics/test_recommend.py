@@ -153,6 +153,10 @@ def test_heartbeats_fit_three_times_into_the_session() -> None:
     assert "only if they are at most a third of it" in found.heartbeat_interval_ms.why
 
 
+def test_a_poll_interval_that_means_never_is_no_obstacle() -> None:
+    assert recommended(history(FAST), max_poll_interval_ms=2_147_483_647).session_timeout_ms is not None
+
+
 def test_a_loan_lets_a_group_with_few_restarts_have_a_recommendation() -> None:
     pool = pool_of(sketch_of(silences(two_humps(300, seed))) for seed in range(2, 8))
     own = history(two_humps(8))

@@ -30,13 +30,14 @@ _JAVA_MAX_POLL_RECORDS: Final = 500
 def fitted(settings: GroupSettings, bounds: Bounds, session_ms: int) -> ClassicTimeouts:
     """Session, heartbeat and poll interval as the operator would set them, were `session_ms` asked for."""
     session_ms = bounds.clamp(session_ms)
-    heartbeat_ms = min(settings.heartbeat_interval_ms, max(1, session_ms // HEARTBEATS_A_SESSION))
+    heartbeat_ms = max(1, min(settings.heartbeat_interval_ms, session_ms // HEARTBEATS_A_SESSION))
     if settings.heartbeat_bounds is not None:
         heartbeat_ms = settings.heartbeat_bounds.clamp(heartbeat_ms)
     asked = Timeouts(
         session_timeout_ms=session_ms,
         heartbeat_interval_ms=heartbeat_ms,
-        max_poll_interval_ms=settings.max_poll_interval_ms,
+        # Some write 2147483647 for "never".
+        max_poll_interval_ms=min(settings.max_poll_interval_ms, LONGEST_TIMEOUT_MS),
     )
     return classic_timeouts(asked, bounds)
 
