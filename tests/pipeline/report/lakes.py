@@ -59,7 +59,7 @@ def observed(key: Key, day: float, lag: int | None = 0) -> Row:
         "state": "Stable", "group_type": "Classic", "assignor": "range", "members": 6, "partitions": 24,
         "unowned_partitions": 0, "lag": lag, "replicas": 6, "members_per_pod": 1, "membership": "Static",
         "rollout_strategy": "InPlace", "library": "Java", "library_version": "4.3", "protocol": "Eager",
-        "timeouts_mode": "Off", "spec_generation": 3,
+        "timeouts_mode": "Off", "session_timeout_ms": 45_000, "spec_generation": 3,
     }  # fmt: skip
     return event(key, "group_observed", day, body)
 

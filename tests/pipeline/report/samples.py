@@ -55,6 +55,7 @@ def recommendation(
 ) -> Recommendation:
     changes = status is RecommendationStatus.RECOMMENDED
     known = status is not RecommendationStatus.NOT_ENOUGH_DATA
+    chosen = changes or status is RecommendationStatus.KEEP_TODAY
     of = key(name)
     return Recommendation(
         cluster=of.cluster,
@@ -69,7 +70,7 @@ def recommendation(
         status=status,
         why=why,
         binding="recoverWithin 30s; 55s would do" if status is RecommendationStatus.INFEASIBLE else None,
-        session_timeout_ms=setting(45_000, target_ms if changes else 45_000) if known else None,
+        session_timeout_ms=setting(45_000, target_ms if changes else 45_000) if chosen else None,
         heartbeat_interval_ms=setting(3_000, 3_000) if known else None,
         max_poll_interval_ms=setting(300_000, 60_000) if known else None,
         max_poll_records=setting(500, 400) if known else None,
@@ -78,8 +79,8 @@ def recommendation(
             cheaper=MembershipKind.DYNAMIC,
             saving_partition_s_per_month=Interval(lower=10.0, value=99.0, upper=120.0),
         ),
-        saving_partition_s_per_month=Interval(lower=saving / 2, value=saving, upper=saving * 2) if known else None,
-        needless_rebalances_per_month=NeedlessRebalances(today=4.25, recommended=0.5, upper=1.5) if known else None,
+        saving_partition_s_per_month=Interval(lower=saving / 2, value=saving, upper=saving * 2) if chosen else None,
+        needless_rebalances_per_month=NeedlessRebalances(today=4.25, recommended=0.5, upper=1.5) if chosen else None,
     )
 
 
@@ -141,7 +142,7 @@ def lag() -> tuple[LagSlot, ...]:
 
 HISTORY: Final = History(
     FIRST_S, NOW_S, restarts=10, evictions=2, rebalances=3, audited=5, members=6, partitions=24,
-    protocol="Cooperative", assignor="cooperative-sticky", library="Java 4.3",
+    protocol="Cooperative", assignor="cooperative-sticky", library="Java 4.3", session_timeout_ms=45_000,
 )  # fmt: skip
 
 

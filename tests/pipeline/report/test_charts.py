@@ -76,6 +76,14 @@ def test_nothing_is_recommended_where_nothing_changes(status: RecommendationStat
     assert marked_ms(samples.detail(samples.group(status=status))) == (45_000, None)
 
 
+def test_nor_where_another_one_would_do_as_well() -> None:
+    """A recommendation that keeps today's timeout may still name another target, which is none of the page's marks."""
+    keeps = samples.recommendation().model_copy(update={"status": RecommendationStatus.KEEP_TODAY})
+    group = replace(samples.group(), recommendation=keeps)
+    assert marked_ms(samples.detail(group)) == (45_000, None)
+    assert "recommended 28" not in drawing(survival_chart(samples.detail(group)))
+
+
 def test_the_survival_curve_starts_with_everybody_silent() -> None:
     assert path_of(survival_chart(samples.detail()), "line").startswith("M0 0")
 

@@ -13,9 +13,10 @@ from slackwater.pipeline.errors import LakeUnusable
 from slackwater.pipeline.report.fleet import read_fleet
 from slackwater.pipeline.report.job import Options, run
 from slackwater.pipeline.report.model import Detail, Fleet, Key, Kind, Slot, Standing
+from slackwater.pipeline.report.page import page
 from slackwater.pipeline.report.series import SLOTS
 from slackwater.pipeline.report.sources import read_sources
-from slackwater.pipeline.report.writing import PageUnwritable
+from slackwater.pipeline.report.writing import PageUnwritable, write_page
 from slackwater.pipeline.tables import Table
 from tests.pipeline.report import samples
 from tests.pipeline.report.lakes import START, advice, audited, observed, rebalance, restart, write
@@ -90,6 +91,7 @@ def test_histories_are_counted(fleet: Fleet) -> None:
     history = fleet.groups[0].history
     assert (history.restarts, history.evictions, history.rebalances, history.audited) == (41, 1, 2, None)
     assert (history.members, history.partitions, history.library) == (6, 24, "Java 4.3")
+    assert [group.today_ms for group in fleet.groups] == [45_000, 45_000, 45_000, None, 45_000]
     assert [group.history.audited for group in fleet.groups] == [None, 1, None, 3, None]
 
 
@@ -160,11 +162,11 @@ def test_an_empty_lake_gives_a_page_that_says_so(spark: SparkSession, tmp_path: 
     (tmp_path / "lake").mkdir()
     out = tmp_path / "report.html"
     summary = run(spark, Options(str(tmp_path / "lake"), str(out)))
-    page = out.read_text(encoding="utf-8")
-    assert (summary.groups, summary.detailed, summary.bytes_written) == (0, 0, len(page.encode()))
-    assert "The lake holds no group yet." in page
-    assert "There are no recommendations yet" in page
-    assert "No telemetry was ingested yet" in page
+    written = out.read_text(encoding="utf-8")
+    assert (summary.groups, summary.detailed, summary.bytes_written) == (0, 0, len(written.encode()))
+    assert "The lake holds no group yet." in written
+    assert "There are no recommendations yet" in written
+    assert "No telemetry was ingested yet" in written
 
 
 def test_telemetry_without_recommendations(spark: SparkSession, tmp_path: Path) -> None:
@@ -192,20 +194,19 @@ def test_a_row_that_is_no_recommendation_is_refused_by_name(spark: SparkSession,
 
 
 def test_the_page_holds_the_numbers_of_the_lake_and_is_the_same_again(
-    spark: SparkSession, lake: str, tmp_path: Path
+    spark: SparkSession, lake: str, fleet: Fleet, tmp_path: Path
 ) -> None:
-    one, other = tmp_path / "one.html", tmp_path / "other.html"
-    run(spark, Options(lake, str(one)))
-    run(spark, Options(lake, f"file://{other}"))
-    page = one.read_text(encoding="utf-8")
-    assert 'data-total="saving" data-v="907.5"' in page
-    assert 'data-total="groups" data-v="5"' in page
-    assert other.read_text(encoding="utf-8") == page
+    out = tmp_path / "report.html"
+    run(spark, Options(lake, f"file://{out}"))
+    written = out.read_text(encoding="utf-8")
+    assert 'data-total="saving" data-v="907.5"' in written
+    assert 'data-total="groups" data-v="5"' in written
+    assert written == page(fleet)
 
 
-def test_a_place_that_cannot_be_written_is_refused(spark: SparkSession, lake: str, tmp_path: Path) -> None:
-    with pytest.raises(PageUnwritable, match=r"cannot write the report to .*No such file or directory"):
-        run(spark, Options(lake, str(tmp_path / "nowhere" / "report.html")))
+@pytest.mark.parametrize("prefix", ["", "file://"])
+def test_a_place_that_cannot_be_written_is_refused(spark: SparkSession, tmp_path: Path, prefix: str) -> None:
     (tmp_path / "taken").mkdir()
-    with pytest.raises(PageUnwritable, match="choose"):
-        run(spark, Options(lake, f"file://{tmp_path}/taken"))
+    with pytest.raises(PageUnwritable, match=r"cannot write the report to .*/taken .*: choose"):
+        write_page(spark, "<p>", f"{prefix}{tmp_path}/taken")
+    assert list(tmp_path.iterdir()) == [tmp_path / "taken"]

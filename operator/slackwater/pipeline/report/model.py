@@ -60,6 +60,7 @@ class History:
     protocol: str = ""
     assignor: str = ""
     library: str = ""
+    session_timeout_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,11 @@ class Group:
     @property
     def session(self) -> RecommendedSetting | None:
         return self.recommendation.session_timeout_ms if self.recommendation else None
+
+    @property
+    def today_ms(self) -> int | None:
+        """Today's session timeout: as it was when recommend looked, else as it was observed last."""
+        return self.session.current if self.session else self.history.session_timeout_ms
 
 
 class Kind(StrEnum):

@@ -136,8 +136,7 @@ def _name(group: Group, detailed: bool) -> Markup:
 
 
 def _session(group: Group) -> tuple[Markup, Markup]:
-    session = group.session
-    today, target = (session.current, session.target) if session else (None, None)
+    today, target = group.today_ms, group.session.target if group.session else None
     return _figure(milliseconds_text(today), today), _figure(milliseconds_text(target), target)
 
 

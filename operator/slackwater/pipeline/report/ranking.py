@@ -75,7 +75,11 @@ def _advised(recommendations: DataFrame) -> DataFrame:
 
 def _facts(groups: DataFrame) -> DataFrame:
     return groups.select(
-        *KEY, *FACTS, moment_s("first_at").alias("first_event_s"), moment_s("last_at").alias("last_event_s")
+        *KEY,
+        *FACTS,
+        F.col("session_timeout_ms").alias("observed_session_ms"),
+        moment_s("first_at").alias("first_event_s"),
+        moment_s("last_at").alias("last_event_s"),
     )
 
 

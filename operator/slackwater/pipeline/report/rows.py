@@ -51,6 +51,7 @@ def _history_of(row: Fields) -> History:
         partitions=row["partitions"],
         protocol=row["protocol"] or "",
         assignor=row["assignor"] or "",
+        session_timeout_ms=row["observed_session_ms"],
         library=" ".join(part for part in (row["library"], row["library_version"]) if part),
     )
 

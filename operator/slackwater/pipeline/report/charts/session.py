@@ -20,10 +20,8 @@ def shared_axis(detail: Detail) -> Durations:
 def marked_ms(detail: Detail) -> tuple[int | None, int | None]:
     """Today's session timeout and, where a change is proposed, the recommended one."""
     session = detail.group.session
-    marked = [point for point in detail.cost if point.today]
-    today = session.current if session else None
-    if today is None and marked:
-        today = marked[0].session_timeout_ms
+    drawn = next((point.session_timeout_ms for point in detail.cost if point.today), None)
+    today = drawn if drawn is not None else detail.group.today_ms
     changes = session is not None and detail.group.standing is Standing.RECOMMENDED and session.target != today
     return today, session.target if session and changes else None
 
