@@ -1,4 +1,4 @@
-"""`python -m benchmarks [reconcile|recommend …]`: measure, show, and keep the figures in build/bench."""
+"""`python -m benchmarks [reconcile|recommend|pipeline …]`: measure, show, and keep the figures in build/bench."""
 
 from __future__ import annotations
 
@@ -58,9 +58,17 @@ def recommend_benchmark() -> int:
     return 0
 
 
+def pipeline_benchmark() -> int:
+    """The recommend job for a big fleet, beside DuckDB. It has options of its own: `python -m benchmarks.pipeline`."""
+    from benchmarks import pipeline  # noqa: PLC0415 - the operator's benchmark needs neither Spark nor DuckDB
+
+    return pipeline.main([])
+
+
 BENCHMARKS: Final[dict[str, Callable[[], int]]] = {
     "reconcile": reconcile_benchmark,
     "recommend": recommend_benchmark,
+    "pipeline": pipeline_benchmark,
 }
 
 if __name__ == "__main__":
