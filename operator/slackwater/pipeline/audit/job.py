@@ -26,8 +26,12 @@ from slackwater.pipeline.errors import SourceUnreadable
 from slackwater.pipeline.progress import stage
 from slackwater.pipeline.tables import overwrite, read
 
-_SMALL_BATCHES: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "256"}
-"""The record of a big group weighs half a megabyte, and a batch is in memory as a whole."""
+_FOR_THE_FOLD: Final = {
+    # The record of a big group weighs half a megabyte, and a batch is in memory as a whole.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "256",
+    # What is kept may have as few partitions as its size asks for; else it is 200, each a start of Python.
+    "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning": "true",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class _Source:
 
 def run(spark: SparkSession, options: Options) -> Summary:
     """Audit one cluster. Raises SourceUnreadable, LakeUnusable or JobFailed."""
-    with settings(spark, LISTS_INTERNAL_TOPICS | _SMALL_BATCHES), kafka_errors(options.servers or ""):
+    with settings(spark, LISTS_INTERNAL_TOPICS | _FOR_THE_FOLD), kafka_errors(options.servers or ""):
         source = _source(spark, options)
         with _kept(count_by_key_type(source.records)) as counted, _kept(_rows(source)) as rows:
             with stage(f"Count the records of {source.name}", spark):
