@@ -19,7 +19,7 @@ from slackwater.api.telemetry.words import EventType
 from slackwater.pipeline.ingest.rules import BODY_RULES
 from slackwater.pipeline.schemas import BODIES, COUNT, ENVELOPE, MOMENT, NUMBER, TEXT, TRUTH
 
-MODELS = {
+MODELS: dict[EventType, type[BaseModel]] = {
     EventType.GROUP_OBSERVED: bodies.GroupObserved,
     EventType.MEMBER_RESTARTED: bodies.MemberRestarted,
     EventType.REBALANCE: bodies.Rebalance,

@@ -1,0 +1,90 @@
+"""The ingest job over a real topic, as a program of its own: `spark-submit` and the command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyspark
+import pytest
+from confluent_kafka import Producer
+
+from slackwater.pipeline.session import KAFKA_CONNECTOR
+from tests.adapters.kafka.own_broker import own_broker
+from tests.pipeline.telling import event
+
+pytestmark = [pytest.mark.e2e, pytest.mark.spark]
+
+ROOT = Path(__file__).parents[3]
+JOB = ROOT / "operator" / "slackwater" / "pipeline" / "ingest" / "__main__.py"
+WITHIN_S = 400
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with own_broker(tmp_path_factory.mktemp("broker"), {"auto.create.topics.enable": "false"}) as servers:
+        yield servers
+
+
+def produce(servers: str, topic: str, *records: str | None) -> None:
+    producer = Producer({"bootstrap.servers": servers, "allow.auto.create.topics": "true"})
+    for record in records:
+        producer.produce(topic, value=record, key="shop/payments")
+    assert producer.flush(30) == 0
+
+
+def ran(*command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "operator"), "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=WITHIN_S, check=False
+    )
+
+
+def ids(lake: Path) -> list[str]:
+    found = duckdb.connect().execute(
+        "select id from read_parquet(?) order by id", [f"{lake}/bronze/events/*/*.parquet"]
+    )
+    return [row[0] for row in found.fetchall()]
+
+
+def test_records_of_a_topic_are_in_the_lake_once_however_often_the_job_runs(broker: str, tmp_path: Path) -> None:
+    from kafka.admin import KafkaAdminClient, NewTopic  # noqa: PLC0415
+
+    admin = KafkaAdminClient(bootstrap_servers=broker)
+    admin.create_topics([NewTopic(name="telemetry", num_partitions=2, replication_factor=1)])
+    admin.close()
+    lake = tmp_path / "lake"
+    arguments = [f"--lake={lake}", f"--bootstrap-servers={broker}", "--topic=telemetry", "--once"]
+    produce(broker, "telemetry", event("poll_observed", "a"), "no event", None)
+    by_command = ran(str(Path(sys.executable).with_name("slackwater")), "pipeline", "ingest", *arguments)
+    assert by_command.returncode == 0, by_command.stderr
+    assert by_command.stdout == "1 events, 2 in quarantine (2 NotJson)\n"
+    produce(broker, "telemetry", event("poll_observed", "b"))
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    by_submit = ran(str(submit), "--master=local[1]", f"--packages={KAFKA_CONNECTOR}", str(JOB), *arguments)
+    assert by_submit.returncode == 0, by_submit.stderr
+    assert by_submit.stdout.endswith("1 events, 0 in quarantine\n")
+    assert ids(lake) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("servers", "sentence"),
+    [
+        ("", "the brokers have no such topic, or hide it from this user. Correct the name,"),
+        ("127.0.0.1:9", "the brokers did not answer. See that they run,"),
+        ("nowhere.invalid:9092", "no address of the brokers has a known name. Correct --bootstrap-servers"),
+    ],
+)
+def test_a_topic_that_cannot_be_read(servers: str, sentence: str, broker: str, tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("slackwater")), "pipeline", "ingest", f"--lake={tmp_path / 'lake'}"]
+    done = ran(*command, f"--bootstrap-servers={servers or broker}", "--topic=weather", "--master=local[1]")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("Error: the topic weather of ")
+    assert sentence in last
+    assert "Traceback" not in done.stderr
