@@ -19,6 +19,7 @@ from tests.e2e.waiting import wait_for
 
 TOPIC = "orders"
 PARTITIONS = 6
+ANSWER_WITHIN_S = 10.0
 CALM_WITHIN_S = 180.0
 """Kafka 4.3 waits 5 s between two assignments; the machine may be busy."""
 
@@ -117,7 +118,7 @@ class Story:
         def is_calm() -> bool:
             try:
                 told = self._describe(group)
-            except KafkaException:  # no such group yet, or its coordinator is still to come
+            except (KafkaException, TimeoutError):  # no such group yet, or its coordinator is still to come
                 return False
             owned = [each for member in told.members for each in member.assignment.topic_partitions]
             reached = all(
@@ -131,7 +132,8 @@ class Story:
         return is_calm
 
     def _describe(self, group: Group) -> Any:
-        return self._admin.describe_consumer_groups([group.group_id])[group.group_id].result(timeout=30)
+        asked = self._admin.describe_consumer_groups([group.group_id], request_timeout=ANSWER_WITHIN_S)
+        return asked[group.group_id].result(timeout=2 * ANSWER_WITHIN_S)
 
 
 @contextmanager
