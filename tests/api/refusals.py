@@ -265,6 +265,12 @@ CLIENTS = (
         "write the beginning of an environment variable's name, such as KAFKA_: letters, digits and _",
     ),
     Refusal(
+        "a path of metrics that is none",
+        consumer_group(client={"library": "Java", "metrics": {"port": 9090, "path": "metrics"}}),
+        "spec.client.metrics.path",
+        "write the path of the metrics, such as /metrics: it begins with /",
+    ),
+    Refusal(
         "a container's name that is none",
         consumer_group(client={"library": "Java", "container": ""}),
         "spec.client.container",

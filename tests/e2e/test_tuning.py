@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 import pytest
 from confluent_kafka import Producer
 
 from slackwater.api.recommendation import Recommendation, RecommendationStatus, RecommendedSetting
+from slackwater.api.telemetry.events import MemberRestartedEvent, SettingsChangedEvent, read_line
+from slackwater.api.telemetry.words import ChangedBy, Outcome, RestartReason
 from tests.e2e.cluster import Json
 from tests.e2e.groups import CONNECTION, with_env
 from tests.e2e.progress import incarnations
@@ -67,14 +70,20 @@ def group(stage: Stage, name: str, mode: str, target: str = "Eager") -> Json:
 
 
 @pytest.fixture(scope="module")
-def told(stage: Stage, bootstrap_servers: str) -> Recommendations:
+def telemetry(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the operator writes its events to."""
+    return tmp_path_factory.mktemp("telemetry")
+
+
+@pytest.fixture(scope="module")
+def told(stage: Stage, bootstrap_servers: str, telemetry: Path) -> Recommendations:
     """Three groups of an operator that follows a topic with something unreadable in it."""
     recommendations = Recommendations(stage, bootstrap_servers)
     stage.kafka.make_topic(recommendations.topic, 2)
     recommendations.write("x/y", "no recommendation")
     stage.operator.kill()
     place = f"kafka:{stage.cluster.namespace}/{CONNECTION}/{recommendations.topic}"
-    stage.operator.start(SLACKWATER_RECOMMENDATIONS=place)
+    stage.operator.start(SLACKWATER_RECOMMENDATIONS=place, SLACKWATER_TELEMETRY=f"file:{telemetry}")
     stage.operator.wait_ready()
     stage.create(
         group(stage, MODERN, "Auto", "Consumer"), group(stage, CLASSIC, "Recommend"), group(stage, NEXT, "Auto")
@@ -151,10 +160,27 @@ def test_auto_takes_them_along_with_the_next_rollout(stage: Stage, told: Recomme
     assert (sessions(stage, NEXT), made(stage, NEXT)) == ({"45000"}, once(NEXT))
 
     # A restart of the operator in between loses nothing.
-    stage.operator.kill()
+    stage.operator.stop()
     stage.operator.start()
     stage.operator.wait_ready()
     stage.cluster.apply(with_env(group(stage, NEXT, "Auto"), VERSION="2"))
     wait_for("the pods to have it", lambda: sessions(stage, NEXT) == {"20000"}, 120.0)
     stage.cluster.wait_complete(NEXT)
     assert made(stage, NEXT) == twice(NEXT)
+
+
+def test_what_happened_was_told(stage: Stage, told: Recommendations, telemetry: Path) -> None:
+    """By the operator that was stopped before the last rollout: what it had to tell was written when it ended."""
+    files = [file for file in telemetry.rglob("*") if file.is_file()]
+    events = [read_line(line) for file in files for line in file.read_text().splitlines()]
+    told_of = [event for event in events if isinstance(event, MemberRestartedEvent) and event.name == CLASSIC]
+    restarts = [event.member_restarted for event in told_of]
+    assert {restart.pod for restart in restarts if restart.outcome is Outcome.RETURNED} == set(once(CLASSIC))
+    assert {restart.reason for restart in restarts} == {RestartReason.ROLLOUT}
+    for restart in restarts:
+        moments = [restart.last_seen_at, restart.stopped_at, restart.started_at, restart.rejoined_at]
+        known = [moment for moment in moments if moment is not None]
+        assert known == sorted(known)
+    changes = [event.settings_changed.how for event in events if isinstance(event, SettingsChangedEvent)]
+    assert set(changes) >= {ChangedBy.ROLLOUT, ChangedBy.GROUP_CONFIG}
+    assert len({event.id for event in events}) == len(events)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, Kind
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.shell.handlers import API_AGAIN_S, configured, registered
 from slackwater.shell.queue import WorkQueue
@@ -18,7 +19,8 @@ class Stage:
     def __init__(self) -> None:
         self.store, self.queue = Store(), WorkQueue[Key]()
         self.listed = self.ended = 0
-        self.registry = registered(self.store, self.queue, self._note_listed, self._note_ended)
+        self.pods: list[Mapping[str, Any]] = []
+        self.registry = registered(self.store, self.queue, self._note_listed, self.pods.append, self._note_ended)
 
     def _note_listed(self) -> None:
         self.listed += 1
@@ -30,6 +32,14 @@ class Stage:
         handlers: Any = self.registry._watching.get_all_handlers()
         handler = next(h for h in handlers if h.id == kind.plural)
         await handler.fn(event={"type": change, "object": {k: v for k, v in obj.items() if k != "kind"}})
+
+
+async def test_the_last_that_is_told_of_a_pod_reaches_who_wants_to_know_how_it_ended() -> None:
+    stage = Stage()
+    pod = {"metadata": {"namespace": "default", "name": "payments-0", "uid": "uid-0", "resourceVersion": "1"}}
+    await stage.tell(POD, "ADDED", pod)
+    await stage.tell(POD, "DELETED", {**pod, "status": {"phase": "Succeeded"}})
+    assert [told.get("status") for told in stage.pods] == [None, {"phase": "Succeeded"}]
 
 
 async def test_changes_reach_the_store_and_the_queue() -> None:

@@ -16,6 +16,7 @@ from slackwater.shell.advice import AdviceBook
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
 from slackwater.shell.store import Store
+from slackwater.shell.telemetry import Telemetry
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
 CREATE = ["status ConsumerGroup", "apply Service", "apply PodDisruptionBudget", "apply StatefulSet"]
@@ -31,7 +32,8 @@ class Stage:
         api: Any = self.api
         connections: Any = self.connections
         self.advice = AdviceBook(lambda key: None)
-        self.reconciler = Reconciler(api, self.store, connections, self.advice, Metrics(), time.time)
+        telemetry = Telemetry(None, time.time)
+        self.reconciler = Reconciler(api, self.store, connections, self.advice, Metrics(), telemetry, time.time)
 
     def see(self, obj: dict[str, Any]) -> None:
         """What a watch brings."""

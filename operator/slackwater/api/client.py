@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from slackwater.api.model import ApiModel
+from pydantic import Field
+
+from slackwater.api.model import ApiModel, Int32
 from slackwater.api.text import Text
 
 
@@ -45,6 +47,18 @@ ContainerName = Annotated[
 ]
 
 
+MetricsPath = Annotated[
+    str, Text(r"/[!-~]*", "write the path of the metrics, such as /metrics: it begins with /", max_length=253)
+]
+
+
+class ConsumerMetrics(ApiModel):
+    port: Annotated[Int32, Field(ge=1, le=65_535)]
+    """Port of the pod on which the consumer container publishes Prometheus metrics."""
+    path: MetricsPath = "/metrics"
+    """Where on it."""
+
+
 class Client(ApiModel):
     library: Library
     """Client library of the consumers: Java, KafkaStreams, Librdkafka (also under Python, Go, .NET and Node), FranzGo
@@ -54,5 +68,8 @@ class Client(ApiModel):
     env_prefix: EnvPrefix = "KAFKA_"
     """How the consumers' settings begin in the environment: KAFKA_ gives KAFKA_GROUP_ID. Spring Boot understands
     SPRING_KAFKA_CONSUMER_PROPERTIES_."""
+    metrics: ConsumerMetrics | None = None
+    """Where the consumers publish how they poll, for recommendations of maxPollInterval and maxPollRecords: the
+    operator asks each pod once a minute. docs/telemetry.md has the names."""
     container: ContainerName | None = None
     """The template's container that is the consumer and gets the settings; the first one when not given."""

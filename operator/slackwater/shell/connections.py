@@ -119,6 +119,11 @@ class Connections:
         opened = self._open.get(self._used_by.get(group_key, group_key))
         return None if opened is None else opened.observer.broker
 
+    def cluster_id(self, group_key: Key) -> str | None:
+        """Of the Kafka cluster that a group is in; None while no broker has told."""
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        return None if opened is None else opened.wire.cluster_id
+
     def refresh_broker(self, group_key: Key) -> None:
         """Ask the brokers behind a group again soon, because somebody may have changed them."""
         opened = self._open.get(self._used_by.get(group_key, group_key))

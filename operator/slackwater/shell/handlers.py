@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import kopf
 
-from slackwater.adapters.cluster.paths import Kind
+from slackwater.adapters.cluster.paths import POD, Kind
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
@@ -28,12 +28,17 @@ when they are used up, what is more than a lost connection ends kopf, and with i
 
 
 def registered(
-    store: Store, queue: WorkQueue[Key], on_listed: Callable[[], None], before_end: Callable[[], Awaitable[None]]
+    store: Store,
+    queue: WorkQueue[Key],
+    on_listed: Callable[[], None],
+    on_pod: Callable[[Mapping[str, Any]], None],
+    before_end: Callable[[], Awaitable[None]],
 ) -> kopf.OperatorRegistry:
     """The handlers of one operator.
 
-    `on_listed` is called when kopf has listed objects, at its start and after it lost a watch: what was deleted
-    meanwhile it does not tell. `before_end` is called when the watches have ended, after a signal or an error.
+    `on_pod` is called with every version of a pod that the watch brings, that of its deletion too. `on_listed` is
+    called when kopf has listed objects, at its start and after it lost a watch: what was deleted meanwhile it does not
+    tell. `before_end` is called when the watches have ended, after a signal or an error.
     """
     registry = kopf.OperatorRegistry()
 
@@ -46,7 +51,7 @@ def registered(
         await before_end()
 
     for kind in WATCHED:
-        _register(registry, kind, store, queue, on_listed)
+        _register(registry, kind, store, queue, on_listed, on_pod if kind is POD else None)
     return registry
 
 
@@ -61,13 +66,20 @@ def _service_account(environment: Mapping[str, str], **arguments: Any) -> kopf.C
 
 
 def _register(
-    registry: kopf.OperatorRegistry, kind: Kind, store: Store, queue: WorkQueue[Key], on_listed: Callable[[], None]
+    registry: kopf.OperatorRegistry,
+    kind: Kind,
+    store: Store,
+    queue: WorkQueue[Key],
+    on_listed: Callable[[], None],
+    on_seen: Callable[[Mapping[str, Any]], None] | None,
 ) -> None:
     group, _, version = kind.api_version.rpartition("/")
 
     @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
     async def changed(event: kopf.RawEvent, **_: Any) -> None:
         obj = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
+        if on_seen is not None:  # before the store, so that a pass which finds a pod gone can know how it ended
+            on_seen(obj)
         for key in store.drop(kind, obj) if event["type"] == "DELETED" else store.put(kind, obj):
             queue.add(key)
         if event["type"] is None:

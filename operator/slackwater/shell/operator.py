@@ -27,6 +27,7 @@ from slackwater.shell.queue import WorkQueue
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
+from slackwater.shell.telemetry import telemetry_to
 
 LONGEST_PASS_S: Final = 600.0
 """Every request of a pass ends by itself in seconds. Were there one that does not, its worker would be lost."""
@@ -62,7 +63,11 @@ class Operator:
         self.listing_wanted = asyncio.Event()
         self.connections = Connections(api, settings, self.queue.add, self.broken.set)
         self.advice = AdviceBook(self.queue.add)
-        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, self.metrics, time.time)
+        self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
+        self.reconciler = Reconciler(
+            api, self.store, self.connections, self.advice, self.metrics, self.telemetry, time.time
+        )
+        self.telemetry.publish(self.metrics)
         self.metrics.count_requests(
             "slackwater_kubernetes_requests_total",
             "Requests to the Kubernetes API.",
@@ -141,6 +146,7 @@ async def _run(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
         stack.push_async_callback(api.close)
         stack.push_async_callback(operator.connections.close)
+        stack.push_async_callback(operator.telemetry.close)
         await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
         await _first_list(operator)
         operator.ready.set()
@@ -151,6 +157,7 @@ async def _run(settings: Settings) -> None:
         if settings.recommendations is not None:
             following = operator.advice.follow(settings.recommendations, api)
             parts.append(asyncio.create_task(following, name="recommendations"))
+        parts += [asyncio.create_task(part, name=name) for name, part in operator.telemetry.parts()]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         stack.push_async_callback(_end, parts)
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
@@ -191,7 +198,9 @@ async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) 
     namespace = operator.settings.namespace
     try:
         await kopf.operator(
-            registry=registered(operator.store, operator.queue, operator.listing_wanted.set, before_end),
+            registry=registered(
+                operator.store, operator.queue, operator.listing_wanted.set, operator.telemetry.saw_pod, before_end
+            ),
             settings=configured(),
             clusterwide=not namespace,
             namespaces=[namespace] if namespace else [],

@@ -20,7 +20,7 @@ from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Note, kind_of
+from slackwater.core.acts import Act, Note, kind_of
 from slackwater.core.observation import GroupObservation, KafkaView
 from slackwater.core.plan import Plan, plan
 from slackwater.core.presence import serves
@@ -37,6 +37,7 @@ from slackwater.shell.events import changed_refusals, post
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.store import Key, Store, key_of
+from slackwater.shell.telemetry import Telemetry
 
 Json = Mapping[str, Any]
 AT_ONCE: Final = 0.0
@@ -56,19 +57,21 @@ _log = structlog.get_logger(__name__)
 class Reconciler:
     """Passes over groups; `reconcile` is called for one key by one worker at a time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what it works with
         self,
         api: KubernetesApi,
         store: Store,
         connections: Connections,
         advice: AdviceBook,
         metrics: Metrics,
+        telemetry: Telemetry,
         now: Callable[[], float],
     ) -> None:
         self._api = api
         self._store = store
         self._connections = connections
         self._metrics = metrics
+        self._telemetry = telemetry
         self._now = now
         self._gathering = Gathering(api, store, connections, advice, now)
         self._deletion = Deletion(api, connections, self._gathering.take_in, now)
@@ -119,8 +122,9 @@ class Reconciler:
         self._connections.set_motion(key, key not in self._refused and _in_motion(world, decided))
         await self._remember(world, decided, status)
         await self._companions.put_right(key, world.group)
-        await self._act(key, world, decided)
+        done = await self._act(key, world, decided)
         self._metrics.show(world, decided)
+        self._telemetry.saw(key, world, decided, done)
         tried_again = decided.act is not None or self._now() >= self._refused_until.get(key, 0.0)
         no_longer_refused = tried_again and self._refused.pop(key, None) is not None
         if no_longer_refused or decided.act is not None or decided.memory != world.memory:
@@ -171,13 +175,14 @@ class Reconciler:
         if written is not None:
             self._store.put(KAFKA_CONNECTION, written)
 
-    async def _act(self, key: Key, world: World, decided: Plan) -> None:
+    async def _act(self, key: Key, world: World, decided: Plan) -> Act | None:
+        """Returns what was done."""
         if decided.act is not None:
             try:
                 written = await carry_out(self._api, self._connections.admin(key), world.group, decided.act)
             except Conflict as error:
                 _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
-                return  # decided about a world that is gone: the next pass decides about the new one
+                return None  # decided about a world that is gone: the next pass decides about the new one
             self._metrics.acted(decided.act)
             ordinal = getattr(decided.act, "ordinal", None)
             _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=ordinal)
@@ -185,6 +190,7 @@ class Reconciler:
                 self._gathering.take_in_workload(key, written)
         for note in decided.notes:
             await self._say(world.group, note)
+        return decided.act
 
     async def _say(self, group: ConsumerGroup, note: Note) -> None:
         _log.info("event", group=f"{group.namespace}/{group.name}", reason=str(note.reason), message=note.message)
@@ -210,6 +216,7 @@ class Reconciler:
         self._refused.pop(key, None)
         self._refused_until.pop(key, None)
         self._metrics.forget(key)
+        self._telemetry.forget(key)
 
 
 def _matters(world: World, decided: Plan) -> bool:

@@ -39,6 +39,9 @@ class Settings(BaseModel):
     recommendations: Annotated[Place | None, BeforeValidator(_place)] = None
     """Where recommended timeouts come from: file:<path> of JSON lines, or kafka:<namespace>/<KafkaConnection>/<topic>;
     nowhere when unset."""
+    telemetry: Annotated[Place | None, BeforeValidator(_place)] = None
+    """Where events about what happened go: file:<folder> for files of JSON lines, or
+    kafka:<namespace>/<KafkaConnection>/<topic>; nowhere when unset."""
     port: int = Field(8080, ge=0, le=65535)
     """For /healthz, /readyz and /metrics."""
     log_format: Literal["auto", "json", "text"] = "auto"

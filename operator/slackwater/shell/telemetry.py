@@ -166,6 +166,20 @@ class Telemetry:
             self.scrapes["ok" if reading is not None else "nothing found"] += 1
 
 
+def telemetry_to(
+    place: Place | None, api: KubernetesApi, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
+) -> Telemetry:
+    """None: nowhere."""
+    recorder = Recorder(sink_at(place, api, now)) if place is not None else None
+    return Telemetry(recorder, now, cluster_of, endpoint_in)
+
+
+def endpoint_in(group: ConsumerGroup) -> Endpoint | None:
+    """Where the spec says that its consumers publish their metrics."""
+    metrics = group.spec.client.metrics
+    return Endpoint(metrics.port, metrics.path) if metrics is not None else None
+
+
 def sink_at(place: Place, api: KubernetesApi, now: Callable[[], float]) -> Sink:
     """A folder of files, or a topic of a KafkaConnection."""
     match place:

@@ -42,6 +42,8 @@ class KafkaWire:
         """`settings` are kafka-python's, with at least `bootstrap_servers`. Nothing is opened before the first send."""
         self.timeout_s = timeout_s
         self.requests: Counter[str] = Counter()
+        self.cluster_id: str | None = None
+        """None until a broker has told it; empty when it has none to tell."""
         self._settings = dict(settings)
         self._session: _Session | None = None
         self._known_node_ids: frozenset[int] = frozenset()
@@ -66,6 +68,7 @@ class KafkaWire:
     def remember_brokers(self, metadata: Any) -> None:
         """Take the brokers' addresses from a MetadataResponse, so that their node ids can be asked."""
         self._known_node_ids = frozenset(broker.node_id for broker in metadata.brokers)
+        self.cluster_id = metadata.cluster_id or ""
         if self._session is not None:
             self._session.remember_brokers(metadata)
 
