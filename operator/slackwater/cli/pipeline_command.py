@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import typer
 
+from slackwater.pipeline.audit.command import command as audit
 from slackwater.pipeline.ingest.command import command as ingest
 from slackwater.pipeline.recommend.command import command as recommend
 from slackwater.pipeline.report.command import command as report
@@ -24,5 +25,6 @@ pipeline = typer.Typer(
 )
 
 pipeline.command("ingest")(ingest)
+pipeline.command("audit")(audit)
 pipeline.command("report")(report)
 pipeline.command("recommend")(recommend)
