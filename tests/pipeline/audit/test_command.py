@@ -74,12 +74,18 @@ def test_help_needs_no_spark() -> None:
 def test_a_group_has_a_line() -> None:
     lines = printed(summary(group(1)))
     assert lines[0].split() == ["GROUP", "TYPE", "ASSIGNOR", "MEMBERS", "GENERATION", "REBALANCES", "SINCE"]
-    assert lines[1].split() == ["payments-1", "Classic", "range", "3", "7", "6", "2026-11-22", "02:00:00Z"]
+    assert lines[1].split() == ["payments-1", "Classic", "range", "3", "7", "6", "2026-11-22", "02:00Z"]
     assert "1 groups, 7 generations, 6 rebalances; 2 records in quarantine." in lines
 
 
 def test_a_history_that_is_not_whole_says_so() -> None:
     assert printed(summary(group(1, whole=False)))[1].rstrip().endswith("(in part)")
+
+
+def test_what_is_missing_of_the_histories_is_told_once() -> None:
+    assert any("Every group's history goes back to its beginning" in line for line in printed(summary(group(1))))
+    in_part = Summary((), AT, AT, 3, 1, 7, 6, 2, (group(1, whole=False),))
+    assert any("Of 2 groups only a part of the history is there" in line for line in printed(in_part))
 
 
 def test_of_many_groups_the_rest_is_counted() -> None:

@@ -28,7 +28,7 @@ def _grid(summary: Summary) -> Grid:
     for title in ("GROUP", "TYPE", "ASSIGNOR"):
         grid.add_column(title, no_wrap=True)
     for title in ("MEMBERS", "GENERATION", "REBALANCES"):
-        grid.add_column(title, justify="right")
+        grid.add_column(title, justify="right", no_wrap=True, min_width=len(title))
     grid.add_column("SINCE", no_wrap=True)
     for group in summary.shown:
         grid.add_row(
@@ -53,16 +53,23 @@ def _lines(summary: Summary, lake: str) -> list[str]:
     )
     if summary.oldest is None or summary.newest is None:
         return ["The topic holds no records: no group has a history yet."]
-    lines.append(
-        f"Records from {_moment(summary.oldest)} to {_moment(summary.newest)}. Of"
-        f" {summary.groups - summary.groups_whole} groups only a part of the history is left: the topic is compacted."
-    )
+    lines.append(f"Records from {_moment(summary.oldest)} to {_moment(summary.newest)}. {_how_whole(summary)}")
     lines.extend(_passed_over(summary))
     lines.append(
         f"Written to {lake}: {Table.AUDIT_GENERATIONS}, {Table.AUDIT_REBALANCES}, {Table.AUDIT_MEMBERS},"
         f" {Table.AUDIT_QUARANTINE}."
     )
     return lines
+
+
+def _how_whole(summary: Summary) -> str:
+    in_part = summary.groups - summary.groups_whole
+    if in_part == 0:
+        return "Every group's history goes back to its beginning, without a gap."
+    return (
+        f"Of {in_part} groups only a part of the history is there (compacted away, or overtaken before it was written):"
+        " unrecorded_before tells where."
+    )
 
 
 def _passed_over(summary: Summary) -> list[str]:
@@ -77,4 +84,4 @@ def _passed_over(summary: Summary) -> list[str]:
 
 
 def _moment(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}Z"
+    return f"{at:%Y-%m-%d %H:%M}Z"
