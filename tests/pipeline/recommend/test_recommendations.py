@@ -107,7 +107,7 @@ def test_neither_order_nor_partitions_matter(spark: SparkSession) -> None:
 
 
 def test_every_kind_of_group_gets_its_answer(spark: SparkSession) -> None:
-    away: Row = {"outcome": "Away", "silence_s": None}
+    away: Row = {"outcome": "Away", "observed_away_s": 90_000.0}
     warm = tuple(restart("warm", n, 0.0, mode="WarmHandover") for n in range(50))
     rows = Rows(
         groups=(
@@ -124,7 +124,7 @@ def test_every_kind_of_group_gets_its_answer(spark: SparkSession) -> None:
             restart("once", 1, 5.0),
             *warm,
             *(restart("unmeasured", n, None) for n in range(20)),
-            *(restart("lost", n, 90_000.0, **away) for n in range(20)),
+            *(restart("lost", n, None, **away) for n in range(20)),
             *restarts("defaults", heavy(150, seed=5)),
             *restarts("strict", heavy(150, seed=6)),
         ),
