@@ -32,11 +32,14 @@ def environment(decided: Plan) -> dict[str, str]:
 
 def edited(world: World, **spec: Any) -> World:
     """The same group after somebody changed its template, and, if given, more of its spec."""
-    template = {
-        "metadata": {"labels": {"app": "payments"}},
-        "spec": {"containers": [{"name": "consumer", "image": "consumer:2"}]},
+    changed: dict[str, Any] = {
+        "timeouts": {"mode": "Auto"},
+        "template": {
+            "metadata": {"labels": {"app": "payments"}},
+            "spec": {"containers": [{"name": "consumer", "image": "consumer:2"}]},
+        },
     }
-    return replace(world, group=group(generation=2, **({"timeouts": {"mode": "Auto"}, "template": template} | spec)))
+    return replace(world, group=group(generation=2, **(changed | spec)))
 
 
 def test_a_kip848_group_gets_them_at_once_and_no_pod_restarts() -> None:
