@@ -29,8 +29,10 @@ from slackwater.pipeline.tables import Table, overwrite, read
 GROUPS_A_TASK: Final = 200
 """At most; so a task's memory is bounded, and its work is a few seconds."""
 TASKS_A_CORE: Final = 4
-_SMALL_BATCHES: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}
-"""A group's row holds some thousand counts, and a batch is in memory as a whole."""
+_SETTINGS: Final = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a group's row holds some thousand counts
+    "spark.sql.adaptive.localShuffleReader.enabled": "false",  # it keeps partitions near empty
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def recommend(spark: SparkSession, lake: str, as_of: datetime | None) -> Summary
     silver = Silver(
         *(read(spark, lake, each) for each in (Table.GROUPS, Table.RESTARTS, Table.POLLS, Table.REBALANCES))
     )
-    with _settings(spark, _SMALL_BATCHES), _kept(_histories(silver)) as histories:
+    with _settings(spark, _SETTINGS), _kept(_histories(silver)) as histories:
         with stage("Recommend: count restarts and polls of each group", spark):
             groups = histories.count()
         with stage("Recommend: choose each group's settings", spark):
@@ -93,7 +95,7 @@ def recommendations_of(histories: DataFrame, groups: int, as_of: datetime) -> Da
     cores = histories.sparkSession.sparkContext.defaultParallelism
     tasks = max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
     spread = histories.repartition(tasks)
-    shares = histories.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES)
+    shares = spread.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES)
     pooled = with_pools(spread, shares)
     return pooled.mapInArrow(recommending(to_arrow_schema(RECOMMENDATIONS), as_of), RECOMMENDATIONS)
 
