@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -42,14 +42,19 @@ _TOLD: Final[tuple[_Told, ...]] = (
         " store and the key store",
     ),
     (
-        "KafkaException: Failed to construct kafka consumer",
-        SourceUnreadable,
-        "{source} cannot be read: Kafka's client does not accept its settings ({said}). Correct them",
-    ),
-    (
         "No resolvable bootstrap urls",
         SourceUnreadable,
         "{source} cannot be read: no address of the brokers has a known name. Correct --bootstrap-servers",
+    ),
+    (
+        "Failed to create new KafkaAdminClient",
+        SourceUnreadable,
+        "{source} cannot be read: Kafka's client does not accept its settings. Correct them",
+    ),
+    (
+        "KafkaException: Failed to construct kafka consumer",
+        SourceUnreadable,
+        "{source} cannot be read: Kafka's client does not accept its settings ({said}). Correct them",
     ),
     (
         "org.apache.kafka.common.errors.TimeoutException",
@@ -106,13 +111,22 @@ _TOLD: Final[tuple[_Told, ...]] = (
 
 
 @contextmanager
-def in_sentences(source: Callable[[], str] | str, lake: str) -> Iterator[None]:
+def in_sentences(source: str, lake: str) -> Iterator[None]:
     """Turn what Spark raises in the body into PipelineErrors. `source`: what is read, in words."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        said_by_java = str(error)
-        raise told(said_by_java, source if isinstance(source, str) else source(), f"the lake {lake}") from error
+        raise told(all_said(error), source, f"the lake {lake}") from error
+
+
+def all_said(error: BaseException) -> str:
+    """What an error of Spark's says, and what those that caused it say, each after "Caused by: "."""
+    said = [str(error)]
+    # pyspark keeps Java's causes where Python's own would not be found.
+    while (cause := getattr(error, "_cause", None) or error.__cause__) is not None:
+        error = cause
+        said.append(f"Caused by: {error}")
+    return "\n".join(said)
 
 
 def told(text: str, source: str, lake: str) -> PipelineError:

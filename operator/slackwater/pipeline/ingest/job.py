@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
-from slackwater.pipeline.failures import in_sentences, told
+from slackwater.pipeline.failures import all_said, in_sentences, told
 from slackwater.pipeline.ingest.bronze import accepted, judge, refused
 from slackwater.pipeline.ingest.rules import Reason
 from slackwater.pipeline.ingest.source import Source, as_stream
@@ -66,7 +66,7 @@ def run(spark: SparkSession, options: Options) -> Summary:
                     query.awaitTermination(_LOOK_EVERY_S)
                     count.look(query)
                     if (error := query.exception()) is not None:
-                        raise told(str(error), source, lake) from error
+                        raise told(all_said(error), source, lake) from error
         finally:
             for query in queries:
                 query.stop()

@@ -74,6 +74,9 @@ def _options(topic: Topic) -> dict[str, str]:
         "kafka.bootstrap.servers": topic.bootstrap_servers,
         "subscribe": topic.name,
         "startingOffsets": topic.starting_offsets,
+        # Spark asks four times; the client's own minute each would be long to wait for "the brokers did not answer".
+        "kafka.default.api.timeout.ms": "15000",
+        "kafka.request.timeout.ms": "10000",
         **topic.options,
     }
 
