@@ -147,6 +147,8 @@ def backing_off(ended_s: float, ran_s: float = 2.0, **changes: Any) -> Pod:
     return pod(1, NEW, **({"started_at": None, "ready": False, "restarts": 1} | times | changes))
 
 
+ALL_CLASSIC = observation((member(0), member(2)))
+"""What is left of a group on its way back from KIP-848 when its last such member was a dead one."""
 DEPARTED = folded(modern(at=NOW - 60), modern(at=NOW - 59), replace(GONE, observed_at=NOW - 12))
 RESTART: list[tuple[str, World, bool]] = [
     ("nothing was released", restarts(restarted(), held(1, NOW - 3590), kafka=modern()), False),
@@ -190,6 +192,16 @@ RESTART: list[tuple[str, World, bool]] = [
     ("having started after the release", restarts(backing_off(1, ran_s=1), released(3)), False),
     ("after its first end", restarts(backing_off(3, ran_s=9000), released(3)), False),
     ("the session has ended by itself", restarts(restarted(ago_s=55), held(1, NOW - 59), GONE, history=DEPARTED), True),
+    (
+        "the session has ended, and the group is classic by that",
+        restarts(restarted(ago_s=55, protocol=Profile.CONSUMER), held(1, NOW - 59), ALL_CLASSIC, history=DEPARTED),
+        True,
+    ),
+    (
+        "nobody refuses a classic process for that",
+        restarts(restarted(ago_s=55, protocol=Profile.EAGER), held(1, NOW - 59), ALL_CLASSIC, history=DEPARTED),
+        False,
+    ),
     ("its member left, and it lives", restarts(pod(1, NEW), held(1, NOW - 59), GONE, history=DEPARTED), False),
     (
         "its member left, nothing else known",

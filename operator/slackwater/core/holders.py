@@ -12,6 +12,7 @@ from typing import Final
 
 from slackwater.core.memory import Holder
 from slackwater.core.observation import GroupObservation, GroupType, Member
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.strangers import given_ordinal
 from slackwater.core.world import Pod, World, ordinal_of
 
@@ -25,7 +26,7 @@ def known_holders(world: World) -> Mapping[str, Holder]:
     if not isinstance(kafka, GroupObservation):
         return wanted
     if kafka.type is not GroupType.CONSUMER:
-        return {} if kafka.members else wanted
+        return _of_the_refused(world, kafka, wanted) if kafka.members else wanted
     for member in kafka.members:
         ordinal, instance_id = given_ordinal(world, member), member.instance_id
         if instance_id is None or ordinal is None or ordinal >= replicas:
@@ -34,6 +35,14 @@ def known_holders(world: World) -> Mapping[str, Holder]:
         if seen_by is not None and (known is None or known.member_id != member.member_id):
             wanted[instance_id] = Holder(member.member_id, seen_by)
     return wanted
+
+
+def _of_the_refused(world: World, kafka: GroupObservation, known: Mapping[str, Holder]) -> Mapping[str, Holder]:
+    """On the way back from KIP-848: the group is classic once its last such member is gone, and that may be a dead one
+    which kept its successor out. The successor is no member of either kind, and must still be known as refused."""
+    held = {member.instance_id for member in kafka.members}
+    modern = {pod.ordinal for pod in world.wanted_pods if pod.protocol is Profile.CONSUMER}
+    return {k: h for k, h in known.items() if k not in held and ordinal_of(k, world.group.name) in modern}
 
 
 def there_by(world: World, instance_id: str, member_id: str) -> float | None:

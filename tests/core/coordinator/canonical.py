@@ -163,7 +163,7 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
         memory.last_good_revision,
         memory.failed_hash,
         memory.protocol,
-        memory.upgrade,
+        memory.upgrade and replace(memory.upgrade, started_at=None),  # nothing is ever compared with it
         memory.ids_given,
         memory.canary,
         None if step is None else (step.ordinal, step.made, before),

@@ -68,13 +68,14 @@ SEEDS: Final = range(40 if EVERYTHING else 5)
 @pytest.fixture(autouse=True)
 def _render_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rendering a template depends on nothing but its arguments, and takes longer than all else in a pass."""
-    known: dict[tuple[int, str, Bounds | None], Template] = {}
+    known: dict[tuple[int, str, Bounds | None], tuple[ConsumerGroup, Template]] = {}
+    """With the group, so that no other one can come to have its id."""
 
     def render(group: ConsumerGroup, servers: str, profile: Profile, bounds: Bounds | None = None) -> Template:
         name = (id(group), profile, bounds)
         if name not in known:
-            known[name] = render_template(group, servers, profile, bounds)
-        return known[name]
+            known[name] = (group, render_template(group, servers, profile, bounds))
+        return known[name][1]
 
     monkeypatch.setattr(plan, "render_template", render)
 
