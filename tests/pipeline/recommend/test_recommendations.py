@@ -32,7 +32,7 @@ def found(spark: SparkSession, rows: Rows) -> dict[str, Recommendation]:
 
 def messages(silver: Silver) -> dict[str, str]:
     histories = histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances)
-    rows = recommendations_of(histories, 3, AS_OF).select("name", "message").collect()
+    rows = recommendations_of(histories, AS_OF).select("name", "message").collect()
     return {row["name"]: row["message"] for row in rows}
 
 

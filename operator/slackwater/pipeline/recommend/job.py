@@ -50,6 +50,7 @@ class Options:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
+_NEVER: Final = datetime.fromtimestamp(0, UTC)
 _SILVER: Final = {
     Table.GROUPS: schemas.GROUPS,
     Table.RESTARTS: schemas.RESTARTS,
@@ -80,24 +81,27 @@ def recommend(spark: SparkSession, lake: str, as_of: datetime | None) -> Summary
     silver = Silver(
         *(read(spark, lake, each) for each in (Table.GROUPS, Table.RESTARTS, Table.POLLS, Table.REBALANCES))
     )
-    with _settings(spark, _SETTINGS), _kept(_histories(silver)) as histories:
+    groups = silver.groups.count()
+    with _settings(spark, _SETTINGS), _kept(_spread(_histories(silver), groups)) as histories:
         with stage("Recommend: count restarts and polls of each group", spark):
-            groups = histories.count()
+            histories.count()
         with stage("Recommend: choose each group's settings", spark):
-            found = recommendations_of(histories, groups, as_of or datetime.fromtimestamp(0, UTC))
-            overwrite(found, lake, Table.RECOMMENDATIONS)
+            overwrite(recommendations_of(histories, as_of or _NEVER), lake, Table.RECOMMENDATIONS)
     written = read(spark, lake, Table.RECOMMENDATIONS)
     return Summary(as_of, groups, statuses_of(written), savings_of(written))
 
 
-def recommendations_of(histories: DataFrame, groups: int, as_of: datetime) -> DataFrame:
-    """Rows of `gold`, one for each of the histories, of which there are `groups`."""
-    cores = histories.sparkSession.sparkContext.defaultParallelism
-    tasks = max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
-    spread = histories.repartition(tasks)
-    shares = spread.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES)
-    pooled = with_pools(spread, shares)
+def recommendations_of(histories: DataFrame, as_of: datetime) -> DataFrame:
+    """Rows of `gold`, one for each of the histories, each where its history lies."""
+    shares = histories.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES)
+    pooled = with_pools(histories, shares)
     return pooled.mapInArrow(recommending(to_arrow_schema(RECOMMENDATIONS), as_of), RECOMMENDATIONS)
+
+
+def _spread(histories: DataFrame, groups: int) -> DataFrame:
+    """Over as many partitions as keep all cores busy to the end: most of the time is the statistics'."""
+    cores = histories.sparkSession.sparkContext.defaultParallelism
+    return histories.repartition(max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK)))
 
 
 def _histories(silver: Silver) -> DataFrame:
