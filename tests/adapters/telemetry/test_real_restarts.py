@@ -111,12 +111,12 @@ async def test_a_member_that_returns_in_time_is_told_with_its_silence(
     watcher = await watched(scene, reader, protocol)
     scene.members[1].stop()
     watcher.ended(1)
-    stopped_at = time.time()
+    stopped_at = _told(time.time())
     await watcher.until(lambda: bool(watcher.restarts))
     scene.start(1, protocol)
     watcher.started(1)
     await watcher.until(lambda: watcher.restarts[-1].outcome is Outcome.RETURNED)
-    back_by = time.time()
+    back_by = _told(time.time())
 
     away, back = watcher.restarts
     assert (away.outcome, back.reason, back.partitions, back.evicted) == (Outcome.AWAY, RestartReason.CRASH, 3, False)
@@ -125,6 +125,11 @@ async def test_a_member_that_returns_in_time_is_told_with_its_silence(
     assert back.rejoined_at is not None
     assert back.last_seen_at <= stopped_at < back.rejoined_at <= back_by
     assert watcher.rebalances == 0
+
+
+def _told(moment: float) -> float:
+    """As an event tells it: in whole milliseconds, the nearest one."""
+    return round(moment, 3)
 
 
 async def test_a_member_that_returns_too_late_was_evicted(scene: StaticGroup, reader: KafkaGroupReader) -> None:
