@@ -4,21 +4,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
+from slackwater.pipeline.arguments import moment
 from slackwater.pipeline.session import spark_session
-
-
-def _moment(text: str) -> datetime:
-    """A moment as ISO 8601 has it; UTC where it names no zone."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{text!r} is no moment: write it as 2026-11-02T14:05:09Z") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def command(
@@ -31,7 +23,7 @@ def command(
     ] = 50,
     as_of: Annotated[
         datetime | None,
-        typer.Option(metavar="MOMENT", parser=_moment, help="Leave out what is newer, such as 2026-11-02T14:05:09Z."),
+        typer.Option(metavar="MOMENT", parser=moment, help="Leave out what is newer, such as 2026-11-02T14:05:09Z."),
     ] = None,
     master: Annotated[
         str | None,
