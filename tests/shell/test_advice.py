@@ -80,5 +80,5 @@ def test_a_place_that_is_none_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(ValueError, match="write file:<path> or kafka:"):
         parse_place(text)
     if text:
-        with pytest.raises(InvalidSettings, match=r"SLACKWATER_RECOMMENDATIONS cannot be .* write file:<path>"):
+        with pytest.raises(InvalidSettings, match=r"SLACKWATER_RECOMMENDATIONS cannot be '.*': write file:<path>"):
             read_settings({"SLACKWATER_RECOMMENDATIONS": text})
