@@ -54,7 +54,9 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     try:
         return Settings.model_validate({name: value for name, value in given.items() if value})
     except ValidationError as error:
-        problems = [f"{PREFIX}{str(e['loc'][0]).upper()} cannot be {e['input']!r}: {_said(e['msg'])}" for e in error.errors()]
+        problems = [
+            f"{PREFIX}{str(e['loc'][0]).upper()} cannot be {e['input']!r}: {_said(e['msg'])}" for e in error.errors()
+        ]
         raise InvalidSettings("; ".join(problems)) from error
 
 
