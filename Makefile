@@ -11,6 +11,9 @@ INSTALLED := $(VENV)/.installed
 CHART_CRDS := charts/slackwater/crds
 IMAGE := slackwater/operator:dev
 
+# The modules of a run are shared out to these: their tests wait more than they compute.
+WORKERS := --numprocesses=3 --dist=loadfile
+
 # Call a check and say how long it took: $(call timed,NAME,COMMAND)
 timed = @$(2) && echo "$(1): $${SECONDS} s"
 
@@ -46,16 +49,17 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 unit: setup ## The tests that need nothing but Python
-	$(call timed,unit,$(BIN)/pytest -q -m "not e2e and not slow and not spark and not browser")
+	$(call timed,unit,$(BIN)/pytest -q --numprocesses=2 -m "not e2e and not slow and not spark and not browser")
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
-	$(call timed,explore,$(BIN)/pytest -q -m slow)
+	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m slow)
 
 pipeline: setup ## The tests that start a Spark, or look at the report in Chromium (installed where it is missing; as root)
 	$(call timed,pipeline,$(BIN)/pytest -q -m "(spark or browser) and not e2e and not slow")
 
-e2e: setup ## The tests against the sandbox, which must be up
-	@$(BIN)/pytest -m "e2e and not long"
+e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
+	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) -m "e2e and not long and not alone")
+	$(call timed,alone,$(BIN)/pytest -m "e2e and alone")
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py

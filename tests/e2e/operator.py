@@ -15,7 +15,8 @@ from pathlib import Path
 from tests.e2e.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-PORT = 18080
+PORT = 18080 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+"""Of the operator of a stage: the modules that play at the same time have one each."""
 _COMMAND = Path(sys.executable).with_name("slackwater")
 _MORTAL = {"CRASH_AFTER_WRITES": "tests.e2e.crashing", "DEATHS": "tests.e2e.dying"}
 """Variable that an operator which ends itself is told by → the module that it is."""

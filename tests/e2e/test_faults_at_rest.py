@@ -20,7 +20,7 @@ from tests.e2e.fault_stage import FaultStage, fault_stage
 from tests.e2e.groups import consumer_group
 from tests.e2e.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.alone, pytest.mark.timeout(600)]
 
 PORT: Final = 18112
 FEW: Final = 5

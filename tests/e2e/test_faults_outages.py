@@ -15,7 +15,7 @@ from tests.e2e.groups import REPLICAS
 from tests.e2e.outages import Outage, api_server_down, kafka_down
 from tests.e2e.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.e2e, pytest.mark.alone, pytest.mark.timeout(400)]
 
 PORT: Final = 18110
 KAFKA_DOWN_S: Final = 60.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -125,10 +126,9 @@ def test_a_kip848_group_gets_them_at_once_and_no_pod_restarts(stage: Stage, told
     said = wait_said(stage, MODERN, "AsRecommended")
     assert said["applied"]["settings"] == {"consumer.session": "55s", "consumer.heartbeat": "9s"}
     assert said["restarts"] == 120
-    assert stage.kafka.group_settings(stage.group_id(MODERN)) == {
-        "consumer.session.timeout.ms": "55000",
-        "consumer.heartbeat.interval.ms": "9000",
-    }
+    wanted = {"consumer.session.timeout.ms": "55000", "consumer.heartbeat.interval.ms": "9000"}
+    settings = partial(stage.kafka.group_settings, stage.group_id(MODERN))
+    wait_for("the brokers to have them", lambda: settings() == wanted, 30.0, settings)  # the status is written first
     assert made(stage, MODERN) == once(MODERN)
 
 

@@ -24,6 +24,7 @@ from sandbox.layout import API_SERVICE, BROKER_PORT, CACHE_VARIABLE, RUN_VARIABL
 
 pytestmark = [
     pytest.mark.e2e,
+    pytest.mark.alone,
     pytest.mark.timeout(900),
     pytest.mark.skipif(os.geteuid() != 0, reason="the sandbox's own cluster needs root"),
 ]

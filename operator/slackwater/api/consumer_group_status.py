@@ -117,7 +117,7 @@ class RecommendedSetting(StatusPart):
 class AppliedRecommendation(StatusPart):
     as_of: Timestamp | None = None
     settings: Mapping[str, str] = Field(default_factory=dict)
-    """What is in force because it was recommended, by its place in spec.timeouts."""
+    """What the group is given because it was recommended, by its place in spec.timeouts."""
 
 
 class RecommendationStatus(StatusPart):

@@ -28,6 +28,7 @@ from slackwater.core.protocol import cutover
 from slackwater.core.protocol.profile import can_mix, profile_in
 from slackwater.core.protocol.upgrade import Course, finish_step, set_course
 from slackwater.core.reasons import Hold, Reason
+from slackwater.core.refused import last_chance
 from slackwater.core.rollout import next_move
 from slackwater.core.shapes import scale, shape
 from slackwater.core.text import listing
@@ -110,6 +111,8 @@ def _go_on(world: World, workload: Workload, template: Template) -> Plan:
         return Plan(world.memory, shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if open_ else None, hold)
     may_fail = world.memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
     if may_fail and (failure := find_failure(world)):
+        if chance := last_chance(world, workload, failure.ordinal):
+            return Plan(chance[0], chance[1], notes=notes_of(chance[1]))
         return _fail(world, failure)
     return _roll(world, workload, template)
 

@@ -1,7 +1,8 @@
 """Processes that were refused because a dead member held their instance id (F13): they never join any more.
 
 Such a process may live on, Ready and idle, or the kubelet makes it wait ever longer: its pod is restarted. But only
-when it must have been refused, not when it is slow, and seldom.
+when it must have been refused, not when it is slow, and seldom. Where nothing tells the two apart, it is restarted once
+before a version is called failed for it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from slackwater.api.consumer_group import Membership
 from slackwater.core.acts import DeletePod
 from slackwater.core.holders import is_from_before, time_to_join
 from slackwater.core.memory import Refusal, Release, RolloutMemory
 from slackwater.core.observation import GroupObservation, GroupType
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.world import Pod, UpdateStrategy, Workload, World, ordinal_of
 
 JOINS_WITHIN_S: Final = 10.0
@@ -48,10 +51,40 @@ def restart_due(world: World, workload: Workload) -> tuple[RolloutMemory, Delete
     return None
 
 
+def last_chance(world: World, workload: Workload, ordinal: int) -> tuple[RolloutMemory, DeletePod] | None:
+    """A pod that has not joined in time, and may have been refused though nobody saw by whom: restarted, once a rollout.
+
+    The alternative is to call its version failed, which costs it a restart as well, and the rollout.
+    """
+    kafka, pod = world.kafka, world.pod(ordinal)
+    if not isinstance(kafka, GroupObservation) or kafka.type is not GroupType.CONSUMER:
+        return None
+    if pod is None or pod.terminating or not _may_be_refused(world, pod) or world.members_of(pod):
+        return None
+    if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
+        return None
+    why = "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
+    return _restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why)
+
+
 def still_refused(world: World) -> Mapping[str, Refusal]:
-    """Those of the last minutes: whether a pod is restarted again and again."""
-    lately = world.now - FORGOTTEN_AFTER_S
-    return {name: refusal for name, refusal in world.memory.refused.items() if refusal.restarted_at > lately}
+    """Those of the last minutes, and of the rollout under way: whether a pod is restarted again and again."""
+    since, memory = world.now - FORGOTTEN_AFTER_S, world.memory
+    if memory.phase.under_way and memory.started_at is not None:
+        since = min(since, memory.started_at)
+    return {name: refusal for name, refusal in memory.refused.items() if refusal.restarted_at > since}
+
+
+def _may_be_refused(world: World, pod: Pod) -> bool:
+    """It runs, and another process of its own ran before it, which may have been killed holding the id."""
+    static = world.group.spec.membership is Membership.STATIC
+    crashed = pod.started_at is not None and pod.last_run_started_at is not None
+    return static and crashed and pod.protocol is Profile.CONSUMER
+
+
+def _had_its_chance(world: World, pod: Pod) -> bool:
+    known, started_at = world.memory.refused.get(pod.name), world.memory.started_at
+    return known is not None and (started_at is None or known.restarted_at >= started_at)
 
 
 def _was_restarted_lately(world: World, pod: Pod) -> bool:

@@ -17,7 +17,7 @@ from slackwater.core.observation import GroupObservation, Unobserved
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import CLASSIC, RunningConsumer, running, settled, view_until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.e2e, pytest.mark.alone, pytest.mark.timeout(180)]
 
 
 @pytest.fixture

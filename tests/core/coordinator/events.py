@@ -12,7 +12,7 @@ from typing import Final
 from slackwater.core.acts import DeletePod, ReleaseMembers
 from slackwater.core.observation import GroupState
 from tests.core.coordinator import model, modern
-from tests.core.coordinator.fleet import SESSION_S, TICK_S, Fleet, Pod, Spec, balanced, state_seen
+from tests.core.coordinator.fleet import REJOIN_TIMEOUT_S, SESSION_S, TICK_S, Fleet, Pod, Spec, balanced, state_seen
 from tests.core.coordinator.model import Awaits, Error, Member
 from tests.core.coordinator.pilot import Broken, carry_out, die, passes, put, stop, take_down
 
@@ -27,6 +27,9 @@ def natural(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
     yield from outside
     if not outside and _has_dead_members(fleet):
         yield "sessions end", sessions_ended(fleet)
+    if not outside and _waits_in_vain(fleet):
+        for looked in passes(replace(fleet, now=fleet.now + REJOIN_TIMEOUT_S + TICK_S)):
+            yield "rejoinTimeout passes", looked
 
 
 def _outside(later: Fleet) -> Iterator[tuple[str, Fleet]]:
@@ -103,6 +106,11 @@ def _unlike(pods: tuple[Pod, ...]) -> Iterator[Pod]:
 
 def _has_dead_members(fleet: Fleet) -> bool:
     return any(fleet.process_of(member) is None for member in fleet.group.members)
+
+
+def _waits_in_vain(fleet: Fleet) -> bool:
+    """For a process that was refused, and nothing else is going on that the operator could wait for."""
+    return fleet.pending is None and not _has_dead_members(fleet) and any(pod.refused for pod in fleet.pods)
 
 
 def _operator(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:

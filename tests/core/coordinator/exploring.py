@@ -46,7 +46,7 @@ class TooMany(AssertionError):
 
 
 def explore(
-    start: Fleet, change: Change | None = None, apart: Apart = lambda fleet: None, limit: int = 200_000
+    start: Fleet, change: Change | None = None, apart: Apart = lambda fleet: None, limit: int = 1_000_000
 ) -> Explored:
     """Raises Broken, with how it came to that, when an invariant does not hold.
 

@@ -30,6 +30,7 @@ TICK_S: Final = 700
 """Passes between one event and the next: longer than every wait of the operator but the two below."""
 SESSION_S: Final = 72_000
 """So long that it ends only where an event says so."""
+REJOIN_TIMEOUT_S: Final = 999 * 3600
 NOW: Final = 10_000_000
 _SESSIONS: Final = Bounds(6_000, SESSION_S * 1_000)
 BROKERS: Final = replace(BROKER, classic_session=_SESSIONS, consumer_session=_SESSIONS)
@@ -179,7 +180,7 @@ def group_resource(client: Client, spec: Spec) -> ConsumerGroup:
         client={"library": client.library, "version": client.version},
         protocol=protocol,
         timeouts={**timeouts, "maxPollInterval": f"{SESSION_S}s"},
-        rollout={"stableFor": "1s", "rejoinTimeout": "999h"},
+        rollout={"stableFor": "1s", "rejoinTimeout": f"{REJOIN_TIMEOUT_S}s"},
         template={"spec": {"containers": containers}},
     )
     annotations = {ABORT: str(spec.aborts)} if spec.aborts else {}
