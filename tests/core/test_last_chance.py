@@ -1,4 +1,4 @@
-"""A pod that has not joined in time, and may have been refused unseen, is restarted once before its version has failed."""
+"""A pod that has not joined in time, and may have been refused unseen, is restarted once before its version fails."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Reason
 from slackwater.core.refused import last_chance, still_refused
 from slackwater.core.world import Pod, World
-from tests.core.factories import NEW, NOW, folded, fresh_pod, group, member, members, observation, pod, workload, world
+from tests.core.factories import NOW, folded, fresh_pod, group, member, members, observation, pod, workload, world
 
 BEGUN = NOW - 700
 STEP = Step(2, NOW - 400, {"payments-2": "payments-2-a"}, made=True)

@@ -52,7 +52,7 @@ def restart_due(world: World, workload: Workload) -> tuple[RolloutMemory, Delete
 
 
 def last_chance(world: World, workload: Workload, ordinal: int) -> tuple[RolloutMemory, DeletePod] | None:
-    """A pod that has not joined in time, and may have been refused though nobody saw by whom: restarted, once a rollout.
+    """A pod that has not joined in time, and may have been refused though nobody saw it: restarted, once a rollout.
 
     The alternative is to call its version failed, which costs it a restart as well, and the rollout.
     """
