@@ -27,6 +27,20 @@ def test_the_newest_telling_counts_and_an_older_one_fills_in_what_it_does_not_kn
     assert rows(spark, *reversed(told)) == [row]
 
 
+def test_an_operator_that_does_not_know_the_reason_does_not_unsay_it(spark: SparkSession) -> None:
+    """One that was restarted finds the member away, and who saw it crash is gone."""
+    told = [
+        restart("a", 1, AWAY | {"reason": "Unknown"}),
+        restart("b", 2, AWAY | {"reason": "Crash"}),
+        restart("c", 12, {"outcome": "Returned", "rejoined_at": at(12), "reason": "Unknown"}),
+        restart("d", 1, AWAY | {"episode": "e2", "reason": "Unknown"}),
+    ]
+    assert [(row["reason"], row["outcome"]) for row in rows(spark, *told)] == [
+        ("Crash", "Returned"),
+        ("Unknown", "Away"),
+    ]
+
+
 def test_a_member_that_is_away_was_away_until_the_newest_telling(spark: SparkSession) -> None:
     (row,) = rows(spark, restart("a", 1, AWAY), restart("b", 300.25, AWAY))
     assert (row["silence_s"], row["observed_away_s"]) == (None, 300.25)

@@ -1,20 +1,27 @@
 """One row for each restart of a member, put together from all that was told of it.
 
 An episode is told of several times, by several operator processes perhaps, and each telling holds what its teller knew:
-so each field is that of the newest telling which has it. A member that is away is known to have been away until the
+so each field is that of the newest telling which has it. `Unknown` has it not: an operator that was restarted says so of
+what only the one before it saw. A member that is away is known to have been away until the
 newest telling, and not a moment longer: nobody looked.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from slackwater.api.telemetry.words import RestartReason
 from slackwater.pipeline.ingest.fields import problem
 from slackwater.pipeline.ingest.rules import Reason
 from slackwater.pipeline.ingest.times import out_of_order_restart
 from slackwater.pipeline.schemas import GROUP_KEY, IMPOSSIBLE_RESTARTS, MEMBER_RESTARTED, RESTARTS
 from slackwater.pipeline.silver.events import once
+
+_SAYS_NOTHING: Final = {"reason": RestartReason.UNKNOWN}
+"""Words that are as good as a null, by their field."""
 
 
 def restarts_of(events: DataFrame) -> DataFrame:
@@ -40,9 +47,10 @@ def _judged(events: DataFrame) -> DataFrame:
 
 def together(tellings: DataFrame) -> DataFrame:
     """One row an episode: its group, every field of MEMBER_RESTARTED, and `told_at`, the newest telling's moment."""
-    order = F.struct("at", F.xxhash64("body"))
     fields = [name for name in MEMBER_RESTARTED.names if name != "episode"]
-    newest = [F.max_by(_field(name), F.when(_field(name).isNotNull(), order)).alias(name) for name in fields]
+    newest = [
+        F.max_by(_field(name), F.struct(_is_known(name), "at", F.xxhash64("body"))).alias(name) for name in fields
+    ]
     episode = _field("episode").alias("episode")
     return tellings.groupBy(*GROUP_KEY, episode).agg(*newest, F.max("at").alias("told_at"))
 
@@ -60,6 +68,11 @@ def with_silence(restarts: DataFrame) -> DataFrame:
     with_it = restarts.withColumn("silence_s", silence_s)
     away_s = F.when(returned, F.col("silence_s")).otherwise(_between("last_seen_at", "told_at"))
     return with_it.withColumn("observed_away_s", away_s)
+
+
+def _is_known(name: str) -> Column:
+    there = _field(name).isNotNull()
+    return there & (_field(name) != _SAYS_NOTHING[name].value) if name in _SAYS_NOTHING else there
 
 
 def _between(first: str, second: str) -> Column:
