@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slackwater.shell.places import FilePlace, TopicPlace
+from slackwater.shell.settings import read_settings
+from slackwater.shell.store import Key
 from tests.chart.helm import Manifest, only, render
 
 pytestmark = pytest.mark.e2e  # Helm is built by the sandbox
@@ -77,10 +81,38 @@ def test_each_setting_has_a_value() -> None:
         "watchNamespace": "team-a",
         "observation__movingIntervalSeconds": "0.5",
         "observation__restIntervalSeconds": "60",
+        "telemetry": "kafka:team-a/main/telemetry",
+        "recommendations": "kafka:team-a/main/recommendations",
         "log__format": "text",
         "log__level": "debug",
     }
     assert list(environment(**given).values()) == list(given.values())
+
+
+def test_the_operator_reads_the_settings_as_they_are_given() -> None:
+    given = environment(telemetry="kafka:team-a/main/events", recommendations="file:/data/all.jsonl")
+    settings = read_settings(given)
+    assert settings.telemetry == TopicPlace(Key("team-a", "main"), "events")
+    assert settings.recommendations == FilePlace(Path("/data/all.jsonl"))
+
+
+@pytest.mark.parametrize("values", [{}, {"telemetry": "kafka:team-a/main/telemetry"}])
+def test_without_files_there_is_no_place_for_them(values: dict[str, str]) -> None:
+    spec = pod_spec(**values)
+    assert mounts(spec) == {"/tmp": {"emptyDir": {"sizeLimit": "64Mi"}}}
+    assert "fsGroup" not in spec["securityContext"]
+
+
+@pytest.mark.parametrize("values", [{"telemetry": "file:/data/events"}, {"recommendations": "file:/data/all.jsonl"}])
+def test_files_get_a_volume_that_the_operator_may_write(values: dict[str, str]) -> None:
+    spec = pod_spec(**values)
+    assert mounts(spec)["/data"] == {"emptyDir": {}}
+    assert spec["securityContext"]["fsGroup"] == spec["securityContext"]["runAsGroup"]
+
+
+def test_the_volume_may_be_a_claim() -> None:
+    spec = pod_spec(telemetry="file:/data/events", dataClaim="history")
+    assert mounts(spec)["/data"] == {"persistentVolumeClaim": {"claimName": "history"}}
 
 
 def test_the_image_is_the_charts_version_unless_given() -> None:
@@ -91,6 +123,13 @@ def test_the_image_is_the_charts_version_unless_given() -> None:
 def pod_spec(**values: str) -> Manifest:
     spec: Manifest = only(render(**values), "Deployment")["spec"]["template"]["spec"]
     return spec
+
+
+def mounts(spec: Manifest) -> dict[str, Any]:
+    """What is mounted in the container, by its path."""
+    volumes = {v["name"]: {kind: v[kind] for kind in v if kind != "name"} for v in spec["volumes"]}
+    (container,) = spec["containers"]
+    return {mount["mountPath"]: volumes[mount["name"]] for mount in container["volumeMounts"]}
 
 
 def operator(**values: str) -> dict[str, Any]:

@@ -21,6 +21,10 @@ pytestmark = pytest.mark.e2e  # Helm is built by the sandbox
         ("observation__restIntervalSeconds", "0.0", "/observation/restIntervalSeconds"),
         ("log__level", "verbose", "/log/level"),
         ("watchNamespace", "Team_A", "/watchNamespace"),
+        ("telemetry", "file:/var/log/events", "/telemetry"),
+        ("telemetry", "kafka:main/telemetry", "/telemetry"),
+        ("recommendations", "topic", "/recommendations"),
+        ("dataClaim", "History", "/dataClaim"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(name: str, value: str, named: str) -> None:

@@ -15,3 +15,8 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
+
+{{/* "true" where something is to be mounted at /data. */}}
+{{- define "slackwater.hasData" -}}
+{{- if or .Values.dataClaim (hasPrefix "file:" .Values.telemetry) (hasPrefix "file:" .Values.recommendations) }}true{{ end }}
+{{- end }}
