@@ -84,10 +84,13 @@ image: ## Build the operator's image with docker or podman (the sandbox builds i
 	"$$engine" build --tag $(IMAGE) .
 
 ##@ What is generated
-.PHONY: crds lock clean
+.PHONY: crds schemas lock clean
 crds: setup ## Write the CRDs from the models, for kubectl and for the chart
 	$(BIN)/python -m slackwater.api.crd crds
 	cp crds/*.yaml $(CHART_CRDS)/
+
+schemas: setup ## Write the JSON schema of the telemetry's events from the models
+	$(BIN)/python -m slackwater.api.telemetry.schema schemas
 
 LOCK = @$(UV) pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--python-version 3.11 --python-platform linux --custom-compile-command "make lock" $(LOCK_FLAGS)

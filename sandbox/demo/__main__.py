@@ -21,8 +21,12 @@ from rich.markup import escape
 from sandbox.console import console, note
 from sandbox.demo import figures, modes, report
 from sandbox.demo.figures import Result
+from sandbox.demo.learning import lesson
+from sandbox.demo.learning.history import LONGEST_SESSION_S
+from sandbox.demo.learning.jobs import REPORT
+from sandbox.demo.learning.lesson import Learned
 from sandbox.demo.manifests import NAMESPACE
-from sandbox.demo.modes import MODES, Mode
+from sandbox.demo.modes import LEARNING, MODES, Mode
 from sandbox.demo.rollout import Player
 from sandbox.demo.stage import Stage
 from sandbox.errors import SandboxError
@@ -37,14 +41,18 @@ def demo(
     only: Annotated[list[str] | None, typer.Option(help="Play only this mode; can be given several times.")] = None,
 ) -> None:
     """Roll the same new version out in three ways and a bad one in two, take two groups to another protocol, and
-    compare what it costs. Needs root."""
+    compare what it costs; then let a group learn from its own history. Needs root."""
     chosen = _chosen(only or ())
     keep = keep or bool(os.environ.get("KEEP"))
     _say_what_happens(chosen, keep=keep)
     stage = Stage(Layout.from_environment())
     signal.signal(signal.SIGTERM, _as_if_interrupted)
     try:
-        results = _play_all(stage, chosen, keep=keep)
+        stage.set_up()
+        if any(mode.runs_on_operator for mode in chosen):
+            stage.install_operator()
+        results = _play_all(stage, [mode for mode in chosen if not mode.learns], keep=keep)
+        learned = _learn(stage) if LEARNING in chosen else None
     except KeyboardInterrupt as error:
         note("Interrupted.")
         stage.clear()
@@ -55,15 +63,12 @@ def demo(
     try:
         _leave(stage, _kept(chosen), keep=keep)
     finally:
-        _report(results)  # last, so that it is what stands on the screen; even if something would not go away
-    if not all(result.ok for result in results):
+        _report(results, learned)  # last, so that it is what stands on the screen; even if something would not go away
+    if not all(result.ok for result in results) or (learned is not None and not learned.ok):
         raise typer.Exit(1)
 
 
 def _play_all(stage: Stage, chosen: Sequence[Mode], *, keep: bool) -> list[Result]:
-    stage.set_up()
-    if any(mode.runs_on_operator for mode in chosen):
-        stage.install_operator()
     player = Player(stage.cluster, stage.kafka, stage.view)
     results = []
     for number, mode in enumerate(chosen, start=1):
@@ -72,6 +77,20 @@ def _play_all(stage: Stage, chosen: Sequence[Mode], *, keep: bool) -> list[Resul
         if not (keep and mode is _kept(chosen)):
             stage.retire(mode)
     return results
+
+
+def _learn(stage: Stage) -> Learned:
+    """The last part: a group whose history is made here, and what the operator makes of it."""
+    console.print(f"[bold]{LEARNING.title}[/bold]: a KIP-848 group whose session timeout is {LONGEST_SESSION_S} s")
+    began_s = time.monotonic()
+    learned = stage.learning_loop().play()
+    _say_ended(LEARNING, began_s, learned.problem, ok=learned.ok)
+    return learned
+
+
+def _say_ended(mode: Mode, began_s: float, problem: str, *, ok: bool) -> None:
+    mark = "[green]✓[/green]" if ok else "[red]✗[/red]"
+    console.print(f"{mark} {mode.title} [dim]{time.monotonic() - began_s:.0f} s[/dim] {escape(problem)}")
 
 
 def _kept(chosen: Sequence[Mode]) -> Mode | None:
@@ -90,8 +109,7 @@ def _play(player: Player, bootstrap_servers: str, mode: Mode) -> Result:
         result = Result(mode, None, str(error))
     else:
         result = Result(mode, measured, figures.judge(played, measured))
-    mark = "[green]✓[/green]" if result.ok else "[red]✗[/red]"
-    console.print(f"{mark} {mode.title} [dim]{time.monotonic() - began_s:.0f} s[/dim] {escape(result.problem)}")
+    _say_ended(mode, began_s, result.problem, ok=result.ok)
     return result
 
 
@@ -107,18 +125,24 @@ def _leave(stage: Stage, kept: Mode | None, *, keep: bool) -> None:
     note("End it: make sandbox-down")
 
 
-def _report(results: Sequence[Result]) -> None:
+def _report(results: Sequence[Result], learned: Learned | None) -> None:
     FIGURES.parent.mkdir(exist_ok=True)
-    FIGURES.write_text(json.dumps(report.as_json(results), indent=2) + "\n")
+    told = report.as_json(results) | ({"learning": lesson.as_json(learned)} if learned is not None else {})
+    FIGURES.write_text(json.dumps(told, indent=2) + "\n")
     out = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     out.print()
-    out.print(report.table(results))
-    for sentence in report.notes(results):
+    if results:
+        out.print(report.table(results))
+    for sentence in (*report.notes(results), *(lesson.notes(learned) if learned is not None else ())):
         out.print(f"· {escape(sentence)}")
-    for result in results:
-        if result.problem:
-            out.print(f"[red]✗ {escape(result.mode.title)}:[/red] {escape(result.problem)}")
+    problems = {result.mode.title: result.problem for result in results}
+    problems |= {LEARNING.title: learned.problem} if learned is not None else {}
+    for title, problem in problems.items():
+        if problem:
+            out.print(f"[red]✗ {escape(title)}:[/red] {escape(problem)}")
     out.print(f"The same figures: {FIGURES.relative_to(FIGURES.parents[1])}")
+    if learned is not None and learned.lesson is not None:
+        out.print(f"What was learned, as a page for your browser: {REPORT}", soft_wrap=True)
 
 
 def _say_what_happens(chosen: Sequence[Mode], *, keep: bool) -> None:
@@ -140,10 +164,11 @@ def _say_what_happens(chosen: Sequence[Mode], *, keep: bool) -> None:
 
 
 def _chosen(names: Sequence[str]) -> tuple[Mode, ...]:
-    known = {mode.name: mode for mode in MODES}
+    every = (*MODES, LEARNING)
+    known = {mode.name: mode for mode in every}
     if unknown := [name for name in names if name not in known]:
         raise SandboxError(f"There is no mode {unknown[0]!r}.", todo=f"There are: {', '.join(known)}.")
-    return tuple(mode for mode in MODES if not names or mode.name in names)
+    return tuple(mode for mode in every if not names or mode.name in names)
 
 
 def _as_if_interrupted(_: int, __: FrameType | None) -> None:

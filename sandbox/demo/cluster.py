@@ -40,6 +40,15 @@ class Cluster:
             raise SandboxError(f"The {mode.kind} {mode.workload} is gone: somebody else has deleted it.")
         return workload, pods
 
+    def crash(self, pod: str) -> None:
+        """Kill every process that runs in the pod, which has to have one namespace for them all."""
+        # What does the killing may be taken down with its container before it can tell of its success.
+        self._run("exec", pod, "--", "sh", "-c", "kill -9 -1", check=False)
+
+    def as_yaml(self, mode: Mode) -> str:
+        """The ConsumerGroup as `kubectl get --output=yaml` shows it."""
+        return self._run("get", "consumergroup", mode.workload, "--output=yaml")
+
     def dismiss(self, mode: Mode) -> None:
         """Begin to remove a mode's consumers and their load."""
         things = (f"{mode.kind}/{mode.workload}", f"deployment/{load_name(mode)}")
@@ -83,6 +92,6 @@ class Cluster:
         patience = f"--timeout={_DELETED_WITHIN_S}s"
         self._run("delete", *words, "--ignore-not-found", patience, deadline_s=_DELETED_WITHIN_S + 10)
 
-    def _run(self, *words: str, text: str | None = None, deadline_s: float = 30) -> str:
+    def _run(self, *words: str, text: str | None = None, deadline_s: float = 30, check: bool = True) -> str:
         argv = [str(self.kubectl), f"--kubeconfig={self.kubeconfig}", f"--namespace={NAMESPACE}"]
-        return run([*argv, *words], text=text, deadline_s=deadline_s).stdout
+        return run([*argv, *words], text=text, deadline_s=deadline_s, check=check).stdout

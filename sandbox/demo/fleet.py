@@ -27,6 +27,8 @@ class Pod:
     state: str
     restarts: int
     profile: str = ""
+    runs: bool = False
+    """Whether its process does, at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ def _pod(item: Json) -> Pod:
         state=_state(status, containers, ready=ready, terminating=terminating),
         restarts=sum(container.get("restartCount", 0) for container in containers),
         profile=metadata.get("annotations", {}).get(_PROFILE, ""),
+        runs=any("running" in container.get("state", {}) for container in containers),
     )
 
 

@@ -6,10 +6,18 @@ for brokers that were taken down before it: `close` has to come first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaException
-from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConsumerGroupDescription,
+    ResourceType,
+)
 
 from sandbox.demo.modes import PARTITIONS
 from sandbox.errors import SandboxError
@@ -17,6 +25,8 @@ from sandbox.errors import SandboxError
 STABLE = "Stable"
 _UNKNOWN = "unknown"
 _REQUEST_S = 5.0
+_OF_THE_GROUP = 8
+"""The source of a setting that the group has itself; librdkafka has no name for it."""
 _STATES = {
     ConsumerGroupState.STABLE: STABLE,
     ConsumerGroupState.PREPARING_REBALANCING: "PreparingRebalance",
@@ -64,6 +74,33 @@ class Describer:
             if not error.args[0].retriable():
                 raise SandboxError(f"The brokers do not describe the group {name}: {error}.") from error
             return Group(_UNKNOWN, (), 0)
+
+    def settings(self, name: str) -> dict[str, str]:
+        """What the group has of its own; without what it has from the brokers."""
+        assert self._admin is not None, "it is closed"
+        resource = ConfigResource(ResourceType.GROUP, name)
+        try:
+            found = self._admin.describe_configs([resource], request_timeout=_REQUEST_S)[resource].result()
+        except KafkaException as error:
+            raise SandboxError(f"The brokers do not tell the settings of the group {name}: {error}.") from error
+        return {each.name: each.value for each in found.values() if each.source == _OF_THE_GROUP}
+
+    def alter(self, name: str, values: Mapping[str, str | None]) -> None:
+        """Set what the group has of its own; None: leave it to the brokers."""
+        assert self._admin is not None, "it is closed"
+        if not values:
+            return
+        changes = [_entry(*each) for each in values.items()]
+        resource = ConfigResource(ResourceType.GROUP, name, incremental_configs=changes)
+        try:
+            self._admin.incremental_alter_configs([resource], request_timeout=_REQUEST_S)[resource].result()
+        except KafkaException as error:
+            raise SandboxError(f"The brokers do not change the settings of the group {name}: {error}.") from error
+
+
+def _entry(name: str, value: str | None) -> ConfigEntry:
+    how = AlterConfigOpType.SET if value is not None else AlterConfigOpType.DELETE
+    return ConfigEntry(name, value or "", incremental_operation=how)
 
 
 def read_group(found: ConsumerGroupDescription) -> Group:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from kafka import KafkaAdminClient
@@ -46,12 +46,23 @@ class Kafka:
         """The group now. While the brokers cannot tell, it has no members and is `unknown`."""
         return self._describer.describe(mode.workload)
 
-    def remove(self, modes: Iterable[Mode]) -> None:
-        """Delete the groups, whose consumers are gone, and the topics, and wait until they can be made anew."""
+    def settings(self, mode: Mode) -> dict[str, str]:
+        """What the group has of its own, by Kafka's names (F23)."""
+        return self._describer.settings(mode.workload)
+
+    def alter(self, mode: Mode, values: Mapping[str, str | None]) -> None:
+        """As `kafka-configs.sh --alter --group` does; there need be no such group yet."""
+        self._describer.alter(mode.workload, values)
+
+    def remove(self, modes: Iterable[Mode], topics: Iterable[str]) -> None:
+        """Delete the groups, whose consumers are gone, and all topics, and wait until they can be made anew."""
         modes = tuple(modes)
         with _refusals("delete what the demo has made there"):
             self._remove_groups(modes)
-            self._remove_topics({topic for mode in modes for topic in (mode.workload, mode.deliveries_topic)})
+            theirs = {topic for mode in modes for topic in (mode.workload, mode.deliveries_topic)}
+            self._remove_topics(theirs.union(topics))
+        for mode in modes:  # a group's settings outlive it
+            self._describer.alter(mode.workload, dict.fromkeys(self.settings(mode)))
 
     def _remove_groups(self, modes: tuple[Mode, ...]) -> None:
         there = {listed["group_id"] for listed in self._admin.list_groups()}

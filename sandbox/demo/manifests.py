@@ -17,6 +17,9 @@ Json = dict[str, Any]
 NAMESPACE = "slackwater-demo"
 OPERATOR_NAMESPACE = "slackwater-demo-operator"
 CONNECTION = "sandbox"
+TELEMETRY = "slackwater-demo-telemetry"
+RECOMMENDATIONS = "slackwater-demo-recommendations"
+"""The topics by which operator and pipeline talk to each other."""
 APP = "app.kubernetes.io/name"
 """The label of a mode's consumers and of what runs them; the value is the mode's `workload`."""
 _RESTRICTED = {
@@ -35,6 +38,11 @@ def connection(bootstrap_servers: str) -> Json:
     """The KafkaConnection of the groups that the operator runs."""
     spec = {"bootstrapServers": bootstrap_servers}
     return _object("slackwater.dev/v1alpha1", "KafkaConnection", CONNECTION, spec)
+
+
+def place(topic: str) -> str:
+    """A topic as the operator's settings name it."""
+    return f"kafka:{NAMESPACE}/{CONNECTION}/{topic}"
 
 
 def load(mode: Mode, bootstrap_servers: str) -> Json:
@@ -75,10 +83,10 @@ def consumers(mode: Mode, version: str, bootstrap_servers: str) -> Json:
 
 def _consumer_group(mode: Mode, version: str) -> Json:
     target = _target(mode, version)
-    timeouts = {"maxPollInterval": f"{modes.MAX_POLL_INTERVAL_S}s"}
+    timeouts = {"maxPollInterval": f"{modes.MAX_POLL_INTERVAL_S}s", **({"mode": "Auto"} if mode.learns else {})}
     if target != "Consumer":  # where the brokers keep them for the group
         timeouts |= {"session": f"{modes.SESSION_S}s", "heartbeat": f"{modes.HEARTBEAT_S}s"}
-    spec = {
+    spec: Json = {
         "connectionRef": {"name": CONNECTION},
         "topics": [mode.workload],
         "replicas": mode.replicas,
@@ -92,12 +100,14 @@ def _consumer_group(mode: Mode, version: str) -> Json:
         },
         "template": _pod(mode.workload, _consumer(mode, version)),
     }
+    if mode.learns:  # so that a process can be killed from within its pod: its own first one would be immune
+        spec["template"]["spec"]["shareProcessNamespace"] = True
     return _object("slackwater.dev/v1alpha1", "ConsumerGroup", mode.workload, spec)
 
 
 def _target(mode: Mode, version: str) -> str:
     if mode.upgrade is None:
-        return "Eager"
+        return mode.target
     return mode.upgrade.target if version == modes.SECOND else mode.upgrade.origin
 
 

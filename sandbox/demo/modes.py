@@ -67,6 +67,10 @@ class Mode:
     """What is changed in place of the version."""
     client: Client = Client.LIBRDKAFKA
     replicas: int = REPLICAS
+    target: str = "Eager"
+    """`protocol.target` of an operator's group, where the mode is not about an upgrade."""
+    learns: bool = False
+    """Whether the operator applies to the group what is learned from its history."""
 
     @property
     def workload(self) -> str:
@@ -119,6 +123,17 @@ LIBRDKAFKA_TO_KIP_848 = Mode(
     expected_s=75,
     upgrade=Upgrade("Eager", "Consumer", "OnlineMigration", rebalances=(0,), may_move=False),  # F6
 )
+
+LEARNING = Mode(
+    "learning",
+    "Slackwater learns",
+    Kind.CONSUMER_GROUP,
+    bad_version=False,
+    expected_s=270,
+    target="Consumer",  # F23: session and heartbeat are the brokers', and no pod restarts when they change
+    learns=True,
+)
+"""Not measured as the others are: see `learning`."""
 
 MODES = (
     DEPLOYMENT,

@@ -13,8 +13,9 @@ from sandbox.console import console, step
 from sandbox.demo import manifests
 from sandbox.demo.cluster import Cluster
 from sandbox.demo.kafka import Kafka
+from sandbox.demo.learning.loop import Loop
 from sandbox.demo.manifests import NAMESPACE, OPERATOR_NAMESPACE
-from sandbox.demo.modes import MODES, Mode
+from sandbox.demo.modes import LEARNING, MODES, Mode
 from sandbox.demo.operator_view import OperatorView
 from sandbox.demo.view import View
 from sandbox.errors import CommandFailed, SandboxError, StartFailed
@@ -64,7 +65,13 @@ class Stage:
             self._later(self._clear_away)  # before them: undoing goes backwards
         with step("Installing the operator by Helm", "a pod of its own image, under its own service account"):
             repository, _, tag = OPERATOR.partition(":")
-            values = {"image.repository": repository, "image.tag": tag, "watchNamespace": NAMESPACE}
+            values = {
+                "image.repository": repository,
+                "image.tag": tag,
+                "watchNamespace": NAMESPACE,
+                "telemetry": manifests.place(manifests.TELEMETRY),
+                "recommendations": manifests.place(manifests.RECOMMENDATIONS),
+            }
             options = [f"--set={name}={value}" for name, value in values.items()]
             options += ["--wait", f"--timeout={_INSTALLED_WITHIN_S}s"]
             try:
@@ -79,6 +86,9 @@ class Stage:
         if not mode.runs_on_operator:
             return View(console)
         return View(console, OperatorView(self.cluster.kubeconfig, NAMESPACE, mode.workload))
+
+    def learning_loop(self) -> Loop:
+        return Loop(self._layout, self.cluster, self.kafka, self.view, console)
 
     def retire(self, mode: Mode) -> None:
         """A mode that was played makes room for the next one; its end is awaited in `clear`."""
@@ -104,7 +114,7 @@ class Stage:
         self.cluster.delete_groups()
         self._helm("uninstall", RELEASE, "--wait", "--ignore-not-found")
         self.cluster.delete_namespaces()
-        self.kafka.remove(MODES)
+        self.kafka.remove((*MODES, LEARNING), (manifests.TELEMETRY, manifests.RECOMMENDATIONS))
 
     def _refuse_rival(self) -> None:
         """Two operators that look after the same groups would each undo what the other does."""

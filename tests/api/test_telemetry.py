@@ -33,7 +33,7 @@ def body_of(kind: str) -> dict[str, Any]:
 
 def test_the_checked_in_schema_is_the_generated_one() -> None:
     written = (SCHEMAS / FILE_NAME).read_text(encoding="utf-8")
-    assert written == as_text(), "run `python -m slackwater.api.telemetry.schema schemas`"
+    assert written == as_text(), "run `make schemas`"
 
 
 def test_there_is_an_example_of_each_type() -> None:

@@ -20,7 +20,7 @@ SMALL = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever asks for the session is a test that starts Spark."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if {"spark", "kafka_spark"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.spark)
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.filterwarnings(_SOCKETS_OF_PY4J))
@@ -30,4 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark() -> Iterator[SparkSession]:
     """A session as the jobs get it; they adopt it (`spark_session` inside a test gives this one)."""
     with spark_session("tests", master="local[2]", settings=SMALL) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def kafka_spark() -> Iterator[SparkSession]:
+    """The same with the connector for Kafka. Only where no session without it was started before: Spark loads it when
+    it starts. So tests that need a broker ask for this one, and never for the other."""
+    with spark_session("tests", kafka=True, master="local[2]", settings=SMALL) as session:
         yield session

@@ -57,8 +57,8 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> tuple[Rollout
     The alternative is to call its version failed, which costs it a restart as well, and the rollout.
     """
     kafka, pod = world.kafka, world.pod(ordinal)
-    if not isinstance(kafka, GroupObservation) or kafka.type is not GroupType.CONSUMER:
-        return None
+    if not isinstance(kafka, GroupObservation) or kafka.type is GroupType.OTHER:
+        return None  # a classic one may have been of KIP-848 until its last such member's session ended
     if pod is None or pod.terminating or not _may_be_refused(world, pod) or world.members_of(pod):
         return None
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):

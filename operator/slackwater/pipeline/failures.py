@@ -135,7 +135,7 @@ def told(text: str, source: str, lake: str) -> PipelineError:
         if fragment in text:
             return error(sentence.format(source=source, lake=lake, said=_line_with(fragment, text)))
     return JobFailed(
-        f"Spark gave up ({_last_cause(text)}): run it again with SLACKWATER_DEBUG=1 to see where. Nothing that was"
+        f"Spark gave up ({last_cause(text)}): run it again with SLACKWATER_DEBUG=1 to see where. Nothing that was"
         " written is lost or doubled"
     )
 
@@ -145,7 +145,8 @@ def _line_with(fragment: str, text: str) -> str:
     return _without_class(line.removeprefix("Caused by: "))
 
 
-def _last_cause(text: str) -> str:
+def last_cause(text: str) -> str:
+    """The innermost cause in a text of Java's, in a line and without its package."""
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     causes = [line for line in lines if line.startswith("Caused by: ")] or lines[:1] or ["it does not say why"]
     return _without_class(causes[-1].removeprefix("Caused by: "))

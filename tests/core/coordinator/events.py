@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.acts import DeletePod, ReleaseMembers
+from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupState
 from tests.core.coordinator import model, modern
 from tests.core.coordinator.fleet import REJOIN_TIMEOUT_S, SESSION_S, TICK_S, Fleet, Pod, Spec, balanced, state_seen
@@ -110,7 +111,8 @@ def _has_dead_members(fleet: Fleet) -> bool:
 
 def _waits_in_vain(fleet: Fleet) -> bool:
     """For a process that was refused, and nothing else is going on that the operator could wait for."""
-    return fleet.pending is None and not _has_dead_members(fleet) and any(pod.refused for pod in fleet.pods)
+    waits = fleet.memory.phase is RolloutPhase.PROGRESSING and fleet.pending is None
+    return waits and not _has_dead_members(fleet) and any(pod.refused for pod in fleet.pods)
 
 
 def _operator(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:

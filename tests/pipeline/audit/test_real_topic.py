@@ -12,13 +12,11 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 
 from slackwater.pipeline.errors import SourceUnreadable
-from slackwater.pipeline.session import spark_session
 from slackwater.pipeline.tables import Table, read
 from tests.adapters.kafka.own_broker import own_broker
 from tests.adapters.kafka.test_real_brokers import OPERATOR, PASSWORD, ROOT, StrictBroker
 from tests.pipeline.audit.formatter import printed_groups
 from tests.pipeline.audit.story import Group, Seen, Story, played
-from tests.pipeline.conftest import SMALL
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -28,13 +26,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.spark, pytest.mark.timeout(600)]
 
 LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
-
-
-@pytest.fixture(scope="module")
-def kafka_spark() -> Iterator[SparkSession]:
-    """The tests' session if it has the Kafka connector, else it cannot be had: Spark loads it when it starts."""
-    with spark_session("tests", kafka=True, master="local[2]", settings=SMALL) as session:
-        yield session
 
 
 @pytest.fixture(scope="module")

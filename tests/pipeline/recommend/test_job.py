@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,34 +16,11 @@ from slackwater.pipeline.ingest.bronze import accepted, judge
 from slackwater.pipeline.recommend.job import Options, run
 from slackwater.pipeline.recommend.publishing import Unpublishable
 from slackwater.pipeline.tables import Table, path_of
-from tests.pipeline.recommend.fleet import heavy
-from tests.pipeline.telling import NOON, at, event, raw, restart
+from tests.pipeline.recommend.months import RESTARTS, a_month
+from tests.pipeline.telling import NOON, raw
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-WHO: dict[str, Any] = {"name": "payments", "namespace": "shop", "group_id": "payments"}
-RESTARTS = 40
-DAY_S = 86_400.0
-
-
-def a_month() -> list[str]:
-    """Of one group that restarts forty times, a warm handover among them, each told twice: away, then back."""
-    told = [event("group_observed", f"g{day}", day * DAY_S, **WHO) for day in range(-30, 1)]
-    for number, silence_s in enumerate(heavy(RESTARTS)):
-        begin = -DAY_S * 29 * (number + 1) / RESTARTS
-        seen = {"episode": f"e{number}", "last_seen_at": at(begin), "stopped_at": at(begin), "mode": "InPlace"}
-        back = seen | {"rejoined_at": at(begin + silence_s), "outcome": "Returned"}
-        told.append(restart(f"a{number}", begin + 1, seen | {"outcome": "Away"}, **WHO))
-        told.append(restart(f"b{number}", begin + silence_s, back, **WHO))
-    warm = {
-        "episode": "w",
-        "mode": "WarmHandover",
-        "outcome": "Returned",
-        "last_seen_at": at(-50),
-        "stopped_at": at(-50),
-    }
-    return [*told, restart("w", -40, warm | {"rejoined_at": at(-55)}, **WHO)]
 
 
 def lake_of(spark: SparkSession, path: Path, events: Sequence[str]) -> str:

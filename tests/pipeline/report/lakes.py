@@ -11,13 +11,14 @@ from pyspark.sql.types import StructType
 
 from slackwater.api.recommendation import Curves, Recommendation
 from slackwater.pipeline import schemas
-from slackwater.pipeline.report.columns import AUDIT_GENERATIONS, AUDIT_REBALANCES, QUARANTINE, RECOMMENDATIONS
+from slackwater.pipeline.gold import RECOMMENDATION
+from slackwater.pipeline.report.columns import AUDIT_GENERATIONS, AUDIT_REBALANCES, QUARANTINE
 from slackwater.pipeline.report.model import Key
 from slackwater.pipeline.tables import Table, overwrite
 from tests.pipeline.report import samples
 
 SCHEMAS: Final[Mapping[Table, StructType]] = {
-    Table.RECOMMENDATIONS: RECOMMENDATIONS,
+    Table.RECOMMENDATIONS: RECOMMENDATION,
     Table.EVENTS: schemas.EVENTS,
     Table.QUARANTINE: QUARANTINE,
     Table.AUDIT_REBALANCES: AUDIT_REBALANCES,

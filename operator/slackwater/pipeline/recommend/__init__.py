@@ -5,7 +5,6 @@
     pooling     what similar groups have in common, as bounded sums
     facts       a group's settings as the statistics want them; what is not known is Kafka's documented default
     judging     rows in, rows out: calls the statistics once a group; runs on the workers, knows no Spark session
-    gold        the table's columns
     publishing  messages to a compacted topic, or to a file that the operator follows
     job         all of it; command and printing are its face
 

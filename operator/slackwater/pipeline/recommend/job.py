@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from slackwater.pipeline import schemas
+from slackwater.pipeline.gold import RECOMMENDATIONS
 from slackwater.pipeline.progress import stage
-from slackwater.pipeline.recommend.gold import RECOMMENDATIONS
 from slackwater.pipeline.recommend.histories import histories_of
 from slackwater.pipeline.recommend.judging import recommending, sharing
 from slackwater.pipeline.recommend.pooling import SHARES, with_pools

@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from slackwater.pipeline.errors import PipelineError
+from slackwater.pipeline.failures import last_cause
 from slackwater.pipeline.progress import tell
 from slackwater.pipeline.schemas import GROUP_KEY
 
@@ -27,6 +28,8 @@ _CLIENTS_OWN: Final = "kafka."
 _ANSWER_WITHIN_S: Final = 60
 _ANSWER_WITHIN: Final = {"max.block.ms": "60000"}
 _NO_TOPIC: Final = "UnknownTopicOrPartitionException"
+_NOT_ALLOWED: Final = "TopicAuthorizationException"
+_HIDDEN: Final = "hidden"
 
 
 class Unpublishable(PipelineError):
@@ -76,7 +79,7 @@ def write_topic(messages: DataFrame, servers: str, topic: str, options: Mapping[
         sink.options(**options).option("kafka.bootstrap.servers", servers).option("topic", topic).save()
         return messages.count()
     except (Py4JJavaError, PySparkException) as error:
-        said = _cause(str(error))
+        said = last_cause(str(error))
         raise Unpublishable(
             f"the recommendations are in the lake, but cannot be sent to the topic {topic} at {servers} ({said}): "
             "check --bootstrap-servers, --option and the user's right to write there, and run it again"
@@ -96,6 +99,10 @@ def _require_topic(spark: SparkSession, servers: str, topic: str, options: Mappi
         policy = _cleanup_policy(jvm, admin, topic)
         if policy is None:
             _create(jvm, admin, topic)
+        elif policy == _HIDDEN:
+            tell(
+                f"This user may not see whether the topic {topic} is compacted, as it should be: grant DescribeConfigs."
+            )
         elif "compact" not in policy:
             tell(
                 f"The topic {topic} has cleanup.policy={policy}: old recommendations will vanish from it. "
@@ -106,7 +113,7 @@ def _require_topic(spark: SparkSession, servers: str, topic: str, options: Mappi
 
 
 def _cleanup_policy(jvm: Any, admin: Any, topic: str) -> str | None:
-    """None where there is no such topic."""
+    """None where there is no such topic, `_HIDDEN` where this user may not ask."""
     config = jvm.org.apache.kafka.common.config
     resource = config.ConfigResource(getattr(config, "ConfigResource$Type").TOPIC, topic)
     try:
@@ -114,6 +121,8 @@ def _cleanup_policy(jvm: Any, admin: Any, topic: str) -> str | None:
     except Py4JJavaError as error:
         if _NO_TOPIC in str(error):
             return None
+        if _NOT_ALLOWED in str(error):
+            return _HIDDEN
         raise
     return str(described.get(resource).get("cleanup.policy").value())
 
@@ -127,9 +136,3 @@ def _create(jvm: Any, admin: Any, topic: str) -> None:
 
 def _answer(jvm: Any, future: Any) -> Any:
     return future.get(_ANSWER_WITHIN_S, jvm.java.util.concurrent.TimeUnit.SECONDS)
-
-
-def _cause(trace: str) -> str:
-    """The innermost cause of a Java stack trace, in a line."""
-    causes = [line for line in trace.splitlines() if line.startswith("Caused by: ")]
-    return causes[-1].removeprefix("Caused by: ").strip() if causes else trace.strip().partition("\n")[0]

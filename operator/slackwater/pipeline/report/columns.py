@@ -1,63 +1,16 @@
-"""The columns that the report reads of tables whose schema is not in `slackwater.pipeline.schemas`. Spark's types.
-
-Of a recommendation they are the fields of `slackwater.api.recommendation`, and a test holds the two equal.
-"""
+"""The few columns that the report reads of tables that are for others in the first place. Spark's types."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    DataType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql.types import IntegerType, StructField, StructType
 
-TEXT: Final = StringType()
-COUNT: Final = LongType()
-NUMBER: Final = DoubleType()
-MOMENT: Final = TimestampType()
+from slackwater.pipeline.schemas import MOMENT, NUMBER, TEXT
 
+_OF_GROUP_THEN: Final = [StructField("cluster", TEXT), StructField("group_id", TEXT), StructField("at", MOMENT)]
 
-def _struct(**fields: DataType) -> StructType:
-    return StructType([StructField(name, of) for name, of in fields.items()])
-
-
-SETTING: Final = _struct(current=COUNT, lower=COUNT, target=COUNT, upper=COUNT, why=TEXT)
-INTERVAL: Final = _struct(lower=NUMBER, value=NUMBER, upper=NUMBER)
-SURVIVAL: Final = _struct(silence_s=NUMBER, survival=NUMBER, lower=NUMBER, upper=NUMBER)
-COST: Final = _struct(session_timeout_ms=COUNT, cost=NUMBER, today=BooleanType(), recommended=BooleanType())
-
-RECOMMENDATIONS: Final = _struct(
-    schema=IntegerType(),
-    cluster=TEXT,
-    namespace=TEXT,
-    name=TEXT,
-    group_id=TEXT,
-    as_of=MOMENT,
-    spec_generation=COUNT,
-    restarts=COUNT,
-    pooled_restarts=NUMBER,
-    observed_days=NUMBER,
-    status=TEXT,
-    why=TEXT,
-    binding=TEXT,
-    session_timeout_ms=SETTING,
-    heartbeat_interval_ms=SETTING,
-    max_poll_interval_ms=SETTING,
-    max_poll_records=SETTING,
-    membership=_struct(current=TEXT, cheaper=TEXT, saving_partition_s_per_month=INTERVAL, why=TEXT),
-    saving_partition_s_per_month=INTERVAL,
-    needless_rebalances_per_month=_struct(today=NUMBER, recommended=NUMBER, upper=NUMBER),
-    curves=_struct(survival=ArrayType(SURVIVAL), cost=ArrayType(COST)),
-)
-AUDIT_REBALANCES: Final = _struct(cluster=TEXT, group_id=TEXT, at=MOMENT, cause=TEXT, duration_s=NUMBER)
-AUDIT_GENERATIONS: Final = _struct(cluster=TEXT, group_id=TEXT, at=MOMENT, generation=IntegerType())
-QUARANTINE: Final = _struct(reason=TEXT)
+AUDIT_REBALANCES: Final = StructType([*_OF_GROUP_THEN, StructField("cause", TEXT), StructField("duration_s", NUMBER)])
+AUDIT_GENERATIONS: Final = StructType([*_OF_GROUP_THEN, StructField("generation", IntegerType())])
+QUARANTINE: Final = StructType([StructField("reason", TEXT)])
+"""Of either job's."""

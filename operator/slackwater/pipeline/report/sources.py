@@ -19,14 +19,15 @@ from pyspark.sql.types import StructType
 from slackwater.api.recommendation import SCHEMA, RecommendationStatus
 from slackwater.pipeline import schemas, tables
 from slackwater.pipeline.errors import LakeUnusable
-from slackwater.pipeline.report.columns import AUDIT_GENERATIONS, AUDIT_REBALANCES, QUARANTINE, RECOMMENDATIONS
+from slackwater.pipeline.gold import RECOMMENDATION
+from slackwater.pipeline.report.columns import AUDIT_GENERATIONS, AUDIT_REBALANCES, QUARANTINE
 from slackwater.pipeline.silver.job import silver_of
 from slackwater.pipeline.tables import Table
 
 _READ: Final = {
     Table.EVENTS: schemas.EVENTS,
     Table.QUARANTINE: QUARANTINE,
-    Table.RECOMMENDATIONS: RECOMMENDATIONS,
+    Table.RECOMMENDATIONS: RECOMMENDATION,
     Table.AUDIT_QUARANTINE: QUARANTINE,
     Table.AUDIT_REBALANCES: AUDIT_REBALANCES,
     Table.AUDIT_GENERATIONS: AUDIT_GENERATIONS,
@@ -35,7 +36,7 @@ _READ: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Silver as `schemas` has it, the rest with the columns of `columns`.
+    """Silver as `schemas` has it, recommendations as `gold`, the rest with the columns of `columns`.
 
     `unread`: recommendations of another schema than ours. `missing`: what the lake does not hold.
     """

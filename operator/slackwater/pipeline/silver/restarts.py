@@ -1,9 +1,9 @@
 """One row for each restart of a member, put together from all that was told of it.
 
 An episode is told of several times, by several operator processes perhaps, and each telling holds what its teller knew:
-so each field is that of the newest telling which has it. `Unknown` has it not: an operator that was restarted says so of
-what only the one before it saw. A member that is away is known to have been away until the
-newest telling, and not a moment longer: nobody looked.
+so each field is that of the newest telling which has it. `Unknown` is not having it: so an operator that was restarted
+calls what only the one before it saw. A member that is away is known to have been away until the newest telling, and
+not a moment longer: nobody looked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The columns that are read are those that recommendations have."""
+"""The columns of the table are the fields of a recommendation, and its message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slackwater.api.recommendation import (
     RecommendedSetting,
     SurvivalPoint,
 )
-from slackwater.pipeline.report.columns import RECOMMENDATIONS
+from slackwater.pipeline.gold import RECOMMENDATION, RECOMMENDATIONS
 
 STRUCTS: dict[str, type[BaseModel]] = {
     "session_timeout_ms": RecommendedSetting,
@@ -37,7 +37,8 @@ def names_of(model: type[BaseModel]) -> list[str]:
 
 
 def test_a_recommendation_has_these_columns() -> None:
-    assert names_of(Recommendation) == RECOMMENDATIONS.names
+    assert names_of(Recommendation) == RECOMMENDATION.names
+    assert RECOMMENDATIONS.names == [*RECOMMENDATION.names, "message"]
 
 
 def test_and_these_in_its_structs() -> None:
@@ -51,5 +52,5 @@ def test_and_these_in_its_structs() -> None:
             for field in of.fields:
                 walk(field.dataType, f"{where}.{field.name}".lstrip("."))
 
-    walk(RECOMMENDATIONS, "")
-    assert found == {"": RECOMMENDATIONS.names} | {where: names_of(model) for where, model in STRUCTS.items()}
+    walk(RECOMMENDATION, "")
+    assert found == {"": RECOMMENDATION.names} | {where: names_of(model) for where, model in STRUCTS.items()}
