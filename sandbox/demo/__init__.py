@@ -8,7 +8,7 @@ fleet      pods, workloads and ConsumerGroups, as kubectl tells them (pure)
 scene      one mode while it is played: looks, shows, waits
 rollout    plays one mode: deploy, wait for steady deliveries, change something, wait for the end
 figures    what was measured between the marks, and whether the mode did what it should
-report     the table, its notes and `build/demo.json`                (pure)
+introduction and report: what is said before and after, `build/demo.json` (pure)
 view       what a person sees meanwhile
 learning   the last part: history, pipeline, recommendation, and its application
 stage      sandbox and operator: brings up what is not up, and takes down only that

@@ -19,10 +19,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from sandbox.console import console, note
-from sandbox.demo import figures, modes, report
+from sandbox.demo import figures, introduction, modes, report
 from sandbox.demo.figures import Result
 from sandbox.demo.learning import lesson
-from sandbox.demo.learning.history import LONGEST_SESSION_S
 from sandbox.demo.learning.jobs import REPORT
 from sandbox.demo.learning.lesson import Learned
 from sandbox.demo.manifests import NAMESPACE
@@ -33,7 +32,6 @@ from sandbox.errors import SandboxError
 from sandbox.layout import Layout
 
 FIGURES = Path(__file__).parents[2] / "build" / "demo.json"
-_SET_UP_S = 60
 
 
 def demo(
@@ -44,7 +42,8 @@ def demo(
     compare what it costs; then let a group learn from its own history. Needs root."""
     chosen = _chosen(only or ())
     keep = keep or bool(os.environ.get("KEEP"))
-    _say_what_happens(chosen, keep=keep)
+    for sentence in introduction.sentences(chosen, keep=keep):
+        note(sentence)
     stage = Stage(Layout.from_environment())
     signal.signal(signal.SIGTERM, _as_if_interrupted)
     try:
@@ -81,7 +80,7 @@ def _play_all(stage: Stage, chosen: Sequence[Mode], *, keep: bool) -> list[Resul
 
 def _learn(stage: Stage) -> Learned:
     """The last part: a group whose history is made here, and what the operator makes of it."""
-    console.print(f"[bold]{LEARNING.title}[/bold]: a KIP-848 group whose session timeout is {LONGEST_SESSION_S} s")
+    console.print(f"[bold]{LEARNING.title}[/bold]")
     began_s = time.monotonic()
     learned = stage.learning_loop().play()
     _say_ended(LEARNING, began_s, learned.problem, ok=learned.ok)
@@ -143,24 +142,6 @@ def _report(results: Sequence[Result], learned: Learned | None) -> None:
     out.print(f"The same figures: {FIGURES.relative_to(FIGURES.parents[1])}")
     if learned is not None and learned.lesson is not None:
         out.print(f"What was learned, as a page for your browser: {REPORT}", soft_wrap=True)
-
-
-def _say_what_happens(chosen: Sequence[Mode], *, keep: bool) -> None:
-    about_min = (sum(mode.expected_s for mode in chosen) + _SET_UP_S) / 60
-    note(
-        f"{modes.REPLICAS} consumers that take {modes.START_DELAY_S} s to start share {modes.PARTITIONS} partitions"
-        f" with {modes.MESSAGES_PER_PARTITION_S} messages/s in each. A new version is rolled out under that load, or"
-        f" the group is taken to another protocol ({modes.JAVA_TWO_BOUNCE.replicas} consumers where they are Java):"
-    )
-    for mode in chosen:
-        note(f"  · {mode.title}")
-    note(
-        f"All groups begin with the same settings: range, session {modes.SESSION_S} s, heartbeat {modes.HEARTBEAT_S} s."
-        f" Slackwater: stableFor {modes.STABLE_FOR_S} s, rejoinTimeout {modes.REJOIN_TIMEOUT_S} s"
-        f" (Java: {modes.JAVA_REJOIN_TIMEOUT_S} s), onFailure Rollback."
-    )
-    after = "It is all left up afterwards." if keep else "What it starts, it takes down again."
-    note(f"About {about_min:.0f} minutes, and some 15 more the very first time, to build the sandbox. {after}")
 
 
 def _chosen(names: Sequence[str]) -> tuple[Mode, ...]:

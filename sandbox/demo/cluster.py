@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.commands import run
-from sandbox.demo.manifests import APP, NAMESPACE, OPERATOR_NAMESPACE, load_name
+from sandbox.demo.manifests import APP, NAMESPACE, NODES, OPERATOR_NAMESPACE, load_name
 from sandbox.demo.modes import Mode
 from sandbox.errors import SandboxError
 
@@ -45,6 +45,17 @@ class Cluster:
         # What does the killing may be taken down with its container before it can tell of its success.
         self._run("exec", pod, "--", "sh", "-c", "kill -9 -1", check=False)
 
+    def delete_pod(self, pod: str) -> None:
+        self._run("delete", "pod", pod, "--wait=false")
+
+    def give_nodes(self) -> None:
+        """Let the nodes take pods that ask for NODES; other pods do not notice."""
+        self._run("label", "nodes", "--all", "--overwrite", *(f"{name}={value}" for name, value in NODES.items()))
+
+    def take_nodes(self) -> None:
+        """Let them take no more of these pods; those that run go on."""
+        self._run("label", "nodes", "--all", *(f"{name}-" for name in NODES))
+
     def as_yaml(self, mode: Mode) -> str:
         """The ConsumerGroup as `kubectl get --output=yaml` shows it."""
         return self._run("get", "consumergroup", mode.workload, "--output=yaml")
@@ -63,6 +74,7 @@ class Cluster:
     def delete_namespaces(self) -> None:
         """Remove all else, and wait until it is gone."""
         self._delete("namespaces", NAMESPACE, OPERATOR_NAMESPACE)
+        self.take_nodes()
 
     def knows_groups(self) -> bool:
         """Whether Slackwater's resource types are installed."""

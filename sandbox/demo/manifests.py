@@ -20,6 +20,8 @@ CONNECTION = "sandbox"
 TELEMETRY = "slackwater-demo-telemetry"
 RECOMMENDATIONS = "slackwater-demo-recommendations"
 """The topics by which operator and pipeline talk to each other."""
+NODES = {"slackwater-demo": "room"}
+"""Labels of nodes that take the pods of a group that learns."""
 APP = "app.kubernetes.io/name"
 """The label of a mode's consumers and of what runs them; the value is the mode's `workload`."""
 _RESTRICTED = {
@@ -100,8 +102,9 @@ def _consumer_group(mode: Mode, version: str) -> Json:
         },
         "template": _pod(mode.workload, _consumer(mode, version)),
     }
-    if mode.learns:  # so that a process can be killed from within its pod: its own first one would be immune
-        spec["template"]["spec"]["shareProcessNamespace"] = True
+    if mode.learns:
+        # So that a process can be killed from within its pod: its own first one would be immune.
+        spec["template"]["spec"] |= {"shareProcessNamespace": True, "nodeSelector": NODES}
     return _object("slackwater.dev/v1alpha1", "ConsumerGroup", mode.workload, spec)
 
 

@@ -51,6 +51,7 @@ class Loop:
     def _learn(self) -> Lesson:
         began_s = time.monotonic()
         self._kafka.alter(LEARNING, {lesson.SESSION: str(LONGEST_SESSION_S * 1000)})
+        self._cluster.give_nodes()
         self._make_history()
         before, pods_before = self._kafka.settings(LEARNING), self._pods()
         run_jobs(self._layout, self._kafka.bootstrap_servers, self._console)
