@@ -12,7 +12,7 @@ CHART_CRDS := charts/slackwater/crds
 IMAGE := slackwater/operator:dev
 
 # The modules of a run are shared out to these: their tests wait more than they compute.
-WORKERS := --numprocesses=3 --dist=loadfile
+WORKERS := --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 # Call a check and say how long it took: $(call timed,NAME,COMMAND)
 timed = @$(2) && echo "$(1): $${SECONDS} s"
@@ -55,7 +55,7 @@ explore: setup ## Every protocol strategy with faults at every moment, against a
 	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m slow)
 
 pipeline: setup ## The tests that start a Spark, or look at the report in Chromium (installed where it is missing; as root)
-	$(call timed,pipeline,$(BIN)/pytest -q -m "(spark or browser) and not e2e and not slow")
+	$(call timed,pipeline,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile -m "(spark or browser) and not e2e and not slow")
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) -m "e2e and not long and not alone")

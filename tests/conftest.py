@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -14,6 +15,14 @@ from sandbox import kafka
 from sandbox.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+_LONG: Final = ("test_faults_crashes", "test_upgrade_faults_crashes", "test_upgrades", "test_upgrade_faults")
+"""Modules of minutes: what begins last must not be what takes longest, when they are shared out."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: _LONG.index(item.path.stem) if item.path.stem in _LONG else len(_LONG))
 
 
 def sandbox(*arguments: str) -> str:

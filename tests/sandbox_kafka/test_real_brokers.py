@@ -80,6 +80,7 @@ def test_only_the_owner_reads_the_credentials(layout: Layout) -> None:
     assert directory.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.alone
 def test_a_killed_broker_comes_back_with_its_data(layout: Layout, bootstrap_servers: str, topic: str) -> None:
     _produce(bootstrap_servers, topic, 300)
     kafka.stop_broker(layout, 1, kill=True)
