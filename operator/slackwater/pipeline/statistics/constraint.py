@@ -47,8 +47,8 @@ class Allowed:
         """Why it is empty."""
         remedies = " or ".join(each.remedy for each in (self.low, self.high) if each.remedy)
         return (
-            f"{self.low.reason} wants {_seconds(self.low)} or more, {self.high.reason} {self.high.timeout_s:.3g} s or "
-            f"less: {remedies}"
+            f"{self.low.reason} wants {_at_least(self.low)}, {self.high.reason} {self.high.timeout_s:.3g} s or less: "
+            f"{remedies}"
         )
 
 
@@ -90,5 +90,5 @@ def _needless_limit(bounds: Bounds, accepted: float, needless_upper: Callable[[F
     )
 
 
-def _seconds(limit: Limit) -> str:
-    return f"{limit.timeout_s:.3g} s" if np.isfinite(limit.timeout_s) else "more than the brokers allow"
+def _at_least(limit: Limit) -> str:
+    return f"{limit.timeout_s:.3g} s or more" if np.isfinite(limit.timeout_s) else "more than the brokers allow"
