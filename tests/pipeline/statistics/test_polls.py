@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,14 @@ def test_the_monthly_longest_is_found_within_its_interval() -> None:
     assert found is not None
     assert found.lower_s <= found.monthly_s <= found.upper_s
     assert 10 < found.monthly_s < 25  # on the safe side: more than half of it is what was never seen
+
+
+def test_how_quick_the_quick_polls_were_does_not_matter() -> None:
+    """The tail of 301 windows is their slower half, and not even the replicates' random numbers depend on the rest."""
+    polls = windows(301)
+    quicker_ms = np.where(polls.longest_ms < np.quantile(polls.longest_ms, 0.4), 1.0, polls.longest_ms)
+    quicker = replace(polls, longest_ms=quicker_ms)
+    assert poll_times(polls, 7.0, np.random.default_rng(1)) == poll_times(quicker, 7.0, np.random.default_rng(1))
 
 
 def test_slow_polls_get_a_longer_interval() -> None:

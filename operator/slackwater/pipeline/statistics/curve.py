@@ -107,7 +107,7 @@ def fitted_curve(silences: Silences, rng: np.random.Generator, replicates: int =
     returned = _reweighted(silences.returned, steadiness, rng, replicates)
     censored = _reweighted(silences.censored, steadiness, rng, replicates)
     body = survival_of(returned, censored)
-    threshold_s = _threshold_s(silences, body[0])
+    threshold_s = threshold_of(silences, body[0])
     index = int(np.searchsorted(silences.at_s, threshold_s, side="right"))
     tail_share = body[:, index - 1] if index else np.ones(len(body))
     family = tail_family(threshold_s, max(float(silences.at_s[-1]), threshold_s))
@@ -124,8 +124,8 @@ def _reweighted(counts: Floats, steadiness: float, rng: np.random.Generator, rep
     return rows
 
 
-def _threshold_s(silences: Silences, survival: Floats) -> float:
-    """The longest silence that leaves enough members silent, or just below the shortest where none does."""
+def threshold_of(silences: Silences, survival: Floats) -> float:
+    """In seconds: the longest silence that leaves enough members silent, or just below the shortest where none does."""
     at_s = silences.at_s
     enough = int((survival >= min(0.5, TAIL_RESTARTS / silences.count)).sum())
     return max(float(at_s[enough - 1]) if enough else 0.9 * float(at_s[0]), _SHORTEST_THRESHOLD_S)

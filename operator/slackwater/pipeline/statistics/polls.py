@@ -15,8 +15,9 @@ import numpy as np
 from scipy.special import bdtrik
 
 from slackwater.pipeline.statistics.arrays import Floats
-from slackwater.pipeline.statistics.curve import fitted_curve
-from slackwater.pipeline.statistics.history import DAYS_A_MONTH, PollCounts, PollWindows, silences_of
+from slackwater.pipeline.statistics.curve import fitted_curve, threshold_of
+from slackwater.pipeline.statistics.history import DAYS_A_MONTH, PollCounts, PollWindows, Silences, silences_of
+from slackwater.pipeline.statistics.survival import survival_of
 
 FEWEST_WINDOWS: Final = 30
 MARGIN: Final = 1.5
@@ -46,7 +47,8 @@ def poll_times(polls: PollWindows | PollCounts, observed_days: float, rng: np.ra
     seen = float(windows.sum())
     if seen < FEWEST_WINDOWS or not observed_days > 0:
         return None
-    curve = fitted_curve(silences_of(longest_s, np.ones(len(longest_s), dtype=np.bool_), windows), rng, _REPLICATES)
+    times = silences_of(longest_s, np.ones(len(longest_s), dtype=np.bool_), windows)
+    curve = fitted_curve(_from_threshold(times), rng, _REPLICATES)
     # A history shorter than a month is not made to speak for windows that it never had more surely than it can.
     a_month = seen * max(1.0, DAYS_A_MONTH / observed_days)
     points_s = np.geomspace(curve.threshold_s, max(_LONGEST_S, 2 * longest_s.max()), _SEARCH_POINTS)
@@ -79,6 +81,18 @@ def poll_counts(polls: PollWindows | PollCounts) -> PollCounts:
     some = polls.records >= 1 if len(polls.records) == len(polls.longest_ms) else np.zeros(0, dtype=np.bool_)
     record_ms = polls.longest_ms[some] / polls.records[some] if len(some) else np.empty(0)
     return PollCounts(polls.longest_ms, np.ones(len(polls.longest_ms)), record_ms, np.ones(len(record_ms)))
+
+
+def _from_threshold(times: Silences) -> Silences:
+    """The same with all that is not in the tail in one place: nobody asks what is below it, and the weight of many
+    windows together is a Gamma variable as well."""
+    threshold_s = threshold_of(times, survival_of(times.returned, times.censored))
+    below = int(np.searchsorted(times.at_s, threshold_s, side="right"))
+    first = max(below - 1, 0)
+    returned, censored = (
+        np.append(each[: first + 1].sum(), each[first + 1 :]) for each in (times.returned, times.censored)
+    )
+    return Silences(times.at_s[first:], returned, censored)
 
 
 def _upper_rank(count: int, quantile: float) -> int:

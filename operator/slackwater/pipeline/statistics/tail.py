@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import ndtr
 
 from slackwater.pipeline.statistics.arrays import Floats
 
@@ -49,15 +49,14 @@ class TailFamily:
 
     def survival(self, at_s: Floats) -> Floats:
         """P(D > at | D > threshold), one row for each of `at_s` (none below the threshold), one column a tail."""
-        return np.concatenate((np.exp(self._log_normal(at_s)), self._pareto(at_s)), axis=1)
+        return np.concatenate((self._log_normal(at_s), self._pareto(at_s)), axis=1)
 
     def area(self, until_s: Floats) -> Floats:
         """The integral of `survival` from the threshold to each of `until_s`, in seconds; same shape."""
-        log_normal = np.exp(self._log_normal(until_s))
+        log_normal = self._log_normal(until_s)
         start = (np.log(self.threshold_s) - self.log_places) / self.log_widths
         end = (np.log(until_s)[:, None] - self.log_places) / self.log_widths
-        inside = np.exp(log_ndtr(-(start - self.log_widths)) - log_ndtr(-start))
-        outside = np.exp(log_ndtr(-(end - self.log_widths)) - log_ndtr(-start))
+        inside, outside = (ndtr(self.log_widths - each) / ndtr(-start) for each in (start, end))
         mean_s = np.exp(self.log_places + self.log_widths**2 / 2)
         partial = until_s[:, None] * log_normal - self.threshold_s + mean_s * (inside - outside)
         above_s = (until_s - self.threshold_s)[:, None]
@@ -68,9 +67,10 @@ class TailFamily:
         return np.concatenate((partial, np.where(self.shapes == 0, exponential, grown)), axis=1)
 
     def _log_normal(self, at_s: Floats) -> Floats:
+        """No place is below the threshold, so at least half of each tail lies above it: it can be divided by."""
         start = (np.log(self.threshold_s) - self.log_places) / self.log_widths
         end = (np.log(at_s)[:, None] - self.log_places) / self.log_widths
-        return np.asarray(log_ndtr(-end) - log_ndtr(-start))
+        return np.asarray(ndtr(-end) / ndtr(-start))
 
     def _pareto(self, at_s: Floats) -> Floats:
         above = (at_s - self.threshold_s)[:, None] / self.scales_s
@@ -97,10 +97,14 @@ def fitted_weights(likelihood: Floats, restarts: Floats, prior: Floats) -> Float
     observations) how many members had it, `prior` (replicates by tails) the pseudo-restarts of each tail.
     """
     weights = np.full(prior.shape, 1.0 / prior.shape[1])
-    for _ in range(_ROUNDS):
-        weights = weights * ((restarts / (weights @ likelihood.T)) @ likelihood) + prior
+    expected, share = np.empty_like(restarts), np.empty_like(weights)
+    for _ in range(_ROUNDS):  # in place: as many fresh arrays would take as long as the sums
+        np.matmul(weights, likelihood.T, out=expected)
+        np.divide(restarts, expected, out=expected)
+        weights *= np.matmul(expected, likelihood, out=share)
+        weights += prior
         weights /= weights.sum(axis=1, keepdims=True)
-    return np.asarray(weights)
+    return weights
 
 
 def interval_likelihood(family: TailFamily, from_s: Floats, to_s: Floats) -> Floats:
