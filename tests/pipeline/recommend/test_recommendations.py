@@ -12,7 +12,7 @@ from slackwater.api.recommendation import Recommendation
 from slackwater.core.tuning.reading import advice_of
 from slackwater.pipeline.recommend.facts import facts_of
 from slackwater.pipeline.recommend.histories import histories_of
-from slackwater.pipeline.recommend.job import Silver, recommendations_of
+from slackwater.pipeline.recommend.job import Silver, recommendations_of, shares_of
 from slackwater.pipeline.statistics.arrays import Floats
 from slackwater.pipeline.statistics.history import MOST_POINTS, GroupHistory, PollWindows, silences_of
 from slackwater.pipeline.statistics.pool import Pool, pool_of, sketch_of
@@ -31,9 +31,14 @@ def found(spark: SparkSession, rows: Rows) -> dict[str, Recommendation]:
 
 
 def messages(silver: Silver) -> dict[str, str]:
-    histories = histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances)
-    rows = recommendations_of(histories, AS_OF).select("name", "message").collect()
+    histories = histories_in(silver)
+    found = recommendations_of(histories, shares_of(histories, AS_OF), AS_OF)
+    rows = found.select("name", "message").collect()
     return {row["name"]: row["message"] for row in rows}
+
+
+def histories_in(silver: Silver) -> DataFrame:
+    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, partitions=3)
 
 
 def truth(of: Row, silences_s: Floats, windows: PollWindows | None = None, pool: Pool | None = None) -> str:
@@ -62,7 +67,7 @@ def test_a_group_with_many_restarts_comes_down_to_the_statistics_own_grid(spark:
     assert len(np.unique(silences_s)) > MOST_POINTS
     silver = Rows((of,), restarts(LONE, silences_s)).silver(spark)
     assert messages(silver) == {LONE: truth(of, silences_s)}
-    (history,) = histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances).collect()
+    (history,) = histories_in(silver).collect()
     assert len(history["silence"]) < 1_000
 
 

@@ -7,42 +7,37 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from slackwater.pipeline.recommend.counting import (
-    COUNTED,
-    LONGEST,
-    RECORD,
-    SILENCE,
-    longest_poll_counts,
-    record_counts,
-    silence_counts,
-)
+from slackwater.pipeline.recommend.counting import COUNTED, counts_of
 from slackwater.pipeline.schemas import GROUP_KEY
 
 FEWEST_REBALANCES: Final = 5
 """Measured ones, below which their usual length is not taken from them."""
 
 
-def histories_of(groups: DataFrame, restarts: DataFrame, polls: DataFrame, rebalances: DataFrame) -> DataFrame:
+def histories_of(
+    groups: DataFrame, restarts: DataFrame, polls: DataFrame, rebalances: DataFrame, partitions: int
+) -> DataFrame:
     """Groups (GROUPS, all their columns) with `silence`, `longest` and `record`, each an array of structs of COUNTED,
-    `warm_handovers` and `rebalance_s`; null where there is nothing."""
+    `warm_handovers` and `rebalance_s`; null where there is nothing. Spread over so many partitions by their groups."""
     key = list(GROUP_KEY)
-    parts = (silence_counts(restarts), longest_poll_counts(polls), record_counts(polls))
-    counts = parts[0].unionByName(parts[1]).unionByName(parts[2])
-    return (
-        groups.join(_together(counts), on=key, how="left")
-        .join(_warm_handovers(restarts), on=key, how="left")
-        .join(_usual_rebalances(rebalances), on=key, how="left")
-    )
+    known = groups.join(F.broadcast(_warm_handovers(restarts)), on=key, how="left")
+    known = known.join(F.broadcast(_usual_rebalances(rebalances)), on=key, how="left")
+    # Counts travel once, and small: they meet their group, and one another, where the group's history will lie.
+    counts = counts_of(restarts, polls).repartition(partitions, *key)
+    return known.repartition(partitions, *key).join(_together(counts), on=key, how="left")
 
 
 def _together(counts: DataFrame) -> DataFrame:
-    return counts.groupBy(*GROUP_KEY).agg(*(_points(quantity) for quantity in (SILENCE, LONGEST, RECORD)))
+    return counts.groupBy(*GROUP_KEY).agg(*map(_points, COUNTED))
 
 
 def _points(quantity: str) -> Column:
-    """Sorted, so that the same counts are the same row in whatever order they came."""
-    point = F.when(F.col("quantity") == quantity, F.struct(*COUNTED))
-    return F.array_sort(F.collect_list(point)).alias(quantity)
+    """Sorted, so that the same counts are the same row in whatever order they came.
+
+    `sort_array`, not `array_sort`: that one calls an interpreted comparison for every pair.
+    """
+    point = F.when(F.col("quantity") == quantity, F.struct(*COUNTED[quantity]))
+    return F.sort_array(F.collect_list(point)).alias(quantity)
 
 
 def _warm_handovers(restarts: DataFrame) -> DataFrame:

@@ -18,16 +18,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from slackwater.pipeline import schemas
 from slackwater.pipeline.gold import RECOMMENDATIONS
 from slackwater.pipeline.progress import stage
+from slackwater.pipeline.recommend.counting import LONGEST, RECORD
 from slackwater.pipeline.recommend.histories import histories_of
 from slackwater.pipeline.recommend.judging import recommending, sharing
-from slackwater.pipeline.recommend.pooling import SHARES, with_pools
+from slackwater.pipeline.recommend.pooling import SHARES, pooled_shares, with_pools
 from slackwater.pipeline.recommend.publishing import messages_of, write_file, write_topic
 from slackwater.pipeline.recommend.summary import Summary, savings_of, statuses_of
 from slackwater.pipeline.silver.job import write_silver
 from slackwater.pipeline.tables import Table, overwrite, read
 
-GROUPS_A_TASK: Final = 200
-"""At most; so a task's memory is bounded, and its work is a few seconds."""
+GROUPS_A_TASK: Final = 100
+"""About: a task's memory is bounded, its work a second or two, and Spark gathers up to 128 keys' lists unsorted."""
 TASKS_A_CORE: Final = 4
 _SETTINGS: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # a group's row holds some thousand counts
@@ -78,34 +79,37 @@ def run(spark: SparkSession, options: Options) -> Summary:
 
 def recommend(spark: SparkSession, lake: str, as_of: datetime | None) -> Summary:
     """From the lake's silver tables to its gold one. `as_of`: None where there are no events."""
-    silver = Silver(
-        *(read(spark, lake, each) for each in (Table.GROUPS, Table.RESTARTS, Table.POLLS, Table.REBALANCES))
-    )
+    silver = Silver(*(read(spark, lake, table, schema) for table, schema in _SILVER.items()))
     groups = silver.groups.count()
-    with _settings(spark, _SETTINGS), _kept(_spread(_histories(silver), groups)) as histories:
+    with _settings(spark, _SETTINGS), _kept(_histories(silver, groups)) as histories:
         with stage("Recommend: count restarts and polls of each group", spark):
             histories.count()
-        with stage("Recommend: choose each group's settings", spark):
-            overwrite(recommendations_of(histories, as_of or _NEVER), lake, Table.RECOMMENDATIONS)
-    written = read(spark, lake, Table.RECOMMENDATIONS)
+        with (
+            stage("Recommend: choose each group's settings", spark),
+            _kept(shares_of(histories, as_of or _NEVER)) as shares,
+        ):
+            overwrite(recommendations_of(histories, shares, as_of or _NEVER), lake, Table.RECOMMENDATIONS)
+    written = read(spark, lake, Table.RECOMMENDATIONS, RECOMMENDATIONS)
     return Summary(as_of, groups, statuses_of(written), savings_of(written))
 
 
-def recommendations_of(histories: DataFrame, as_of: datetime) -> DataFrame:
-    """Rows of `gold`, one for each of the histories, each where its history lies."""
-    shares = histories.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES)
+def shares_of(histories: DataFrame, as_of: datetime) -> DataFrame:
+    """What the groups give to their pools. Only what that takes of a history goes to Python."""
+    lean = histories.drop(LONGEST, RECORD)
+    return pooled_shares(lean.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES))
+
+
+def recommendations_of(histories: DataFrame, shares: DataFrame, as_of: datetime) -> DataFrame:
+    """Rows of `gold`, one for each of the histories, each where its history lies. `shares`: of `shares_of`."""
     pooled = with_pools(histories, shares)
     return pooled.mapInArrow(recommending(to_arrow_schema(RECOMMENDATIONS), as_of), RECOMMENDATIONS)
 
 
-def _spread(histories: DataFrame, groups: int) -> DataFrame:
+def _histories(silver: Silver, groups: int) -> DataFrame:
     """Over as many partitions as keep all cores busy to the end: most of the time is the statistics'."""
-    cores = histories.sparkSession.sparkContext.defaultParallelism
-    return histories.repartition(max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK)))
-
-
-def _histories(silver: Silver) -> DataFrame:
-    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances)
+    cores = silver.groups.sparkSession.sparkContext.defaultParallelism
+    partitions = max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
+    return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, partitions)
 
 
 def _published(spark: SparkSession, options: Options, summary: Summary) -> Summary:

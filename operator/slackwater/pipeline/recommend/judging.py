@@ -6,7 +6,7 @@ One row is one group, so that a batch is as big as its number of groups allows, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -86,7 +86,14 @@ def recommendation_of(row: Row, as_of: datetime) -> Recommendation:
 
 
 def history_of(row: Row) -> GroupHistory:
-    silence, longest, record = (row.points(name) for name in (SILENCE, LONGEST, RECORD))
+    longest, record = row.points(LONGEST), row.points(RECORD)
+    polls = PollCounts(_values(longest, LONGEST), _times(longest), _values(record, RECORD), _times(record))
+    return replace(absences_of(row), polls=polls)
+
+
+def absences_of(row: Row) -> GroupHistory:
+    """The history without its polls."""
+    silence = row.points(SILENCE)
     return GroupHistory(
         silence_s=_values(silence, SILENCE),
         returned=_flags(silence, "returned"),
@@ -94,7 +101,6 @@ def history_of(row: Row) -> GroupHistory:
         times=_times(silence),
         observed_days=row.plain["observed_days"],
         warm_handovers=row.plain["warm_handovers"] or 0,
-        polls=PollCounts(_values(longest, LONGEST), _times(longest), _values(record, RECORD), _times(record)),
     )
 
 
@@ -128,7 +134,7 @@ def gold_row(found: Recommendation) -> dict[str, Any]:
 
 def _shares(row: Row, as_of: datetime) -> Iterator[dict[str, Any]]:
     facts = facts_of(row.plain, as_of)
-    own = own_share(history_of(row), facts) if facts is not None else None
+    own = own_share(absences_of(row), facts) if facts is not None else None
     if own is None:
         return
     place = {"namespace": row.plain["namespace"], "library": row.plain["library"]}

@@ -23,11 +23,18 @@ SHARES: Final = StructType(
 """One row for each bin that a group has something in, and one without a bin for the group itself."""
 
 
-def with_pools(histories: DataFrame, shares: DataFrame) -> DataFrame:
-    """Histories with `namespace_pool` and `library_pool`, each struct<bins, groups, restarts> or null. Takes SHARES."""
-    summed = _summed(shares, "namespace", "library")
-    nearest = _pools(summed, "namespace", "library").withColumnRenamed("pool", "namespace_pool")
-    wider = _pools(_summed(summed, "library"), "library").withColumnRenamed("pool", "library_pool")
+def pooled_shares(shares: DataFrame) -> DataFrame:
+    """SHARES, added up over the groups of one library and namespace. Takes SHARES."""
+    return _summed(shares, "namespace", "library")
+
+
+def with_pools(histories: DataFrame, pooled: DataFrame) -> DataFrame:
+    """Histories with `namespace_pool` and `library_pool`, each struct<bins, groups, restarts> or null.
+
+    `pooled` is what `pooled_shares` gives, and is read twice.
+    """
+    nearest = _pools(pooled, "namespace", "library").withColumnRenamed("pool", "namespace_pool")
+    wider = _pools(_summed(pooled, "library"), "library").withColumnRenamed("pool", "library_pool")
     near = histories.join(F.broadcast(nearest), on=["namespace", "library"], how="left")
     return near.join(F.broadcast(wider), on="library", how="left")
 
@@ -38,7 +45,7 @@ def _summed(shares: DataFrame, *by: str) -> DataFrame:
 
 
 def _pools(summed: DataFrame, *by: str) -> DataFrame:
-    bins = F.array_sort(F.collect_list(_bin()))
+    bins = F.sort_array(F.collect_list(_bin()))
     pool = F.struct(bins.alias("bins"), F.sum("groups").alias("groups"), F.sum("restarts").alias("restarts"))
     return summed.groupBy(*by).agg(pool.alias("pool"))
 
