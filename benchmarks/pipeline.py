@@ -35,10 +35,14 @@ class Figures:
     cores: int
     seconds: float
     seconds_at_tenth: float
+    cpu_seconds: float
+    """Of both cores; where it is far below twice the seconds, something else ran here, or nothing could be shared."""
+    cpu_seconds_at_tenth: float
     peak_mib: float
     peer: str
     peer_seconds: float
     peer_seconds_at_tenth: float
+    peer_cpu_seconds: float
     peer_peak_mib: float
     different_recommendations: int
     """Of the two programs; the same functions judge for both, so any is a fault in one of the two countings."""
@@ -75,6 +79,7 @@ def table(found: Figures) -> str:
         ("", "Spark", found.peer),
         (f"seconds, {found.rows:,} rows of {found.groups:,} groups", f"{found.seconds}", f"{found.peer_seconds}"),
         ("seconds, a tenth of that", f"{found.seconds_at_tenth}", f"{found.peer_seconds_at_tenth}"),
+        ("CPU seconds of both cores", f"{found.cpu_seconds}", f"{found.peer_cpu_seconds}"),
         ("times as long for ten times as much", f"{growth:.1f}", f"{peer_growth:.1f}"),
         ("peak memory, MiB", f"{found.peak_mib:.0f}", f"{found.peer_peak_mib:.0f}"),
         ("longest task's share of its stage", f"{found.longest_task_share:.2f}", ""),
@@ -97,10 +102,13 @@ def _measured(scratch: Path, scale: float) -> Figures:
         cores=CORES,
         seconds=ours.seconds,
         seconds_at_tenth=at_tenth.seconds,
+        cpu_seconds=ours.cpu_seconds,
+        cpu_seconds_at_tenth=at_tenth.cpu_seconds,
         peak_mib=ours.peak_mib,
         peer="DuckDB",
         peer_seconds=peer.seconds,
         peer_seconds_at_tenth=peer_at_tenth.seconds,
+        peer_cpu_seconds=peer.cpu_seconds,
         peer_peak_mib=peer.peak_mib,
         different_recommendations=_differences(lake),
         longest_task_share=max((each.longest_task_share for each in stages if each.is_long_among(stages)), default=0.0),
