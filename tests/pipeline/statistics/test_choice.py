@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slackwater.pipeline.statistics.choice import Comparison, Estimate, comparison, in_whole_seconds
+from slackwater.pipeline.statistics.choice import Comparison, Estimate, _undecided, comparison, in_whole_seconds
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,10 @@ def test_only_replicates_tell_how_sure_it_is_and_a_tie_is_no_win() -> None:
 def test_a_timeout_is_rounded_up_to_whole_seconds_where_that_is_allowed(exact_s: float, written_s: float) -> None:
     """Rounded down, the silence that it was chosen for would be an eviction. Allowed is 10 s to 21.5 s here."""
     assert in_whole_seconds(exact_s, 10.0, 21.5) == written_s
+
+
+def test_the_stretch_around_the_target_ends_where_another_is_shown_to_be_worse() -> None:
+    """60 s is no part of it, though nothing is shown of 60 s: it lies beyond 50 s, which is worse."""
+    costlier_in = {10.0: 20, 20.0: 18, 30.0: 0, 40.0: 10, 50.0: 19, 60.0: 4}
+    cost = np.stack([np.arange(20) < count for count in costlier_in.values()], axis=1).astype(np.float64)
+    assert _undecided(np.array(list(costlier_in)), cost, np.zeros(20), 30.0) == (20.0, 40.0)

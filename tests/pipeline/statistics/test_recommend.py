@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,13 @@ def test_the_same_group_gets_the_same_recommendation() -> None:
     assert recommended(history(two_humps(50))) == recommended(history(two_humps(50)[::-1]))
 
 
+def test_each_group_has_chances_of_its_own_and_the_same_in_every_run() -> None:
+    assert seed_of(PAYMENTS) == 3_492_125_426
+    assert (
+        len({seed_of(replace(PAYMENTS, **{name: "x"})) for name in ("cluster", "namespace", "name", "group_id")}) == 4
+    )
+
+
 def test_what_was_recommended_is_kept_the_next_time() -> None:
     """With the same restarts: no oscillation."""
     what = history([*FAST, *CRASHES])
@@ -71,6 +79,7 @@ def test_today_is_kept_where_nothing_is_shown_to_be_better() -> None:
     assert found.status is KEPT
     assert session_ms(found)[1] == 45_000
     assert "not sure enough" in found.why
+    assert found.saving_partition_s_per_month == Interval(lower=0.0, value=0.0, upper=0.0)
 
 
 @pytest.mark.parametrize("count", [0, 1, 9])
