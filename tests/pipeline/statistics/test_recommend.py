@@ -60,9 +60,8 @@ def test_the_same_group_gets_the_same_recommendation() -> None:
 
 def test_each_group_has_chances_of_its_own_and_the_same_in_every_run() -> None:
     assert seed_of(PAYMENTS) == 3_492_125_426
-    assert (
-        len({seed_of(replace(PAYMENTS, **{name: "x"})) for name in ("cluster", "namespace", "name", "group_id")}) == 4
-    )
+    others: list[dict[str, Any]] = [{name: "x"} for name in ("cluster", "namespace", "name", "group_id")]
+    assert len({seed_of(replace(PAYMENTS, **other)) for other in others}) == 4
 
 
 def test_what_was_recommended_is_kept_the_next_time() -> None:
