@@ -12,7 +12,7 @@ CHART_CRDS := charts/slackwater/crds
 IMAGE := slackwater/operator:dev
 
 # The modules of a run are shared out to these: their tests wait more than they compute.
-WORKERS := --numprocesses=3 --dist=loadfile --no-loadscope-reorder
+WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 # Call a check and say how long it took: $(call timed,NAME,COMMAND)
 timed = @$(2) && echo "$(1): $${SECONDS} s"
