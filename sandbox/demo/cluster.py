@@ -45,8 +45,9 @@ class Cluster:
         # What does the killing may be taken down with its container before it can tell of its success.
         self._run("exec", pod, "--", "sh", "-c", "kill -9 -1", check=False)
 
-    def delete_pod(self, pod: str) -> None:
-        self._run("delete", "pod", pod, "--wait=false")
+    def delete_pods(self, names: Iterable[str]) -> None:
+        """Begin to."""
+        self._run("delete", "pods", *names, "--wait=false")
 
     def give_nodes(self) -> None:
         """Let the nodes take pods that ask for NODES; other pods do not notice."""
@@ -74,7 +75,6 @@ class Cluster:
     def delete_namespaces(self) -> None:
         """Remove all else, and wait until it is gone."""
         self._delete("namespaces", NAMESPACE, OPERATOR_NAMESPACE)
-        self.take_nodes()
 
     def knows_groups(self) -> bool:
         """Whether Slackwater's resource types are installed."""

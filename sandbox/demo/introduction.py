@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sandbox.demo import modes
-from sandbox.demo.learning.history import LONGEST_SESSION_S, WAVES
+from sandbox.demo.learning.history import AWAY_FOR_S, LONGEST_SESSION_S
 from sandbox.demo.modes import LEARNING, Mode
 
 _SET_UP_S = 60
@@ -38,7 +38,7 @@ def _on_the_measured(measured: Sequence[Mode]) -> list[str]:
 def _on_learning() -> list[str]:
     return [
         f"{LEARNING.title}: a KIP-848 group whose session timeout the demo sets to {LONGEST_SESSION_S} s, the most that"
-        f" brokers take, is rolled out once; {sum(map(len, WAVES))} processes are killed, and a pod finds no node for"
-        " over a minute. The operator records it, `slackwater pipeline` learns from that, and what it recommends"
-        " comes into force.",
+        " brokers take, is rolled out once; each process is killed once, and two pods find no node for"
+        f" {AWAY_FOR_S} s. The operator records it, `slackwater pipeline` learns from it, and what it recommends comes"
+        " into force.",
     ]

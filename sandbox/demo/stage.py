@@ -114,6 +114,7 @@ class Stage:
         self.cluster.delete_groups()
         self._helm("uninstall", RELEASE, "--wait", "--ignore-not-found")
         self.cluster.delete_namespaces()
+        self.cluster.take_nodes()
         self.kafka.remove((*MODES, LEARNING), (manifests.TELEMETRY, manifests.RECOMMENDATIONS))
 
     def _refuse_rival(self) -> None:

@@ -15,7 +15,7 @@ from sandbox.demo.fleet import Pod, consumer_pods
 from sandbox.demo.kafka import Kafka
 from sandbox.demo.learning import lesson
 from sandbox.demo.learning.chronicle import Chronicle
-from sandbox.demo.learning.history import LONGEST_SESSION_S, make_history
+from sandbox.demo.learning.history import LONGEST_SESSION_S, History
 from sandbox.demo.learning.jobs import run_jobs
 from sandbox.demo.learning.lesson import Learned, Lesson, recommendation_in, runs
 from sandbox.demo.manifests import NAMESPACE, TELEMETRY
@@ -67,7 +67,7 @@ class Loop:
             first_version(LEARNING, self._cluster, self._kafka, self._view(LEARNING)) as scene,
             Chronicle(servers, TELEMETRY, LEARNING.workload) as chronicle,
         ):
-            make_history(scene, self._cluster, chronicle, servers)
+            History(scene, self._cluster, chronicle, servers).make()
 
     def _pods(self) -> tuple[Pod, ...]:
         return consumer_pods(self._cluster.look(LEARNING)[1])
