@@ -54,7 +54,7 @@ TABLE: list[tuple[str, World, bool]] = [
     ("it would come back with another version", scene(crashed(revision="other")), False),
     ("nobody refuses a dynamic member", scene(crashed(), group=group(membership="Dynamic")), False),
     ("the group is classic by now", scene(crashed(), kafka=observation(members(0, 1))), True),
-    ("it is no group of consumers", scene(crashed(), kafka=observation(type=GroupType.OTHER)), False),
+    ("it is no group of consumers", scene(crashed(), kafka=observation(members(0, 1), type=GroupType.OTHER)), False),
     ("one of its members is there", scene(crashed(), kafka=observation((member(2, "b"),), **MODERN)), False),
     ("Kafka cannot be asked", scene(crashed(), kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), False),
 ]
