@@ -96,7 +96,9 @@ def recommend(spark: SparkSession, lake: str, as_of: datetime | None) -> Summary
 def shares_of(histories: DataFrame, as_of: datetime) -> DataFrame:
     """What the groups give to their pools. Only what that takes of a history goes to Python."""
     lean = histories.drop(LONGEST, RECORD)
-    return pooled_shares(lean.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES))
+    shares = pooled_shares(lean.mapInArrow(sharing(to_arrow_schema(SHARES), as_of), SHARES))
+    # What is kept is kept in all of a shuffle's partitions, hundreds of them, near empty.
+    return shares.coalesce(_cores(histories))
 
 
 def recommendations_of(histories: DataFrame, shares: DataFrame, as_of: datetime) -> DataFrame:
@@ -107,9 +109,12 @@ def recommendations_of(histories: DataFrame, shares: DataFrame, as_of: datetime)
 
 def _histories(silver: Silver, groups: int) -> DataFrame:
     """Over as many partitions as keep all cores busy to the end: most of the time is the statistics'."""
-    cores = silver.groups.sparkSession.sparkContext.defaultParallelism
-    partitions = max(cores * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
+    partitions = max(_cores(silver.groups) * TASKS_A_CORE, -(-groups // GROUPS_A_TASK))
     return histories_of(silver.groups, silver.restarts, silver.polls, silver.rebalances, partitions)
+
+
+def _cores(rows: DataFrame) -> int:
+    return rows.sparkSession.sparkContext.defaultParallelism
 
 
 def _published(spark: SparkSession, options: Options, summary: Summary) -> Summary:
