@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 _SOCKETS_OF_PY4J = "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
 """py4j leaves sockets to Java for the garbage collector to close. They are none of ours."""
-SMALL = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2", "spark.driver.memory": "1g"}
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Most of a test's time Java compiles what it will run once."""
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": QUICK_JAVA,
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

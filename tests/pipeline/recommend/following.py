@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 from slackwater.adapters.recommendations.reading import Reader
 from slackwater.adapters.recommendations.topic import TopicSource
@@ -17,6 +17,11 @@ from slackwater.core.tuning.advice import Advice
 
 _WITHIN_S = 60.0
 _REQUEST_S = 30.0
+
+
+def make_topic(servers: str, new: NewTopic) -> None:
+    admin = AdminClient({"bootstrap.servers": servers})  # by a name: what it was asked for ends with it
+    admin.create_topics([new])[new.topic].result(_REQUEST_S)
 
 
 @contextmanager
@@ -49,7 +54,8 @@ def records_of(servers: str, topic: str) -> list[tuple[str, str]]:
 
 def cleanup_policy(servers: str, topic: str) -> str:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    answer = AdminClient({"bootstrap.servers": servers}).describe_configs([resource])[resource].result(_REQUEST_S)
+    admin = AdminClient({"bootstrap.servers": servers})
+    answer = admin.describe_configs([resource])[resource].result(_REQUEST_S)
     return str(answer["cleanup.policy"].value)
 
 
