@@ -24,7 +24,7 @@ help: ## List these targets
 
 setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.txt
 
-demo: setup ## Compare five rollouts on a real Kafka and Kubernetes; as root (KEEP=1 leaves them up)
+demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m sandbox.demo $(if $(KEEP),--keep)
 
 test: setup ## Everything: check, explorations, Spark, then the tests against the sandbox, which stays up; as root

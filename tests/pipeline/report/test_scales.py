@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slackwater.pipeline.report.scales import (
@@ -86,6 +86,7 @@ def test_days_and_hours() -> None:
 
 
 @given(st.floats(0, 2e9), st.floats(0, 4e8))
+@example(0.0, 86_400.0)
 def test_moments_on_one_axis_have_labels_of_their_own(first_s: float, span_s: float) -> None:
     ticks = moments_between(first_s, first_s + span_s).ticks()
     assert len({tick.label for tick in ticks}) == len(ticks)

@@ -108,7 +108,7 @@ class Moments:
             return day_text(at_s, year=self.last_s - self.first_s > MONTHS_OF_ONE_YEAR_S)
         if step_s < MINUTE_S:
             return clock_text(at_s, seconds=True)
-        if self.last_s - self.first_s <= DAY_S:
+        if self.last_s - self.first_s < DAY_S:  # a whole day has one time of day twice
             return clock_text(at_s)
         return f"{day_text(at_s)} {clock_text(at_s)}"
 
