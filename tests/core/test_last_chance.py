@@ -37,14 +37,15 @@ def scene(new: Pod, memory: RolloutMemory = MEMORY, **changes: Any) -> World:
     return world(memory=memory, **(usual | changes))
 
 
-def had_one(restarted_at: float) -> RolloutMemory:
-    return replace(MEMORY, refused={"payments-2": Refusal(restarted_at)})
+def had_one(restarted_at: float, *, unseen: bool = True) -> RolloutMemory:
+    return replace(MEMORY, refused={"payments-2": Refusal(restarted_at, unseen=unseen)})
 
 
 TABLE: list[tuple[str, World, bool]] = [
     ("its process was refused, or is slow", scene(crashed()), True),
     ("it is not Ready", scene(crashed(ready=False)), True),
     ("it has had its chance", scene(crashed(), had_one(BEGUN)), False),
+    ("it was restarted for a refusal that was seen", scene(crashed(), had_one(BEGUN, unseen=False)), True),
     ("in an earlier rollout", scene(crashed(), had_one(BEGUN - 1)), True),
     ("its first process", scene(crashed(last_run_started_at=None, ended_at=None, restarts=0)), False),
     ("its container waits", scene(crashed(started_at=None)), False),
@@ -66,7 +67,7 @@ def test_who_gets_another_chance(given: World, due: bool) -> None:
     assert (found is not None) == due
     if found is not None:
         assert found[1].uid == "uid-2-new"
-        assert found[0].refused["payments-2"].restarted_at == NOW
+        assert (found[0].refused["payments-2"].restarted_at, found[0].refused["payments-2"].unseen) == (NOW, True)
 
 
 def test_it_comes_before_the_version_is_called_failed_and_only_once() -> None:

@@ -145,6 +145,8 @@ class Refusal:
     restarted_at: Moment
     times: int = 1
     """In a row, none long after the one before."""
+    unseen: bool = False
+    """One of them was a last chance, where nobody had seen the refusal."""
 
 
 @dataclass(frozen=True, slots=True)

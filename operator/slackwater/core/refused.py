@@ -64,7 +64,7 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> tuple[Rollout
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
         return None
     why = "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
-    return _restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why)
+    return _restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, why)
 
 
 def still_refused(world: World) -> Mapping[str, Refusal]:
@@ -84,7 +84,7 @@ def _may_be_refused(world: World, pod: Pod) -> bool:
 
 def _had_its_chance(world: World, pod: Pod) -> bool:
     known, started_at = world.memory.refused.get(pod.name), world.memory.started_at
-    return known is not None and (started_at is None or known.restarted_at >= started_at)
+    return known is not None and known.unseen and (started_at is None or known.restarted_at >= started_at)
 
 
 def _was_restarted_lately(world: World, pod: Pod) -> bool:
@@ -150,12 +150,14 @@ def _free_since(world: World, instance_id: str) -> float:
     return seen_free if seen_free is not None else world.now
 
 
-def _restarted(world: World, pod: Pod) -> RolloutMemory:
-    memory = world.memory
+def _restarted(world: World, pod: Pod, *, unseen: bool = False) -> RolloutMemory:
+    memory, known = world.memory, world.memory.refused.get(pod.name)
     released = {k: replace(r, restarted=True) if _is_of(world, k, pod) else r for k, r in memory.released.items()}
     holders = {k: h for k, h in memory.holders.items() if not _is_of(world, k, pod) or k in released}
-    times = memory.refused[pod.name].times + 1 if pod.name in memory.refused else 1
-    refused = {**memory.refused, pod.name: Refusal(world.now, times)}
+    refusal = Refusal(world.now, unseen=unseen)
+    if known is not None:
+        refusal = Refusal(world.now, known.times + 1, known.unseen or unseen)
+    refused = {**memory.refused, pod.name: refusal}
     return replace(memory, released=released, holders=holders, refused=refused)
 
 
