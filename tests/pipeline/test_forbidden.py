@@ -14,7 +14,6 @@ from confluent_kafka.admin import AclOperation, ResourceType
 from tests.adapters.kafka.own_broker import own_broker
 from tests.adapters.kafka.test_real_brokers import OPERATOR, PASSWORD, ROOT, StrictBroker
 from tests.pipeline.commands import Done, ran
-from tests.pipeline.recommend.months import a_month
 from tests.pipeline.recommend.test_job import lake_of
 from tests.pipeline.telling import event
 
@@ -86,7 +85,7 @@ def test_recommend_needs_write_and_the_lake_has_them_anyway(
     kafka_spark: SparkSession, broker: StrictBroker, tmp_path: Path
 ) -> None:
     broker.make_topic("recommendations")
-    lake = lake_of(kafka_spark, tmp_path / "lake", a_month())
+    lake = lake_of(kafka_spark, tmp_path / "lake", [event("group_observed")])
     command = ["pipeline", "recommend", f"--lake={lake}", f"--bootstrap-servers={broker.bootstrap}"]
     command += ["--out-topic=recommendations", *AS_OPTIONS]
 
