@@ -10,7 +10,7 @@ from sandbox.kafka.libraries import class_path, ensure_libraries
 from sandbox.layout import Layout
 from sandbox.toolchain import java
 
-_IDLE_MS = 5000
+_IDLE_MS = 15_000
 
 
 def printed_groups(bootstrap: str) -> list[dict[str, Any]]:
@@ -27,7 +27,7 @@ def printed_groups(bootstrap: str) -> list[dict[str, Any]]:
         *("--formatter", "org.apache.kafka.tools.consumer.GroupMetadataMessageFormatter"),
         *("--timeout-ms", str(_IDLE_MS)),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert "Processed a total of" in done.stderr, done.stderr
     return list(_objects(done.stdout))
 
