@@ -20,6 +20,7 @@ from slackwater.pipeline.failures import all_said, in_sentences, told
 from slackwater.pipeline.ingest.bronze import accepted, judge, refused
 from slackwater.pipeline.ingest.rules import Reason
 from slackwater.pipeline.ingest.source import Source, as_stream
+from slackwater.pipeline.interrupts import interrupts_noted
 from slackwater.pipeline.progress import tell
 from slackwater.pipeline.tables import Table, checkpoint_of, path_of
 
@@ -51,17 +52,20 @@ class Summary:
 
 
 def run(spark: SparkSession, options: Options) -> Summary:
-    """Take the source's records into the lake. Raises SourceUnreadable, LakeUnusable or JobFailed."""
+    """Take the source's records into the lake. Raises SourceUnreadable, LakeUnusable or JobFailed.
+
+    Ctrl-C ends it in order, as KeyboardInterrupt.
+    """
     count = _Count()
     source, lake = str(options.source), f"the lake {options.lake}"
-    with in_sentences(source, options.lake):
+    with in_sentences(source, options.lake), interrupts_noted() as interrupted:
         judged = judge(as_stream(spark, options.source))
         queries = [
             _started(_counted_events(accepted(judged)), Table.EVENTS, options),
             _started(_counted_refusals(refused(judged)), Table.QUARANTINE, options),
         ]
         try:
-            while any(query.isActive for query in queries):
+            while any(query.isActive for query in queries) and not interrupted.is_set():
                 for query in queries:
                     query.awaitTermination(_LOOK_EVERY_S)
                     count.look(query)
