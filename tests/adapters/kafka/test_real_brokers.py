@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
 
 import pytest
 from confluent_kafka.admin import (
-    AclBinding,
     AclOperation,
-    AclPermissionType,
-    AdminClient,
-    NewTopic,
-    ResourcePatternType,
     ResourceType,
 )
 
@@ -30,13 +24,11 @@ from slackwater.core.observation import MemberRef, Unobserved
 from tests.adapters.kafka.own_broker import own_broker
 from tests.adapters.kafka.running_consumers import settled, view_until
 from tests.adapters.kafka.static_group import CONSUMER, StaticGroup, refs
+from tests.adapters.kafka.strict_broker import OPERATOR, ROOT, StrictBroker, strict_broker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 T = TypeVar("T")
-
-ROOT, OPERATOR = "root", "operator"
-PASSWORD = "not-a-secret"
 
 
 async def test_a_broker_of_today_tells_everything(wire: KafkaWire) -> None:
@@ -96,64 +88,16 @@ async def done(change: Awaitable[object]) -> bool:
     return True
 
 
-class StrictBroker:
-    """One that lets nobody do what was not granted, and allows short sessions."""
-
-    def __init__(self, bootstrap: str) -> None:
-        self.bootstrap = bootstrap
-        self.admin = AdminClient({"log_level": 0, **self.confluent(ROOT)})
-
-    def confluent(self, user: str) -> dict[str, Any]:
-        return {
-            "bootstrap.servers": self.bootstrap,
-            "security.protocol": "SASL_PLAINTEXT",
-            "sasl.mechanism": "PLAIN",
-            "sasl.username": user,
-            "sasl.password": PASSWORD,
-        }
-
-    @asynccontextmanager
-    async def wire(self, user: str) -> AsyncIterator[KafkaWire]:
-        wire = KafkaWire(
-            {
-                "bootstrap_servers": self.bootstrap,
-                "security_protocol": "SASL_PLAINTEXT",
-                "sasl_mechanism": "PLAIN",
-                "sasl_plain_username": user,
-                "sasl_plain_password": PASSWORD,
-            }
-        )
-        yield wire
-        await wire.close()
-
-    def grant(self, kind: ResourceType, name: str, *operations: AclOperation) -> None:
-        allow, literal = AclPermissionType.ALLOW, ResourcePatternType.LITERAL
-        bindings = [AclBinding(kind, name, literal, f"User:{OPERATOR}", "*", each, allow) for each in operations]
-        for done in self.admin.create_acls(bindings).values():
-            done.result(30)
-
-    def make_topic(self, name: str) -> None:
-        self.admin.create_topics([NewTopic(name, 6, 1)])[name].result(30)
-
-
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StrictBroker]:
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in (ROOT, OPERATOR))
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    """One that allows short sessions, and lets no group back."""
     settings = {
-        "sasl.enabled.mechanisms": "PLAIN",
-        "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        "listener.name.clients.plain.sasl.jaas.config": (
-            f'{module} required username="{ROOT}" password="{PASSWORD}" {users};'
-        ),
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": f"User:{ROOT};User:ANONYMOUS",
         "group.consumer.min.session.timeout.ms": "1000",
         "group.consumer.min.heartbeat.interval.ms": "500",
         "group.consumer.migration.policy": "upgrade",
     }
-    with own_broker(tmp_path_factory.mktemp("strict"), settings, protocol="SASL_PLAINTEXT") as bootstrap:
-        yield StrictBroker(bootstrap)
+    with strict_broker(tmp_path_factory.mktemp("strict"), settings) as broker:
+        yield broker
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from confluent_kafka.admin import AclOperation, ConfigResource, ResourceType
 from slackwater.adapters.telemetry.sinks import Line, SinkUnavailable
 from slackwater.adapters.telemetry.topic import PARTITIONS, TOPIC_SETTINGS, ReadSettings, TopicSink
 from slackwater.api.telemetry.events import read_line, write_line
-from tests.adapters.kafka.own_broker import own_broker
-from tests.adapters.kafka.test_real_brokers import OPERATOR, PASSWORD, ROOT, StrictBroker
+from tests.adapters.kafka.strict_broker import OPERATOR, ROOT, StrictBroker, strict_broker
 from tests.adapters.telemetry.events import event
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -25,18 +24,8 @@ DEADLINE_S = 60.0
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StrictBroker]:
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in (ROOT, OPERATOR))
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-    login = f'{module} required username="{ROOT}" password="{PASSWORD}" {users};'
-    settings = {
-        "sasl.enabled.mechanisms": "PLAIN",
-        "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        "listener.name.clients.plain.sasl.jaas.config": login,
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": f"User:{ROOT};User:ANONYMOUS",
-    }
-    with own_broker(tmp_path_factory.mktemp("broker"), settings, protocol="SASL_PLAINTEXT") as bootstrap:
-        yield StrictBroker(bootstrap)
+    with strict_broker(tmp_path_factory.mktemp("broker")) as broker:
+        yield broker
 
 
 @pytest.fixture

@@ -56,12 +56,6 @@ def test_it_reads_a_cluster_or_a_copy_and_not_both(arguments: tuple[str, ...]) -
     assert (code, "give either --bootstrap-servers or --dump" in output) == (2, True)
 
 
-@pytest.mark.parametrize("option", ["kafka.security.protocol", "=SSL"])
-def test_an_option_without_a_name_or_a_value_is_refused(option: str) -> None:
-    code, output = invoked("--lake", "/lake", "--bootstrap-servers", "kafka:9092", "--option", option)
-    assert (code, "--option takes NAME=VALUE" in output) == (2, True)
-
-
 def test_help_needs_no_spark() -> None:
     program = (
         "import sys\n"

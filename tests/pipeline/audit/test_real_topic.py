@@ -14,7 +14,7 @@ from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, R
 from slackwater.pipeline.errors import SourceUnreadable
 from slackwater.pipeline.tables import Table, read
 from tests.adapters.kafka.own_broker import own_broker
-from tests.adapters.kafka.test_real_brokers import OPERATOR, PASSWORD, ROOT, StrictBroker
+from tests.adapters.kafka.strict_broker import LOGIN_MODULE, OPERATOR, PASSWORD, ROOT, StrictBroker, strict_broker
 from tests.pipeline.audit.formatter import printed_groups
 from tests.pipeline.audit.story import Group, Seen, Story, played
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from slackwater.pipeline.audit.summary import Summary
 
 pytestmark = [pytest.mark.e2e, pytest.mark.spark, pytest.mark.timeout(600)]
-
-LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 @pytest.fixture(scope="module")
@@ -127,25 +125,14 @@ def test_a_cluster_without_groups_is_told(kafka_spark: SparkSession, tmp_path: P
 def test_a_broker_that_forbids_it_says_what_to_grant_and_that_is_enough(
     kafka_spark: SparkSession, tmp_path: Path
 ) -> None:
-    users = " ".join(f'user_{name}="{PASSWORD}"' for name in (ROOT, OPERATOR))
-    settings = {
-        "sasl.enabled.mechanisms": "PLAIN",
-        "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        "listener.name.clients.plain.sasl.jaas.config": (
-            f'{LOGIN_MODULE} required username="{ROOT}" password="{PASSWORD}" {users};'
-        ),
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": f"User:{ROOT};User:ANONYMOUS",
-    }
-    with own_broker(tmp_path, settings, protocol="SASL_PLAINTEXT") as bootstrap:
-        strict = StrictBroker(bootstrap)
+    with strict_broker(tmp_path) as strict:
         _commit_once(strict)
 
         def run() -> Summary:
-            return audit(kafka_spark, str(tmp_path / "lake"), bootstrap, _login(OPERATOR, PASSWORD))
+            return audit(kafka_spark, str(tmp_path / "lake"), strict.bootstrap, _login(OPERATOR, PASSWORD))
 
         with pytest.raises(SourceUnreadable, match="the broker refused the log-in"):
-            audit(kafka_spark, str(tmp_path / "lake"), bootstrap, _login(OPERATOR, "wrong"))
+            audit(kafka_spark, str(tmp_path / "lake"), strict.bootstrap, _login(OPERATOR, "wrong"))
         _until(run, "grant it Describe and Read on that topic")
         strict.grant(ResourceType.TOPIC, "__consumer_offsets", AclOperation.DESCRIBE)
         _until(run, "grant it Read on the groups with the prefix slackwater-audit")

@@ -4,19 +4,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from slackwater.api.durations import parse_duration_ms
-from slackwater.pipeline.errors import SourceUnreadable
+from slackwater.pipeline.arguments import (
+    ConnectorOptions,
+    KafkaConfig,
+    KafkaSettings,
+    Master,
+    SparkSettings,
+    connector_options,
+    spark_settings,
+)
 from slackwater.pipeline.session import require_pyspark, spark_session
 
 if TYPE_CHECKING:
     from slackwater.pipeline.ingest.source import Source
-
-_Settings = list[str] | None
 
 
 def _seconds(text: str) -> float:
@@ -38,15 +43,9 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
     starting_offsets: Annotated[
         str, typer.Option(metavar="WHERE", help="Where the first run begins: earliest, latest, or Spark's JSON.")
     ] = "earliest",
-    kafka: Annotated[
-        _Settings,
-        typer.Option(
-            metavar="NAME=VALUE", help="A setting of Kafka's client, such as security.protocol=SSL. Repeatable."
-        ),
-    ] = None,
-    kafka_config: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A file of such settings, one a line; for secrets.")
-    ] = None,
+    kafka: KafkaSettings = None,
+    kafka_config: KafkaConfig = None,
+    option: ConnectorOptions = None,
     allow_data_loss: Annotated[
         bool, typer.Option("--allow-data-loss", help="Go on when the topic lost records that were never read.")
     ] = False,
@@ -58,8 +57,8 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
         float | None,
         typer.Option(metavar="DURATION", parser=_seconds, help="Go on for ever, a batch every so often, such as 1m."),
     ] = None,
-    master: Annotated[str | None, typer.Option(metavar="URL", help="Where Spark runs when it is started here.")] = None,
-    conf: Annotated[_Settings, typer.Option(metavar="NAME=VALUE", help="A setting of Spark. Repeatable.")] = None,
+    master: Master = None,
+    conf: SparkSettings = None,
 ) -> None:
     """Take the telemetry of a Kafka topic, or of files, into the lake: each event once, whatever is no event set aside.
 
@@ -69,8 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
         raise typer.BadParameter("give either --bootstrap-servers or --files")
     if once and every is not None:
         raise typer.BadParameter("give either --once or --every")
-    client = _read_file(kafka_config) | _pairs("--kafka", kafka or [])
-    settings = _pairs("--conf", conf or [])
+    options, settings = connector_options(kafka, kafka_config, option), spark_settings(conf)
     require_pyspark()
     from slackwater.pipeline.ingest.job import Options, run
     from slackwater.pipeline.ingest.source import FILES_A_BATCH, RECORDS_A_BATCH, Files, Topic
@@ -80,28 +78,8 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
         assert files is not None
         source = Files(files, batch or FILES_A_BATCH)
     else:
-        options = {f"kafka.{name}": value for name, value in client.items()}
         options["failOnDataLoss"] = str(not allow_data_loss).lower()
         source = Topic(bootstrap_servers, topic, starting_offsets, batch or RECORDS_A_BATCH, options)
     with spark_session("ingest", kafka=files is None, master=master, settings=settings) as spark:
         summary = run(spark, Options(source, lake, every))
     typer.echo(f"{summary}")
-
-
-def _pairs(option: str, given: Iterable[str]) -> dict[str, str]:
-    pairs = [each.partition("=") for each in given]
-    if wrong := [name for name, equals, _ in pairs if not name or not equals]:
-        raise typer.BadParameter(f"{option} takes NAME=VALUE, not {wrong[0]!r}")
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
-def _read_file(path: str | None) -> dict[str, str]:
-    """A file of Java properties, as Kafka's own tools take it."""
-    if path is None:
-        return {}
-    try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - reads better than Path(path).open here
-            lines = [line.strip() for line in file]
-    except (OSError, UnicodeDecodeError) as error:
-        raise SourceUnreadable(f"the file {path} cannot be read ({error}): correct --kafka-config") from error
-    return _pairs("--kafka-config", (line for line in lines if line and not line.startswith("#")))

@@ -9,7 +9,16 @@ from typing import Annotated
 
 import typer
 
-from slackwater.pipeline.arguments import moment, pairs
+from slackwater.pipeline.arguments import (
+    ConnectorOptions,
+    KafkaConfig,
+    KafkaSettings,
+    Master,
+    SparkSettings,
+    connector_options,
+    moment,
+    spark_settings,
+)
 from slackwater.pipeline.session import require_pyspark, spark_session
 
 
@@ -31,27 +40,20 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         typer.Option(metavar="TOPIC", help="Send them to this topic too; it is made, compacted, where there is none."),
     ] = None,
     bootstrap_servers: Annotated[str, typer.Option(metavar="HOST:PORT,…", help="Where --out-topic is.")] = "",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="For Spark's Kafka sink; the client's own begin with kafka., as in kafka.security.protocol=SSL."
-            " May be repeated.",
-        ),
-    ] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Spark's master, when this command starts Spark; local by default."),
-    ] = None,
+    kafka: KafkaSettings = None,
+    kafka_config: KafkaConfig = None,
+    option: ConnectorOptions = None,
+    master: Master = None,
+    conf: SparkSettings = None,
 ) -> None:
     """Find the timeouts that each group should have, from its history; write them to the lake, a file, a topic."""
     if (out_topic is None) != (bootstrap_servers == ""):
         raise typer.BadParameter("--out-topic and --bootstrap-servers go together")
-    options = pairs(option or [])
+    options, settings = connector_options(kafka, kafka_config, option), spark_settings(conf)
     require_pyspark()
     from slackwater.pipeline.recommend.job import Options, run
     from slackwater.pipeline.recommend.printing import print_summary
 
-    with spark_session("recommend", kafka=out_topic is not None, master=master) as spark:
+    with spark_session("recommend", kafka=out_topic is not None, master=master, settings=settings) as spark:
         summary = run(spark, Options(lake, as_of, out_file, out_topic, bootstrap_servers, options))
     print_summary(summary, lake)

@@ -82,7 +82,7 @@ def write_topic(messages: DataFrame, servers: str, topic: str, options: Mapping[
         said = last_cause(str(error))
         raise Unpublishable(
             f"the recommendations are in the lake, but cannot be sent to the topic {topic} at {servers} ({said}): "
-            "check --bootstrap-servers, --option and the user's right to write there, and run it again"
+            "check --bootstrap-servers, --kafka and the user's right to write there, and run it again"
         ) from error
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater.pipeline.arguments import moment
+from slackwater.pipeline.arguments import Master, SparkSettings, moment, spark_settings
 from slackwater.pipeline.session import spark_session
 
 
@@ -25,13 +25,11 @@ def command(
         datetime | None,
         typer.Option(metavar="MOMENT", parser=moment, help="Leave out what is newer, such as 2026-11-02T14:05:09Z."),
     ] = None,
-    master: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Spark's master, when this command starts Spark; local by default."),
-    ] = None,
+    master: Master = None,
+    conf: SparkSettings = None,
 ) -> None:
     """Make one HTML page of the fleet: recommendations, curves, restarts, rebalances, lag. It needs no network."""
-    with spark_session("report", master=master) as spark:
+    with spark_session("report", master=master, settings=spark_settings(conf)) as spark:
         from slackwater.pipeline.report.job import Options, run
 
         summary = run(spark, Options(lake, out, groups, as_of))

@@ -34,7 +34,7 @@ class Basis:
 
     def __str__(self) -> str:
         lent = f" and {self.lent:.0f} lent by similar groups" if self.lent else ""
-        return f"From {_restarts(int(self.restarts.silences.count))} in {self.days:.3g} days{lent}"
+        return f"From {_restarts(int(self.restarts.silences.count))} in {stretch(self.days)}{lent}"
 
 
 def verdict(from_what: Basis, choice: Choice, today_s: float, *, must: bool, change: bool) -> str:
@@ -58,6 +58,14 @@ def verdict(from_what: Basis, choice: Choice, today_s: float, *, must: bool, cha
 def amount(value: float) -> str:
     """Three digits, without an exponent: 4.55, 78, 2,260."""
     return f"{float(f'{value:.3g}'):,.10g}"
+
+
+def stretch(days: float) -> str:
+    """Three digits of the largest unit of which there is one: 30 days, 12 hours, 3.05 minutes."""
+    units = (("day", 1), ("hour", 24), ("minute", 24 * 60))
+    unit, times = next((each for each in units if days * each[1] >= 1), units[-1])
+    count = f"{days * times:.3g}"
+    return f"{count} {unit}" if count == "1" else f"{count} {unit}s"
 
 
 def binding(allowed: Allowed, choice: Choice, today_s: float, *, must: bool) -> str | None:

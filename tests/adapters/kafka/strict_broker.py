@@ -1,0 +1,82 @@
+"""A broker for tests that lets nobody do what was not granted: a process of its own on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from slackwater.adapters.kafka.wire import KafkaWire
+from tests.adapters.kafka.own_broker import own_broker
+
+ROOT, OPERATOR = "root", "operator"
+PASSWORD = "not-a-secret"
+LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+
+
+class StrictBroker:
+    """ROOT may do everything; OPERATOR, with the same PASSWORD, what was granted to it."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+        self.admin = AdminClient({"log_level": 0, **self.confluent(ROOT)})
+
+    def confluent(self, user: str) -> dict[str, Any]:
+        return {
+            "bootstrap.servers": self.bootstrap,
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": user,
+            "sasl.password": PASSWORD,
+        }
+
+    @asynccontextmanager
+    async def wire(self, user: str) -> AsyncIterator[KafkaWire]:
+        wire = KafkaWire(
+            {
+                "bootstrap_servers": self.bootstrap,
+                "security_protocol": "SASL_PLAINTEXT",
+                "sasl_mechanism": "PLAIN",
+                "sasl_plain_username": user,
+                "sasl_plain_password": PASSWORD,
+            }
+        )
+        yield wire
+        await wire.close()
+
+    def grant(self, kind: ResourceType, name: str, *operations: AclOperation) -> None:
+        allow, literal = AclPermissionType.ALLOW, ResourcePatternType.LITERAL
+        bindings = [AclBinding(kind, name, literal, f"User:{OPERATOR}", "*", each, allow) for each in operations]
+        for done in self.admin.create_acls(bindings).values():
+            done.result(30)
+
+    def make_topic(self, name: str) -> None:
+        self.admin.create_topics([NewTopic(name, 6, 1)])[name].result(30)
+
+
+@contextmanager
+def strict_broker(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[StrictBroker]:
+    """Start one, with further settings. It ends with the context."""
+    users = " ".join(f'user_{name}="{PASSWORD}"' for name in (ROOT, OPERATOR))
+    strict = {
+        "sasl.enabled.mechanisms": "PLAIN",
+        "sasl.mechanism.inter.broker.protocol": "PLAIN",
+        "listener.name.clients.plain.sasl.jaas.config": (
+            f'{LOGIN_MODULE} required username="{ROOT}" password="{PASSWORD}" {users};'
+        ),
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": f"User:{ROOT};User:ANONYMOUS",
+    }
+    with own_broker(folder, {**strict, **(settings or {})}, protocol="SASL_PLAINTEXT") as bootstrap:
+        yield StrictBroker(bootstrap)
