@@ -12,9 +12,11 @@ import duckdb
 import pyspark
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import NewTopic
 
 from slackwater.pipeline.session import KAFKA_CONNECTOR
 from tests.adapters.kafka.own_broker import own_broker
+from tests.pipeline.recommend.following import make_topic
 from tests.pipeline.telling import event
 
 pytestmark = [pytest.mark.e2e, pytest.mark.spark]
@@ -52,15 +54,15 @@ def ids(lake: Path) -> list[str]:
 
 
 def test_records_of_a_topic_are_in_the_lake_once_however_often_the_job_runs(broker: str, tmp_path: Path) -> None:
-    from kafka.admin import KafkaAdminClient, NewTopic  # noqa: PLC0415
-
-    admin = KafkaAdminClient(bootstrap_servers=broker)
-    admin.create_topics([NewTopic(name="telemetry", num_partitions=2, replication_factor=1)])
-    admin.close()
+    make_topic(broker, NewTopic("telemetry", 2, 1))
     lake = tmp_path / "lake"
     arguments = [f"--lake={lake}", f"--bootstrap-servers={broker}", "--topic=telemetry", "--once"]
+    command = [str(Path(sys.executable).with_name("slackwater")), "pipeline", "ingest", *arguments]
+    of_nothing = ran(*command)
+    assert of_nothing.returncode == 0, of_nothing.stderr
+    assert of_nothing.stdout == "0 events, 0 in quarantine\n"
     produce(broker, "telemetry", event("poll_observed", "a"), "no event", None)
-    by_command = ran(str(Path(sys.executable).with_name("slackwater")), "pipeline", "ingest", *arguments)
+    by_command = ran(*command)
     assert by_command.returncode == 0, by_command.stderr
     assert by_command.stdout == "1 events, 2 in quarantine (2 NotJson)\n"
     produce(broker, "telemetry", event("poll_observed", "b"))

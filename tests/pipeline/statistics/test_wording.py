@@ -6,7 +6,14 @@ import pytest
 
 from slackwater.pipeline.statistics.wording import amount, stretch
 
-STRETCHES = {30.0: "30 days", 1.0: "1 day", 0.5: "12 hours", 1 / 24: "1 hour", 0.00212: "3.05 minutes", 0.0: "0 minutes"}
+STRETCHES = {
+    30.0: "30 days",
+    1.0: "1 day",
+    0.5: "12 hours",
+    1 / 24: "1 hour",
+    0.00212: "3.05 minutes",
+    0.0: "0 minutes",
+}
 AMOUNTS = {4.549: "4.55", 78.0: "78", 2_259.7: "2,260", 0.0: "0"}
 
 
