@@ -17,7 +17,7 @@ CONTAINERD = "containerd"
 NAMESPACE = "k8s.io"  # where the kubelet's images and containers are
 NETWORK_NAME = "slackwater"
 PAUSE_IMAGE = "slackwater.dev/pause:1"
-START_DEADLINE_S = 30
+START_DEADLINE_S = 60
 IMPORT_DEADLINE_S = 300
 
 

@@ -32,8 +32,8 @@ def start_node(layout: Layout, binaries: Binaries) -> None:
         binds.append(f"{source}:{target}")
     unshare = ["unshare", "--mount", "--propagation", "slave", "--pid", "--fork", "--kill-child=KILL"]
     processes.start(layout, "node-holder", [*unshare, binaries.kubernetes, "node-init", *binds], netns=NODE_NETNS)
-    processes.wait_until(
-        layout, "the node's namespaces are made", lambda: _adopt_init(layout), 10, process="node-holder"
+    processes.wait_until(  # most of it the loading of a big program, from a disk that may be slow
+        layout, "the node's namespaces are made", lambda: _adopt_init(layout), START_DEADLINE_S, process="node-holder"
     )
 
 
