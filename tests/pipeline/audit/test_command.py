@@ -44,9 +44,9 @@ def summary(*shown: GroupRow, groups: int = 1, counts: tuple[KeyTypeCount, ...] 
     return Summary(counts, AT, AT, groups, groups, 7, 6, 2, shown)
 
 
-def printed(found: Summary) -> list[str]:
+def printed(found: Summary, width: int = 120) -> list[str]:
     out = StringIO()
-    print_summary(found, "/lake", Console(file=out, width=120))
+    print_summary(found, "/lake", Console(file=out, width=width))
     return out.getvalue().splitlines()
 
 
@@ -70,6 +70,12 @@ def test_a_group_has_a_line() -> None:
     assert lines[0].split() == ["GROUP", "TYPE", "ASSIGNOR", "MEMBERS", "GENERATION", "REBALANCES", "SINCE"]
     assert lines[1].split() == ["payments-1", "Classic", "range", "3", "7", "6", "2026-11-22", "02:00Z"]
     assert "1 groups, 7 generations, 6 rebalances; 2 records in quarantine." in lines
+
+
+def test_on_a_narrow_terminal_nothing_is_cut_off() -> None:
+    lines = printed(summary(group(1, whole=False)), width=80)
+    assert not any("…" in line for line in lines)
+    assert " ".join(" ".join(lines[1:4]).split()) == "payments-1 Classic range 3 7 6 2026-11-22 02:00Z (in part)"
 
 
 def test_a_history_that_is_not_whole_says_so() -> None:

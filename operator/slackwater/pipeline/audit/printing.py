@@ -25,11 +25,12 @@ def print_summary(summary: Summary, lake: str, console: Console | None = None) -
 
 def _grid(summary: Summary) -> Grid:
     grid = Grid(title=None, box=None, pad_edge=False)
-    for title in ("GROUP", "TYPE", "ASSIGNOR"):
-        grid.add_column(title, no_wrap=True)
+    grid.add_column("GROUP", overflow="fold")
+    grid.add_column("TYPE", no_wrap=True, min_width=len("Consumer"))
+    grid.add_column("ASSIGNOR", overflow="fold", min_width=len("ASSIGNOR"))
     for title in ("MEMBERS", "GENERATION", "REBALANCES"):
         grid.add_column(title, justify="right", no_wrap=True, min_width=len(title))
-    grid.add_column("SINCE", no_wrap=True)
+    grid.add_column("SINCE", overflow="fold")
     for group in summary.shown:
         grid.add_row(
             group.group_id,
