@@ -134,7 +134,9 @@ def _format(layout: Layout, members: tuple[Broker, ...], made: Credentials) -> N
     """Give each broker's storage the cluster's id and the SCRAM users, all of them at a time."""
     cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     users = [f"--add-scram={mechanism}=[name={made.user},password={made.password}]" for mechanism in _SCRAM]
-    tool = [*_java(layout, "-XX:TieredStopAtLevel=1"), "kafka.tools.StorageTool", "format", "-t", cluster_id, *users]
+    # Every 64th id begins with a dash: as a word of its own it would be taken for an option.
+    tool = [*_java(layout, "-XX:TieredStopAtLevel=1"), "kafka.tools.StorageTool", "format"]
+    tool += [f"--cluster-id={cluster_id}", *users]
     running = [
         subprocess.Popen(
             [*tool, "-c", str(_properties(layout, broker))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
