@@ -12,7 +12,11 @@ CHART_CRDS := charts/slackwater/crds
 IMAGE := slackwater/operator:dev
 
 # The modules of a run are shared out to these: their tests wait more than they compute.
-WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
+
+# Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:
+# then the process ends, and tells where each of its threads was.
+HANGS := -o faulthandler_timeout=1000 -o faulthandler_exit_on_timeout=true
 
 # Call a check and say how long it took: $(call timed,NAME,COMMAND)
 timed = @$(2) && echo "$(1): $${SECONDS} s"
@@ -58,8 +62,8 @@ pipeline: setup ## The tests that start a Spark, or look at the report in Chromi
 	$(call timed,pipeline,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile -m "(spark or browser) and not e2e and not slow")
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
-	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) -m "e2e and not long and not alone")
-	$(call timed,alone,$(BIN)/pytest -m "e2e and alone")
+	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m "e2e and not long and not alone")
+	$(call timed,alone,$(BIN)/pytest $(HANGS) -m "e2e and alone")
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py

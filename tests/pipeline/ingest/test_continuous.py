@@ -111,7 +111,8 @@ def test_events_arrive_as_they_come_and_a_kill_in_the_middle_loses_and_doubles_n
         arrived(64, process)
         wait_for("what is no event", lambda: len(positions(lake, Table.QUARANTINE)) >= 2, WITHIN_S)
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        code = process.wait(60)
+    assert code == 130, log.read_text()[-4000:]
     assert "Traceback" not in log.read_text()
     found = [*positions(lake, Table.EVENTS), *positions(lake, Table.QUARANTINE)]
     assert sorted(found) == [(partition, offset) for partition in range(PARTITIONS) for offset in range(33)]
