@@ -7,7 +7,7 @@ import pytest
 from lifelines import KaplanMeierFitter
 
 from slackwater.pipeline.statistics.arrays import Bools, Floats
-from slackwater.pipeline.statistics.history import silences_of
+from slackwater.pipeline.statistics.history import Silences, silences_of
 from slackwater.pipeline.statistics.survival import kaplan_meier
 
 
@@ -42,3 +42,9 @@ def test_nothing_is_known_of_the_interval_where_nobody_is_left() -> None:
     found = kaplan_meier(silences_of(np.array([1.0, 2.0]), np.array([True, True])))
     assert np.isnan(found.lower[-1])
     assert np.isnan(found.upper[-1])
+
+
+def test_what_pools_lend_may_be_next_to_nothing() -> None:
+    """And says next to nothing: the interval is as wide as one can be. numpy's warning of it would be an error here."""
+    found = kaplan_meier(Silences(np.array([1.0, 2.0]), np.array([1e-13, 5.0]), np.zeros(2)))
+    assert (found.lower[0], found.upper[0]) == (0.0, pytest.approx(1.0))

@@ -34,7 +34,8 @@ def kaplan_meier(silences: Silences) -> KaplanMeier:
     """The estimate and its pointwise intervals."""
     at_risk = at_risk_of(silences.returned, silences.censored)
     survival = survival_of(silences.returned, silences.censored)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    # Where S is next to 1, of a million silences for example, an exponent overflows: its interval is all from 0 to 1.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         greenwood = np.cumsum(silences.returned / (at_risk * (at_risk - silences.returned)))
         log_survival = np.log(survival)
         spread = TWO_SIDED_Z * np.sqrt(greenwood) / np.abs(log_survival)
