@@ -10,7 +10,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 from slackwater.core.history import MemberSighting
-from slackwater.core.memory import Handover
 from slackwater.core.observation import GroupObservation, GroupType, Member
 from slackwater.core.timeouts import classic_timeouts
 from slackwater.core.world import Pod, World, ordinal_of
@@ -66,13 +65,6 @@ def absent_since(world: World, pod: Pod) -> float:
 
 def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at: float, member: Member) -> Presence:
     instance_id = member.instance_id or member.member_id
-    handover = world.memory.handover
-    if handover is not None and handover.ordinal == pod.ordinal:
-        if _took_over(handover, pod, instance_id, member.member_id):
-            return Presence.YES
-        if (handover.after or handover.undone) and not handover.over:
-            return Presence.UNKNOWN  # another process, which still runs, may hold the id
-        started_at = max(started_at, handover.alone_since or 0.0)
     before = _member_before_step(world, pod, instance_id)
     if before is not None and before == member.member_id:
         return Presence.NO
@@ -87,14 +79,6 @@ def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at
     if any(world.history.commit_moved_after.get(partition, 0.0) >= started_at for partition in member.assignment):
         return Presence.YES
     return Presence.YES if expired else Presence.UNKNOWN
-
-
-def _took_over(handover: Handover, pod: Pod, instance_id: str, member_id: str) -> bool:
-    """The pod runs as when it was seen to hold the id, and holds it still."""
-    own = handover.before if handover.undone else handover.after
-    run = (pod.uid, pod.started_at, pod.restarts)
-    same = run == (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
-    return same and own.get(instance_id) == member_id
 
 
 def _joined_since(sighting: MemberSighting | None, started_at: float) -> bool:
