@@ -53,9 +53,6 @@ class Rollout(ApiModel):
     """The lag above which no pod is restarted. Never 0: transaction markers leave a lag that nobody can consume."""
     rejoin_timeout_ms: Annotated[PositiveDurationMs, Field(alias="rejoinTimeout")] = 300_000
     """A restarted pod that is not back in the group after this time has failed."""
-    surge_timeout_ms: Annotated[DurationMs | None, Field(alias="surgeTimeout")] = None
-    """WarmHandover: when there has been no room for one pod more for so long, the rollout goes on in place. Without it
-    the rollout waits."""
     on_failure: OnFailure = OnFailure.PAUSE
     """What a failed pod means: Pause stops until somebody decides, Rollback restores the last good version."""
     canary: Annotated[tuple[CanaryStep, ...], Field(max_length=16)] = ()

@@ -23,12 +23,6 @@ class Purpose(StrEnum):
     OPEN_OUT_OF_ORDER = "let a pod that is down come back with the new version, out of order"
     CLOSE_OUT_OF_ORDER = "go back to restarts in order"
     PARK = "hold every pod where it is"
-    OPEN_BESIDE = "create the second StatefulSet, for the new version; no pod moves yet"
-    HAND_OVER = "start a pod's replacement beside it"
-    LET_GO = "remove a pod that has been replaced"
-    GIVE_UP = "remove a pod, so that its replacement can take its place"
-    TAKE_BACK = "remove a replacement that has not taken over"
-    FILL = "make a pod that neither StatefulSet has"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +37,10 @@ class WriteWorkload:
     resource_version: str
     """Of the StatefulSet that was looked at; the write is refused when it has changed since. Empty: there is none."""
     ordinal: int | None = None
-    name: str = ""
-    """Which StatefulSet; empty: the one that is called as the group is."""
-    start: int = 0
-    """Its lowest ordinal."""
 
     @property
     def disruptive(self) -> bool:
-        return self.purpose in (Purpose.RESTART, Purpose.DRAIN, Purpose.GIVE_UP)
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteWorkload:
-    """Delete exactly this StatefulSet, which has no pods any more."""
-
-    disruptive: ClassVar[bool] = False
-
-    name: str
-    uid: str
-    why: str
+        return self.purpose in (Purpose.RESTART, Purpose.DRAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +85,7 @@ class AlterGroupSettings:
     """None: back to what the brokers have for all groups."""
 
 
-Act = WriteWorkload | DeleteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
+Act = WriteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
 
 
 def kind_of(act: Act) -> str:
@@ -114,8 +93,6 @@ def kind_of(act: Act) -> str:
     match act:
         case WriteWorkload():
             return act.purpose.value
-        case DeleteWorkload():
-            return "delete statefulset"
         case DeletePod():
             return "delete pod"
         case RemoveMembers():

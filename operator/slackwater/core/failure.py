@@ -44,7 +44,7 @@ def find_failure(world: World) -> Failure | None:
 def _failed(world: World, pod: Pod) -> Failure | None:
     if pod.terminating:
         return None
-    if not pod.ready and is_stuck(pod):
+    if not pod.ready and _is_stuck(pod):
         message = f"pod {pod.name} is stuck in {pod.waiting}: {pod.waiting_message or 'see its events'}"
         return Failure(Reason.POD_STUCK, message, pod.ordinal)
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
@@ -70,8 +70,7 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
     return Failure(Reason.REJOIN_TIMEOUT, message, ordinal)
 
 
-def is_stuck(pod: Pod) -> bool:
-    """No waiting mends it."""
+def _is_stuck(pod: Pod) -> bool:
     return pod.waiting in STUCK or (pod.waiting == "CrashLoopBackOff" and pod.restarts >= CRASHES_BEFORE_STUCK)
 
 

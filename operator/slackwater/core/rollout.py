@@ -125,5 +125,4 @@ def _write(
         partition=partition,
         resource_version=workload.resource_version,
         ordinal=ordinal,
-        name=workload.name,
     )

@@ -102,8 +102,8 @@ def stuck(found: Explored, goal: Goal) -> list[int]:
 
 def at_rest(fleet: Fleet) -> bool:
     """Nothing is left to do, every pod of the spec works, and every partition has a living owner."""
-    spec = fleet.spec
-    if fleet.pending is not None or len(fleet.sets) != 1 or fleet.memory.phase.under_way or not fleet.sets[0].settled:
+    spec, object_ = fleet.spec, fleet.set
+    if fleet.pending is not None or object_ is None or fleet.memory.phase.under_way or not object_.settled:
         return False
     if len(fleet.pods) != spec.replicas or not all(fleet.serves(o) for o in range(spec.replicas)):
         return False

@@ -53,9 +53,6 @@ class Client:
     static: bool = True
     allow_downtime: bool = False
     upgrade_from: str = ""
-    warm: bool = False
-    exits_when_fenced: bool = True
-    """Else its process lives on, and does nothing."""
 
     @property
     def offers(self) -> Mapping[Profile, tuple[str, ...]]:
@@ -75,11 +72,8 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class StatefulSet:
-    """An object; templates and revisions are named by the template's hash."""
+    """The object; templates and revisions are named by the template's hash."""
 
-    name: str
-    uid: int
-    """Of two, the one with the lower one was made first."""
     template: str
     replicas: int
     partition: int
@@ -87,16 +81,10 @@ class StatefulSet:
     settled: bool = False
     current: str = ""
     update: str = ""
-    start: int = 0
-
-    @property
-    def ordinals(self) -> range:
-        return range(self.start, self.start + self.replicas)
 
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    workload: str
     ordinal: int
     uid: int
     revision: str
@@ -119,10 +107,6 @@ class Pod:
 
     @property
     def name(self) -> str:
-        return f"{self.workload}-{self.ordinal}"
-
-    @property
-    def instance_id(self) -> str:
         return f"{NAME}-{self.ordinal}"
 
     @property
@@ -135,8 +119,7 @@ class Fleet:
     client: Client
     spec: Spec
     now: int = NOW
-    sets: tuple[StatefulSet, ...] = ()
-    """The older one first."""
+    set: StatefulSet | None = None
     pods: tuple[Pod, ...] = ()
     group: Group = field(default_factory=Group)
     memory: RolloutMemory = field(default_factory=RolloutMemory)
@@ -155,25 +138,7 @@ class Fleet:
     """The next uid, or the number in the next member id."""
 
     def pod(self, ordinal: int) -> Pod | None:
-        """The only one, or the one that serves where there are two."""
-        found = sorted((pod for pod in self.pods if pod.ordinal == ordinal), key=self.is_member, reverse=True)
-        return found[0] if found else None
-
-    def named(self, name: str) -> StatefulSet | None:
-        return next((each for each in self.sets if each.name == name), None)
-
-    def pod_of(self, workload: str, ordinal: int) -> Pod | None:
-        return next((pod for pod in self.pods if (pod.workload, pod.ordinal) == (workload, ordinal)), None)
-
-    def is_member(self, pod: Pod) -> bool:
-        """Its process runs and is in the group."""
-        return pod.running and self.group.member(pod.member_id) is not None
-
-    def is_fenced(self, pod: Pod) -> bool:
-        """Its process runs, and another one holds its id."""
-        holder = self.group.holder(pod.instance_id)
-        joined = pod.running and bool(pod.member_id) and not self.is_member(pod)
-        return joined and holder is not None and holder.classic
+        return next((pod for pod in self.pods if pod.ordinal == ordinal), None)
 
     def process_of(self, member: Member) -> Pod | None:
         """The pod whose process this member is; None for a dead one."""
@@ -181,7 +146,8 @@ class Fleet:
 
     def serves(self, ordinal: int) -> bool:
         """The truth, of which the operator sees only signs: its process runs and is a member."""
-        return any(self.is_member(pod) for pod in self.pods if pod.ordinal == ordinal)
+        pod = self.pod(ordinal)
+        return pod is not None and pod.running and self.group.member(pod.member_id) is not None
 
     @property
     def partitions(self) -> frozenset[TopicPartition]:
@@ -214,11 +180,7 @@ def group_resource(client: Client, spec: Spec) -> ConsumerGroup:
         client={"library": client.library, "version": client.version},
         protocol=protocol,
         timeouts={**timeouts, "maxPollInterval": f"{SESSION_S}s"},
-        rollout={
-            "stableFor": "1s",
-            "rejoinTimeout": f"{REJOIN_TIMEOUT_S}s",
-            "strategy": "WarmHandover" if client.warm else "InPlace",
-        },
+        rollout={"stableFor": "1s", "rejoinTimeout": f"{REJOIN_TIMEOUT_S}s"},
         template={"spec": {"containers": containers}},
     )
     annotations = {ABORT: str(spec.aborts)} if spec.aborts else {}

@@ -29,8 +29,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.invariants = Invariants(self.outside)
-        for each in self.outside.sets.values():
-            each.before_update = self.invariants.taken_down
+        self.outside.set.before_update = self.invariants.taken_down
         self.operator = SimulatedOperator(self.outside, self.invariants)
 
     @property
