@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaException
+from confluent_kafka import ConsumerGroupState, ConsumerGroupType, KafkaError, KafkaException
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -25,6 +25,12 @@ from sandbox.errors import SandboxError
 STABLE = "Stable"
 _UNKNOWN = "unknown"
 _REQUEST_S = 5.0
+_ABOUT_TO_COORDINATE = (
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+)
+"""What brokers say that have just started; the admin client does not call all of it worth another try."""
 _OF_THE_GROUP = 8
 """The source of a setting that the group has itself; librdkafka has no name for it."""
 _STATES = {
@@ -71,7 +77,7 @@ class Describer:
             answer = self._admin.describe_consumer_groups([name], request_timeout=_REQUEST_S)
             return read_group(answer[name].result())
         except KafkaException as error:
-            if not error.args[0].retriable():
+            if not error.args[0].retriable() and error.args[0].code() not in _ABOUT_TO_COORDINATE:
                 raise SandboxError(f"The brokers do not describe the group {name}: {error}.") from error
             return Group(_UNKNOWN, (), 0)
 

@@ -30,7 +30,16 @@ class StrictBroker:
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
-        self.admin = AdminClient({"log_level": 0, **self.confluent(ROOT)})
+        self._admin: AdminClient | None = AdminClient({"log_level": 0, **self.confluent(ROOT)})
+
+    @property
+    def admin(self) -> AdminClient:
+        assert self._admin is not None, "it is closed"
+        return self._admin
+
+    def close(self) -> None:
+        """Before the broker ends: librdkafka's admin client has been seen to wait for ever for one that is gone."""
+        self._admin = None  # the client has no other way to be closed
 
     def confluent(self, user: str) -> dict[str, Any]:
         return {
@@ -79,4 +88,8 @@ def strict_broker(folder: Path, settings: Mapping[str, str] | None = None) -> It
         "super.users": f"User:{ROOT};User:ANONYMOUS",
     }
     with own_broker(folder, {**strict, **(settings or {})}, protocol="SASL_PLAINTEXT") as bootstrap:
-        yield StrictBroker(bootstrap)
+        broker = StrictBroker(bootstrap)
+        try:
+            yield broker
+        finally:
+            broker.close()

@@ -58,8 +58,9 @@ class Story:
 
     def __init__(self, bootstrap: str) -> None:
         self.bootstrap = bootstrap
-        self._admin = AdminClient({"bootstrap.servers": bootstrap})
-        self._admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(timeout=30)
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(timeout=30)
+        self._admin: AdminClient | None = admin
         self.groups = [
             Group(f"{name}-{membership}", protocol, membership == "static")
             for name, protocol in (("classic", CLASSIC), ("consumer", CONSUMER))
@@ -96,6 +97,7 @@ class Story:
         for group in self.groups:
             for consumer in group.consumers.values():
                 consumer.stop()
+        self._admin = None  # before the broker ends: it has been seen to wait for ever for one that is gone
 
     def _start(self, group: Group, ordinal: int) -> None:
         instance_id = f"{group.group_id}-{ordinal}" if group.is_static else None
@@ -132,6 +134,7 @@ class Story:
         return is_calm
 
     def _describe(self, group: Group) -> Any:
+        assert self._admin is not None, "it has ended"
         asked = self._admin.describe_consumer_groups([group.group_id], request_timeout=ANSWER_WITHIN_S)
         return asked[group.group_id].result(timeout=2 * ANSWER_WITHIN_S)
 
