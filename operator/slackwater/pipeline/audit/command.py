@@ -8,15 +8,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater.pipeline.arguments import (
-    ConnectorOptions,
-    KafkaConfig,
-    KafkaSettings,
-    Master,
-    SparkSettings,
-    connector_options,
-    spark_settings,
-)
+from slackwater.pipeline import arguments
 from slackwater.pipeline.session import require_pyspark, spark_session
 
 
@@ -32,19 +24,19 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
             help="Read a copy of __consumer_offsets instead: Parquet with partition, offset, timestamp, key, value.",
         ),
     ] = None,
-    kafka: KafkaSettings = None,
-    kafka_config: KafkaConfig = None,
-    option: ConnectorOptions = None,
+    kafka: arguments.KafkaSettings = None,
+    kafka_config: arguments.KafkaConfig = None,
+    option: arguments.ConnectorOptions = None,
     cluster: Annotated[
         str | None, typer.Option(metavar="NAME", help="What the tables call the cluster; by default its own id.")
     ] = None,
-    master: Master = None,
-    conf: SparkSettings = None,
+    master: arguments.Master = None,
+    conf: arguments.SparkSettings = None,
 ) -> None:
     """Find every rebalance of every group in a cluster's __consumer_offsets, as far back as its compaction left it."""
     if (bootstrap_servers is None) == (dump is None):
         raise typer.BadParameter("give either --bootstrap-servers or --dump")
-    options, settings = connector_options(kafka, kafka_config, option), spark_settings(conf)
+    options, settings = arguments.connector_options(kafka, kafka_config, option), arguments.spark_settings(conf)
     require_pyspark()
     from slackwater.pipeline.audit.job import Options, run
     from slackwater.pipeline.audit.printing import print_summary

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from slackwater.api.durations import parse_duration_ms
-from slackwater.pipeline.arguments import (
-    ConnectorOptions,
-    KafkaConfig,
-    KafkaSettings,
-    Master,
-    SparkSettings,
-    connector_options,
-    spark_settings,
-)
+from slackwater.pipeline import arguments
 from slackwater.pipeline.session import require_pyspark, spark_session
 
 if TYPE_CHECKING:
@@ -43,9 +35,9 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
     starting_offsets: Annotated[
         str, typer.Option(metavar="WHERE", help="Where the first run begins: earliest, latest, or Spark's JSON.")
     ] = "earliest",
-    kafka: KafkaSettings = None,
-    kafka_config: KafkaConfig = None,
-    option: ConnectorOptions = None,
+    kafka: arguments.KafkaSettings = None,
+    kafka_config: arguments.KafkaConfig = None,
+    option: arguments.ConnectorOptions = None,
     allow_data_loss: Annotated[
         bool, typer.Option("--allow-data-loss", help="Go on when the topic lost records that were never read.")
     ] = False,
@@ -57,8 +49,8 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
         float | None,
         typer.Option(metavar="DURATION", parser=_seconds, help="Go on for ever, a batch every so often, such as 1m."),
     ] = None,
-    master: Master = None,
-    conf: SparkSettings = None,
+    master: arguments.Master = None,
+    conf: arguments.SparkSettings = None,
 ) -> None:
     """Take the telemetry of a Kafka topic, or of files, into the lake: each event once, whatever is no event set aside.
 
@@ -68,7 +60,7 @@ def command(  # noqa: PLR0913, PLR0917 - every option of a job is an argument, s
         raise typer.BadParameter("give either --bootstrap-servers or --files")
     if once and every is not None:
         raise typer.BadParameter("give either --once or --every")
-    options, settings = connector_options(kafka, kafka_config, option), spark_settings(conf)
+    options, settings = arguments.connector_options(kafka, kafka_config, option), arguments.spark_settings(conf)
     require_pyspark()
     from slackwater.pipeline.ingest.job import Options, run
     from slackwater.pipeline.ingest.source import FILES_A_BATCH, RECORDS_A_BATCH, Files, Topic

@@ -9,16 +9,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater.pipeline.arguments import (
-    ConnectorOptions,
-    KafkaConfig,
-    KafkaSettings,
-    Master,
-    SparkSettings,
-    connector_options,
-    moment,
-    spark_settings,
-)
+from slackwater.pipeline import arguments
 from slackwater.pipeline.session import require_pyspark, spark_session
 
 
@@ -28,7 +19,7 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         datetime | None,
         typer.Option(
             metavar="MOMENT",
-            parser=moment,
+            parser=arguments.moment,
             help="Leave out what is newer, such as 2026-11-02T14:05:09Z; by default the newest event's moment.",
         ),
     ] = None,
@@ -40,16 +31,16 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
         typer.Option(metavar="TOPIC", help="Send them to this topic too; it is made, compacted, where there is none."),
     ] = None,
     bootstrap_servers: Annotated[str, typer.Option(metavar="HOST:PORT,…", help="Where --out-topic is.")] = "",
-    kafka: KafkaSettings = None,
-    kafka_config: KafkaConfig = None,
-    option: ConnectorOptions = None,
-    master: Master = None,
-    conf: SparkSettings = None,
+    kafka: arguments.KafkaSettings = None,
+    kafka_config: arguments.KafkaConfig = None,
+    option: arguments.ConnectorOptions = None,
+    master: arguments.Master = None,
+    conf: arguments.SparkSettings = None,
 ) -> None:
     """Find the timeouts that each group should have, from its history; write them to the lake, a file, a topic."""
     if (out_topic is None) != (bootstrap_servers == ""):
         raise typer.BadParameter("--out-topic and --bootstrap-servers go together")
-    options, settings = connector_options(kafka, kafka_config, option), spark_settings(conf)
+    options, settings = arguments.connector_options(kafka, kafka_config, option), arguments.spark_settings(conf)
     require_pyspark()
     from slackwater.pipeline.recommend.job import Options, run
     from slackwater.pipeline.recommend.printing import print_summary

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from slackwater.pipeline.arguments import Master, SparkSettings, moment, spark_settings
+from slackwater.pipeline import arguments
 from slackwater.pipeline.session import spark_session
 
 
@@ -23,13 +23,15 @@ def command(
     ] = 50,
     as_of: Annotated[
         datetime | None,
-        typer.Option(metavar="MOMENT", parser=moment, help="Leave out what is newer, such as 2026-11-02T14:05:09Z."),
+        typer.Option(
+            metavar="MOMENT", parser=arguments.moment, help="Leave out what is newer, such as 2026-11-02T14:05:09Z."
+        ),
     ] = None,
-    master: Master = None,
-    conf: SparkSettings = None,
+    master: arguments.Master = None,
+    conf: arguments.SparkSettings = None,
 ) -> None:
     """Make one HTML page of the fleet: recommendations, curves, restarts, rebalances, lag. It needs no network."""
-    with spark_session("report", master=master, settings=spark_settings(conf)) as spark:
+    with spark_session("report", master=master, settings=arguments.spark_settings(conf)) as spark:
         from slackwater.pipeline.report.job import Options, run
 
         summary = run(spark, Options(lake, out, groups, as_of))
