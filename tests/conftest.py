@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from hypothesis import settings
 
 from sandbox import kafka
 from sandbox.layout import Layout
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# How long an example takes is the machine's doing; everything else stays as Hypothesis has it here, or in CI.
+settings.register_profile("untimed", parent=settings(), deadline=None)
+settings.load_profile("untimed")
 
 _LONG: Final = ("test_faults_crashes", "test_upgrade_faults_crashes", "test_upgrades", "test_upgrade_faults")
 """Modules of minutes: what begins last must not be what takes longest, when they are shared out."""
