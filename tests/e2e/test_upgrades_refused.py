@@ -75,6 +75,7 @@ def refused(stage: Stage) -> Iterator[Refused]:
         wait_for("the stranger", lambda: len(stage.kafka.look(stage.group_id("joined")).members) == 2)
         for name in WISHES:
             wait_parked(stage, name)
+            stage.cluster.wait_condition(name, "Ready", "True")  # counts of Ready pods are told a look before members
             stage.cluster.wait_condition(name, "GroupStable", "True")
         pods = {name: stage.cluster.pods(name) for name in WISHES}
         before = {name: stage.cluster.status(name)["conditions"] for name in WISHES}

@@ -54,9 +54,10 @@ class GroupModel:
     def survival_interval(self, at_s: Floats) -> tuple[Floats, Floats, Floats]:
         """S and its pointwise 95 % interval at each of `at_s`.
 
-        Below the tail's threshold Greenwood's. Above it, where S is modelled, the upper bound is the bootstrap's, and
-        the lower one what the count of silences that long allows: Jeffreys' (Brown, Cai and DasGupta 2001), as the
-        exact one of so few silences holds in 99.5 % where 97.5 % are wanted. Zero beyond the longest.
+        Below the tail's threshold Greenwood's. Above it, where S is modelled, what the count of silences that long
+        allows: Jeffreys' (Brown, Cai and DasGupta 2001), as the exact one of so few silences holds in 99.5 % where
+        97.5 % are wanted. Beyond the longest silence the lower bound is zero and only the upper one can be wrong: the
+        bootstrap's, with the whole of the 5 %.
         """
         rows = self.curve.survival(at_s)
         counted = kaplan_meier(self.silences)
@@ -64,10 +65,11 @@ class GroupModel:
         before = np.maximum(index - 1, 0)
         count = self.silences.count
         longer = np.where(index > 0, count * counted.survival[before], count)
-        by_count = np.where(longer > 0, betaincinv(longer + 0.5, count - longer + 0.5, TAILS[0]), 0.0)
+        by_count = [betaincinv(longer + 0.5, count - longer + 0.5, tail) for tail in TAILS]
+        by_rows = np.quantile(rows[1:], CONFIDENCE, axis=0)
         modelled = (at_s > self.curve.threshold_s) | (index == 0) | (longer >= count) | (longer <= 0)
-        lower = np.where(modelled, by_count, counted.lower[before])
-        upper = np.where(modelled, np.quantile(rows[1:], TAILS[1], axis=0), counted.upper[before])
+        lower = np.where(modelled, np.where(longer > 0, by_count[0], 0.0), counted.lower[before])
+        upper = np.where(modelled, np.where(longer > 0, by_count[1], by_rows), counted.upper[before])
         return rows[0], np.minimum(lower, rows[0]), np.maximum(upper, rows[0])
 
     def _cost(self, curve: Curve, timeout_s: Floats, restarts: Floats, lost: Floats) -> Floats:
