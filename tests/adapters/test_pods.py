@@ -8,11 +8,13 @@ import pytest
 
 from slackwater.adapters.cluster.translation import loose_ordinals, to_pods
 from slackwater.core.world import Pod
+from tests.core.factories import workload
 
 EARLIER = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:10:00Z", "exitCode": 137}
 LATER = {"startedAt": "2026-01-01T00:11:00Z", "finishedAt": "2026-01-01T00:12:00Z", "exitCode": 3}
 RUNNING = {"running": {"startedAt": "2026-01-01T00:11:00Z"}}
 MIDNIGHT = 1_767_225_600.0
+SET = workload(uid="set")
 
 
 def read(state: dict[str, Any], last: dict[str, Any]) -> Pod:
@@ -23,7 +25,7 @@ def read(state: dict[str, Any], last: dict[str, Any]) -> Pod:
         "creationTimestamp": "2025-12-31T00:00:00Z",
         "ownerReferences": [{"uid": "set", "controller": True}],
     }
-    return to_pods([{"metadata": metadata, "status": {"containerStatuses": [status]}}], "set", "consumer")[0]
+    return to_pods([{"metadata": metadata, "status": {"containerStatuses": [status]}}], [SET], "consumer")[0]
 
 
 @pytest.mark.parametrize(
@@ -51,4 +53,4 @@ def test_pods_that_look_like_the_statefulset_s_and_are_not() -> None:
         return {"metadata": {"name": name, "ownerReferences": owners}}
 
     pods = [named("payments-0", "set"), named("payments-1"), named("payments-2", "earlier-set"), named("payments-x-3")]
-    assert loose_ordinals(pods, "set", "payments") == {1, 2}
+    assert loose_ordinals(pods, [SET], "payments") == {1, 2}

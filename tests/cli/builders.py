@@ -10,9 +10,10 @@ from slackwater.api.consumer_group import Membership
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.handover import joined
 from slackwater.core.history import GroupHistory, advance
 from slackwater.core.manifests import render_template
-from slackwater.core.memory import RolloutMemory, RolloutPhase
+from slackwater.core.memory import Handover, RolloutMemory, RolloutPhase, Step
 from slackwater.core.observation import (
     GroupObservation,
     GroupState,
@@ -169,6 +170,37 @@ def rolling(watched_s: float = 60.0, **changes: Any) -> World:
     memory = replace(made.memory, phase=RolloutPhase.PROGRESSING, started_at=NOW - 120, last_good_revision=OLD)
     pods = (pod(0, OLD), pod(1, OLD), pod(2, NEW, created_at=NOW - 100, started_at=NOW - 98))
     return replace(replace(made, workload=workload, memory=memory, pods=pods), **changes)
+
+
+def handing_over() -> World:
+    """In the middle of a warm rollout: payments-alt-0 has taken over, payments-alt-1 is to."""
+    of = group(rollout={"strategy": "WarmHandover"})
+    made = world(of)
+    assert made.workload is not None
+    in_use = replace(
+        made.workload, template_hash="an older one", replicas=2, partition=2, start=1, created_at=NOW - 9000
+    )
+    newcomer = replace(
+        made.workload, name="payments-alt", uid="other-uid", replicas=2, partition=2, created_at=NOW - 130
+    )
+    pods = [replace(pod(ordinal, OLD), workload="payments") for ordinal in (1, 2)]
+    for ordinal in (0, 1):
+        new = pod(
+            ordinal, NEW, uid=f"alt-{ordinal}", created_at=NOW - 100 + 96 * ordinal, name=f"payments-alt-{ordinal}"
+        )
+        pods.append(replace(new, workload="payments-alt", started_at=NOW - 98 + 96 * ordinal, ready=ordinal == 0))
+    ids = {"payments-1": "payments-1-4f1c"}
+    handover = Handover(1, "payments-alt", NOW - 4, ids, "pod-1", NOW - 3598, version=newcomer.template_hash)
+    step = Step(1, NOW - 4, ids, made=True)
+    memory = replace(
+        made.memory,
+        phase=RolloutPhase.PROGRESSING,
+        started_at=NOW - 120,
+        last_good_revision=OLD,
+        handover=handover,
+        step=step,
+    )
+    return joined(replace(made, memory=memory), (in_use, newcomer), pods)
 
 
 def with_status(world: World) -> World:

@@ -44,6 +44,7 @@ def _many_pods() -> World:
 WORLDS = {
     "at-rest": builders.with_status(builders.world()),
     "rolling": builders.with_status(builders.rolling()),
+    "handing-over": builders.with_status(builders.handing_over()),
     "crashing": _crashing(),
     "kafka-away": _kafka_away(),
     "no-operator": builders.world(workload=None, pods=()),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.acts import Purpose, WriteWorkload
 from slackwater.core.manifests import Template, disruption_budget, headless_service, render_template, stateful_set
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.world import UpdateStrategy
@@ -76,7 +79,8 @@ def test_classic_settings() -> None:
         "KAFKA_MAX_POLL_INTERVAL_MS": "300000",
         "KAFKA_SESSION_TIMEOUT_MS": "45000",
         "KAFKA_HEARTBEAT_INTERVAL_MS": "3000",
-        "KAFKA_GROUP_INSTANCE_ID": None,
+        "SLACKWATER_ORDINAL": None,
+        "KAFKA_GROUP_INSTANCE_ID": f"{NAME}-$(SLACKWATER_ORDINAL)",
     }
 
 
@@ -87,7 +91,8 @@ def test_settings_of_the_new_protocol_hold_no_classic_one() -> None:
         "KAFKA_GROUP_ID": NAME,
         "KAFKA_MAX_POLL_INTERVAL_MS": "300000",
         "KAFKA_GROUP_PROTOCOL": "consumer",
-        "KAFKA_GROUP_INSTANCE_ID": None,
+        "SLACKWATER_ORDINAL": None,
+        "KAFKA_GROUP_INSTANCE_ID": f"{NAME}-$(SLACKWATER_ORDINAL)",
     }
 
 
@@ -119,32 +124,46 @@ def test_only_java_knows_max_poll_records() -> None:
 
 def test_the_prefix_is_the_users() -> None:
     spring = variables(client={"library": "Java", "envPrefix": "SPRING_KAFKA_CONSUMER_PROPERTIES_"})
-    assert all(name.startswith("SPRING_KAFKA_CONSUMER_PROPERTIES_") for name in spring)
+    ours = {"SLACKWATER_ORDINAL"}
+    assert all(name.startswith("SPRING_KAFKA_CONSUMER_PROPERTIES_") for name in spring.keys() - ours)
 
 
 def test_dynamic_members_get_no_instance_id() -> None:
     assert "KAFKA_GROUP_INSTANCE_ID" not in variables(membership="Dynamic")
 
 
-def test_the_instance_id_is_the_pods_name() -> None:
+def test_the_instance_id_is_made_of_the_ordinal_whatever_the_statefulset_is_called() -> None:
+    """Kubernetes resolves a variable only in those that come after it."""
     body = rendered(group()).body
-    last = body["spec"]["containers"][0]["env"][-1]
-    assert last["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.name"
+    ordinal, instance_id = body["spec"]["containers"][0]["env"][-2:]
+    assert ordinal["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.labels['apps.kubernetes.io/pod-index']"
+    assert instance_id["value"] == f"{NAME}-$({ordinal['name']})"
+
+
+def write(body: Mapping[str, Any], strategy: UpdateStrategy, partition: int) -> WriteWorkload:
+    return WriteWorkload(Purpose.RESTART, body, 3, strategy, partition, "7")
 
 
 def test_stateful_set() -> None:
     body = rendered(group()).body
-    made = stateful_set(group(), body, 3, UpdateStrategy.ROLLING_UPDATE, 2)
+    made = stateful_set(group(), write(body, UpdateStrategy.ROLLING_UPDATE, 2))
     assert made["spec"]["updateStrategy"] == {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
     assert (made["spec"]["replicas"], made["spec"]["podManagementPolicy"]) == (3, "Parallel")
     assert made["spec"]["selector"]["matchLabels"].items() <= body["metadata"]["labels"].items()
-    on_delete = stateful_set(group(), body, 3, UpdateStrategy.ON_DELETE, 0)
+    on_delete = stateful_set(group(), write(body, UpdateStrategy.ON_DELETE, 0))
     assert on_delete["spec"]["updateStrategy"] == {"type": "OnDelete"}
+
+
+def test_the_second_stateful_set_has_its_own_name_and_range() -> None:
+    act = replace(write(rendered(group()).body, UpdateStrategy.ROLLING_UPDATE, 3), name=f"{NAME}-alt", start=2)
+    made = stateful_set(group(), act)
+    assert (made["metadata"]["name"], made["spec"]["ordinals"]) == (f"{NAME}-alt", {"start": 2})
+    assert made["spec"]["serviceName"] == NAME
 
 
 def test_everything_made_belongs_to_the_group() -> None:
     body = rendered(group()).body
-    made = stateful_set(group(), body, 3, UpdateStrategy.ROLLING_UPDATE, 3), headless_service(group())
+    made = stateful_set(group(), write(body, UpdateStrategy.ROLLING_UPDATE, 3)), headless_service(group())
     for manifest in (*made, disruption_budget(group())):
         owner = manifest["metadata"]["ownerReferences"][0]
         assert (owner["uid"], owner["controller"], manifest["metadata"]["name"]) == (UID, True, NAME)

@@ -384,10 +384,3 @@ def test_a_promoted_canary_goes_on() -> None:
     decided = plan(rolling(spec=CANARY, pods=ONE_NEW, memory=memory, **MOVING))
     assert isinstance(decided.act, WriteWorkload)
     assert decided.act.ordinal == 1
-
-
-def test_a_strategy_that_is_not_there_yet_moves_no_pod_and_says_so() -> None:
-    decided = plan(rolling(spec={"rollout": {"strategy": "WarmHandover", "stableFor": "10s"}}))
-    assert decided.act is None
-    assert decided.hold is not None
-    assert decided.hold.reason == Reason.STRATEGY_NOT_AVAILABLE

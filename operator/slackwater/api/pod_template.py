@@ -45,6 +45,10 @@ class PodSpec(KubernetesPart):
     def pods_are_restarted(self) -> bool:
         return self.restart_policy in (None, "Always")
 
+    def to_manifest(self) -> dict[str, JsonValue]:
+        """The spec exactly as it was written."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
 
 class PodTemplate(KubernetesPart):
     """Template of the consumers' pods, as in a StatefulSet."""

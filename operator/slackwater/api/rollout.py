@@ -16,6 +16,11 @@ class RolloutStrategy(StrEnum):
     WARM_HANDOVER = "WarmHandover"
 
 
+class HandoverTiming(StrEnum):
+    OVERLAPPING = "Overlapping"
+    PREDICTIVE = "Predictive"
+
+
 class OnFailure(StrEnum):
     PAUSE = "Pause"
     ROLLBACK = "Rollback"
@@ -53,6 +58,14 @@ class Rollout(ApiModel):
     """The lag above which no pod is restarted. Never 0: transaction markers leave a lag that nobody can consume."""
     rejoin_timeout_ms: Annotated[PositiveDurationMs, Field(alias="rejoinTimeout")] = 300_000
     """A restarted pod that is not back in the group after this time has failed."""
+    surge_timeout_ms: Annotated[DurationMs | None, Field(alias="surgeTimeout")] = None
+    """WarmHandover: when there has been no room for one pod more for so long, the rollout goes on in place. Without it
+    the rollout waits."""
+    handover: HandoverTiming = HandoverTiming.OVERLAPPING
+    """WarmHandover: when an old pod is let go. Overlapping: when its replacement has taken over; until it has ended,
+    some records are delivered twice. Predictive: just before that, by how long earlier pods of the same version took
+    to join; almost nothing is delivered twice, and partitions are idle for less than a second. The first pod of each
+    version is handed over as with Overlapping."""
     on_failure: OnFailure = OnFailure.PAUSE
     """What a failed pod means: Pause stops until somebody decides, Rollback restores the last good version."""
     canary: Annotated[tuple[CanaryStep, ...], Field(max_length=16)] = ()

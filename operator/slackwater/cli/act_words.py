@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from slackwater.core.acts import (
     Act,
     AlterGroupSettings,
     DeletePod,
+    DeleteWorkload,
     Purpose,
     ReleaseMembers,
     RemoveMembers,
@@ -22,6 +25,8 @@ def in_words(world: World, act: Act) -> str:
             return _write_in_words(world, act)
         case DeletePod():
             return f"delete pod {act.name}: {act.why}"
+        case DeleteWorkload():
+            return f"delete StatefulSet {act.name}: {act.why}"
         case RemoveMembers():
             return f"take {count(len(act.members), 'member')} out of the group: {act.why}"
         case ReleaseMembers():
@@ -50,25 +55,33 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _write_in_words(world: World, act: WriteWorkload) -> str:  # noqa: PLR0911 - one for each purpose
-    name, pods = world.group.name, count(act.replicas, "pod")
+def _write_in_words(world: World, act: WriteWorkload) -> str:
     before = world.workload.replicas if world.workload is not None else 0
-    match act.purpose:
-        case Purpose.CREATE:
-            return f"create StatefulSet {name} with {pods}"
-        case Purpose.DRAIN:
-            return f"stop {count(before, 'pod')}, all at once, so that the group changes its protocol with nobody in it"
-        case Purpose.START:
-            return f"start {pods} with the settings of {profile_in(act.template).words}"
-        case Purpose.TAKE_TEMPLATE:
-            return f"write the new template into StatefulSet {name}; no pod moves yet"
-        case Purpose.SCALE:
-            return f"change StatefulSet {name} from {before} to {pods}"
-        case Purpose.RESTART:
-            return f"restart pod {name}-{act.ordinal}, so that it takes up the new version"
-        case Purpose.OPEN_OUT_OF_ORDER:
-            return f"let pod {name}-{act.ordinal}, which is down, come back with the new version before its turn"
-        case Purpose.CLOSE_OUT_OF_ORDER:
-            return "go back to restarting pods in order"
-        case Purpose.PARK:
-            return "hold every pod where it is, now that the rollout is over; no pod is restarted"
+    return _WRITES[act.purpose].format(
+        name=act.name or world.group.name,
+        ordinal=act.ordinal,
+        pods=count(act.replicas, "pod"),
+        before=before,
+        pods_before=count(before, "pod"),
+        protocol=profile_in(act.template).words,
+    )
+
+
+_WRITES: Final = {
+    Purpose.CREATE: "create StatefulSet {name} with {pods}",
+    Purpose.DRAIN: "stop {pods_before}, all at once, so that the group changes its protocol with nobody in it",
+    Purpose.START: "start {pods} with the settings of {protocol}",
+    Purpose.TAKE_TEMPLATE: "write the new template into StatefulSet {name}; no pod moves yet",
+    Purpose.SCALE: "change StatefulSet {name} from {before} to {pods}",
+    Purpose.RESTART: "restart pod {name}-{ordinal}, so that it takes up the new version",
+    Purpose.OPEN_OUT_OF_ORDER: "let pod {name}-{ordinal}, which is down, come back new before its turn",
+    Purpose.CLOSE_OUT_OF_ORDER: "go back to restarting pods in order",
+    Purpose.PARK: "hold every pod where it is, now that the rollout is over; no pod is restarted",
+    Purpose.OPEN_BESIDE: "create StatefulSet {name} for the new version, with no pod yet",
+    Purpose.HAND_OVER: "start pod {name}-{ordinal} beside the one that it is to replace",
+    Purpose.LET_GO: "remove pod {name}-{ordinal}, whose replacement has taken over",
+    Purpose.LET_GO_EARLY: "remove pod {name}-{ordinal}, whose replacement is about to join",
+    Purpose.GIVE_UP: "remove pod {name}-{ordinal}, so that its replacement can take its place",
+    Purpose.TAKE_BACK: "remove pod {name}-{ordinal}, which has not taken over",
+    Purpose.FILL: "make pod {name}-{ordinal}, which is missing",
+}

@@ -10,7 +10,15 @@ from slackwater.cli.explanation import Explanation, explain
 from slackwater.cli.gates import GateVerdict
 from slackwater.cli.pod_rows import PodRow, other_members, pod_rows
 from slackwater.cli.protocol_words import protocol_in_words, refused
-from slackwater.core.acts import Act, AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.acts import (
+    Act,
+    AlterGroupSettings,
+    DeletePod,
+    DeleteWorkload,
+    ReleaseMembers,
+    RemoveMembers,
+    WriteWorkload,
+)
 from slackwater.core.memory import timestamp, write_memory
 from slackwater.core.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.plan import Plan
@@ -74,6 +82,8 @@ def _act(world: World, act: Act) -> Json:
     match act:
         case WriteWorkload():
             return {**heading, **_write(world, act)}
+        case DeleteWorkload():
+            return {**heading, "statefulSet": act.name, "why": act.why}
         case DeletePod():
             return {**heading, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
         case RemoveMembers() | ReleaseMembers():
@@ -86,7 +96,7 @@ def _act(world: World, act: Act) -> Json:
 def _write(world: World, act: WriteWorkload) -> Json:
     return {
         "purpose": act.purpose.name,
-        "pod": None if act.ordinal is None else f"{world.group.name}-{act.ordinal}",
+        "pod": None if act.ordinal is None else f"{act.name or world.group.name}-{act.ordinal}",
         "ordinal": act.ordinal,
         "replicas": act.replicas,
         "strategy": act.strategy.value,

@@ -10,6 +10,7 @@ from slackwater.cli.act_words import count, in_words, ordinals_of
 from slackwater.cli.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.cli.protocol_words import cutover_ahead
 from slackwater.core.acts import Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.handover import to_hand_over
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.plan import Plan
 from slackwater.core.protocol.profile import Profile
@@ -66,10 +67,15 @@ def _nothing_to_do(world: World, plan: Plan) -> str:
 
 
 def _pods_to_follow(world: World, plan: Plan) -> tuple[str, ...]:
-    """Pods that are still to be restarted, apart from the one that the act itself is about."""
+    """Pods that are still to be restarted or handed over, apart from the one that the act itself is about."""
     act, workload = plan.act, world.workload
     if workload is None or not plan.memory.phase.under_way:
         return ()
+    if world.beside is not None:
+        in_hand = ordinals_of(world, act) | {pod.ordinal for pod in world.beside.arriving}
+        return tuple(pod.name for pod in to_hand_over(world, world.beside) if pod.ordinal not in in_hand)
+    if isinstance(act, WriteWorkload) and act.purpose is Purpose.OPEN_BESIDE:
+        return tuple(pod.name for pod in world.wanted_pods)
     if isinstance(act, WriteWorkload) and act.purpose is Purpose.TAKE_TEMPLATE:
         good = plan.memory.last_good_revision if plan.memory.phase.goes_back else None
         return tuple(pod.name for pod in reversed(world.wanted_pods) if pod.revision != good)
@@ -86,8 +92,14 @@ def _afterwards(world: World, plan: Plan, follow: tuple[str, ...]) -> str:
     more = "more " if plan.act is not None and plan.act.disruptive else ""
     pods = f"{len(follow)} {more}pod" + ("s are" if len(follow) > 1 else " is")
     order = ", one at a time, each" if len(follow) > 1 else ""
+    how = "handed over" if _is_warm(world, plan) else "restarted"
     stops = f"{_canary_stops(world, plan)}{_further_steps(plan)}"
-    return f"{pods} restarted{order} after its gates: {listing(follow, 6)}{stops}"
+    return f"{pods} {how}{order} after its gates: {listing(follow, 6)}{stops}"
+
+
+def _is_warm(world: World, plan: Plan) -> bool:
+    opens = isinstance(plan.act, WriteWorkload) and plan.act.purpose is Purpose.OPEN_BESIDE
+    return world.beside is not None or opens
 
 
 def _after_the_stop(world: World, plan: Plan, profile: Profile) -> str:

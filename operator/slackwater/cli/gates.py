@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from slackwater.core.acts import AlterGroupSettings, DeletePod, Purpose, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.acts import (
+    AlterGroupSettings,
+    DeletePod,
+    DeleteWorkload,
+    Purpose,
+    ReleaseMembers,
+    RemoveMembers,
+    WriteWorkload,
+)
 from slackwater.core.gates import GATES
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, Unobserved
@@ -63,6 +71,13 @@ _REASONS: Final = (
 )
 """The reasons of each gate, in the gates' order: by them an operator's own word is put at its gate."""
 
+_ASK_THE_GATES: Final = (
+    Purpose.RESTART,
+    Purpose.OPEN_OUT_OF_ORDER,
+    Purpose.HAND_OVER,
+    Purpose.GIVE_UP,
+    Purpose.LET_GO_EARLY,
+)
 _BEHIND_THE_GATES: Final = (Reason.CANARY_HOLD, Reason.STEP_NOT_PROVEN)
 """Holds that come only when all gates hold."""
 
@@ -98,10 +113,10 @@ def was_asked(world: World, plan: Plan) -> bool:
     """
     match plan.act:
         case WriteWorkload():
-            return plan.act.purpose in (Purpose.RESTART, Purpose.OPEN_OUT_OF_ORDER)
+            return plan.act.purpose in _ASK_THE_GATES
         case DeletePod():
             return plan.memory.step is not None and plan.memory.step.started_at == world.now
-        case RemoveMembers() | ReleaseMembers() | AlterGroupSettings():
+        case RemoveMembers() | ReleaseMembers() | AlterGroupSettings() | DeleteWorkload():
             return False
         case None:
             return plan.hold is not None and (plan.hold.reason in _BEHIND_THE_GATES or is_gate_reason(plan.hold.reason))

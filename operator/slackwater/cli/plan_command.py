@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, STATEFUL_SET
-from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
+from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
+from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot, read_workloads
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.access import check_installed, cluster
@@ -60,8 +60,7 @@ async def _look(api: KubernetesApi, lookout: Lookout, namespace: str, manifests:
 
 async def _around_a_new_group(api: KubernetesApi, group: ConsumerGroup) -> Snapshot:
     await check_installed(api)
-    workload = await api.read(STATEFUL_SET, group.namespace, group.name)
-    return Snapshot(group={}, workload=workload)
+    return Snapshot(group={}, workloads=await read_workloads(api, group.namespace, group.name))
 
 
 async def _connection(api: KubernetesApi, group: ConsumerGroup, found: Json | None) -> Json | None:

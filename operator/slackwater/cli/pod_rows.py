@@ -44,7 +44,41 @@ class PodRow:
 def pod_rows(world: World, plan: Plan, explanation: Explanation) -> tuple[PodRow, ...]:
     """Every pod that there is or should be, by ordinal."""
     ordinals = {*range(world.group.spec.replicas), *(pod.ordinal for pod in world.pods)}
-    return tuple(_row(world, plan, explanation, ordinal) for ordinal in sorted(ordinals))
+    rows = [_row(world, plan, explanation, ordinal) for ordinal in sorted(ordinals)]
+    return tuple(sorted((*rows, *_beside(world)), key=lambda row: row.ordinal))
+
+
+def _beside(world: World) -> list[PodRow]:
+    """In a handover: pods that have not taken over yet, and such as have been replaced. What is in the group is told of
+    those that hold the ordinals."""
+    if world.beside is None:
+        return []
+    told = [(pod, _arrives(pod)) for pod in world.beside.arriving]
+    told += [(pod, "replaced, ending" if pod.terminating else "replaced") for pod in world.beside.leaving]
+    newcomer = world.beside.newcomer.name
+    return [
+        PodRow(
+            name=pod.name,
+            ordinal=pod.ordinal,
+            version="new" if pod.workload == newcomer else "old",
+            ready=pod.ready,
+            joined=None,
+            restarts=pod.restarts,
+            members=(),
+            partitions=(),
+            lag=None,
+            note=note,
+        )
+        for pod, note in told
+    ]
+
+
+def _arrives(pod: Pod) -> str:
+    if pod.terminating:
+        return "ending"
+    if pod.waiting:
+        return f"{pod.waiting}: {pod.waiting_message}" if pod.waiting_message else pod.waiting
+    return "is to take over" if pod.started_at is not None else "starting"
 
 
 def other_members(world: World) -> tuple[Member, ...]:
@@ -67,13 +101,13 @@ def compact(partitions: Iterable[TopicPartition], only_topic: str = "") -> str:
 
 
 def _row(world: World, plan: Plan, explanation: Explanation, ordinal: int) -> PodRow:
-    pod, name = world.pod(ordinal), f"{world.group.name}-{ordinal}"
+    pod = world.pod(ordinal)
     members = _left_by(world, ordinal) if pod is None else world.members_of(pod)
     owned = tuple(sorted(partition for member in members for partition in member.assignment))
     if pod is None:
-        return PodRow(name, ordinal, "", False, None, 0, members, owned, _lag(world, owned), MISSING)
+        return PodRow(world.pod_name(ordinal), ordinal, "", False, None, 0, members, owned, _lag(world, owned), MISSING)
     return PodRow(
-        name=name,
+        name=pod.name,
         ordinal=ordinal,
         version=_version(world, plan, pod),
         ready=pod.ready,
@@ -95,6 +129,8 @@ def _left_by(world: World, ordinal: int) -> tuple[Member, ...]:
 
 def _version(world: World, plan: Plan, pod: Pod) -> str:
     workload = world.workload
+    if world.beside is not None:
+        return "new" if pod.workload == world.beside.newcomer.name else "old"
     differ = plan.memory.phase.under_way or len({p.revision for p in world.pods}) > 1
     if workload is None or not workload.settled or not differ:
         return ""
@@ -123,6 +159,9 @@ def _note(world: World, plan: Plan, explanation: Explanation, pod: Pod) -> str:
     if release := _release_of(world, pod):
         return f"id released {seconds(max(0.0, world.now - release.released_at))} ago"
     step = world.memory.step
+    arriving = world.beside.arriving if world.beside is not None else ()
+    if any(other.ordinal == pod.ordinal for other in arriving):
+        return "is to be replaced"
     if plan.memory.phase.under_way and step is not None and step.ordinal == pod.ordinal:
         return f"restarted {seconds(max(0.0, world.now - step.started_at))} ago"
     waits_its_turn = plan.act is None and explanation.follow[:1] == (pod.name,)

@@ -23,6 +23,13 @@ class Purpose(StrEnum):
     OPEN_OUT_OF_ORDER = "let a pod that is down come back with the new version, out of order"
     CLOSE_OUT_OF_ORDER = "go back to restarts in order"
     PARK = "hold every pod where it is"
+    OPEN_BESIDE = "create the second StatefulSet, for the new version; no pod moves yet"
+    HAND_OVER = "start a pod's replacement beside it"
+    LET_GO = "remove a pod that has been replaced"
+    LET_GO_EARLY = "remove a pod just before its replacement joins"
+    GIVE_UP = "remove a pod, so that its replacement can take its place"
+    TAKE_BACK = "remove a replacement that has not taken over"
+    FILL = "make a pod that neither StatefulSet has"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +44,25 @@ class WriteWorkload:
     resource_version: str
     """Of the StatefulSet that was looked at; the write is refused when it has changed since. Empty: there is none."""
     ordinal: int | None = None
+    name: str = ""
+    """Which StatefulSet; empty: the one that is called as the group is."""
+    start: int = 0
+    """Its lowest ordinal."""
 
     @property
     def disruptive(self) -> bool:
-        return self.purpose in (Purpose.RESTART, Purpose.DRAIN)
+        return self.purpose in (Purpose.RESTART, Purpose.DRAIN, Purpose.GIVE_UP, Purpose.LET_GO_EARLY)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteWorkload:
+    """Delete exactly this StatefulSet, which has no pods any more."""
+
+    disruptive: ClassVar[bool] = False
+
+    name: str
+    uid: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +107,7 @@ class AlterGroupSettings:
     """None: back to what the brokers have for all groups."""
 
 
-Act = WriteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
+Act = WriteWorkload | DeleteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
 
 
 def kind_of(act: Act) -> str:
@@ -93,6 +115,8 @@ def kind_of(act: Act) -> str:
     match act:
         case WriteWorkload():
             return act.purpose.value
+        case DeleteWorkload():
+            return "delete statefulset"
         case DeletePod():
             return "delete pod"
         case RemoveMembers():

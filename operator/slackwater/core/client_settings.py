@@ -32,6 +32,9 @@ _ASSIGNORS: Final[Mapping[Library, Mapping[Profile, str]]] = {
 """The eager one first: members vote for the first that all of them know (F4). Kafka Streams brings its own assignor; of
 other libraries nothing is known."""
 _STREAMS_EAGER: Final = (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE)
+_POD_INDEX: Final = "apps.kubernetes.io/pod-index"
+"""A label that the StatefulSet controller gives (Kubernetes 1.28 and newer)."""
+_ORDINAL: Final = "SLACKWATER_ORDINAL"
 _KNOW_MAX_POLL_RECORDS: Final = (Library.JAVA, Library.KAFKA_STREAMS)
 """librdkafka refuses to start with it."""
 
@@ -49,8 +52,11 @@ def settings(
     values = {OwnedSetting.BOOTSTRAP_SERVERS.variable(prefix): bootstrap_servers, **values, **own}
     variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in values.items()]
     if group.spec.membership is Membership.STATIC:
+        # Not the pod's name: the same id has to come of either StatefulSet, and the same template for both.
+        field = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{_POD_INDEX}']"}}
+        variables.append({"name": _ORDINAL, "valueFrom": field})
         name = OwnedSetting.GROUP_INSTANCE_ID.variable(prefix)
-        variables.append({"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.name"}}})
+        variables.append({"name": name, "value": f"{group.name}-$({_ORDINAL})"})
     return variables
 
 

@@ -73,7 +73,7 @@ def merge(
 
 def _ready(world: World) -> Verdict:
     kind = ConditionType.READY
-    down = [f"{world.group.name}-{o}" for o in range(world.group.spec.replicas) if not _is_ready(world, o)]
+    down = [world.pod_name(o) for o in range(world.group.spec.replicas) if not _is_ready(world, o)]
     if down:
         return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {listing(down)}")
     if isinstance(world.kafka, Unobserved):

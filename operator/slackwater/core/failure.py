@@ -44,7 +44,7 @@ def find_failure(world: World) -> Failure | None:
 def _failed(world: World, pod: Pod) -> Failure | None:
     if pod.terminating:
         return None
-    if not pod.ready and _is_stuck(pod):
+    if not pod.ready and is_stuck(pod):
         message = f"pod {pod.name} is stuck in {pod.waiting}: {pod.waiting_message or 'see its events'}"
         return Failure(Reason.POD_STUCK, message, pod.ordinal)
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
@@ -66,11 +66,12 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
     if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
         return None
-    message = f"pod {world.group.name}-{ordinal} was not made within {seconds(timeout_s)}: see the StatefulSet's events"
+    message = f"pod {world.pod_name(ordinal)} was not made within {seconds(timeout_s)}: see the StatefulSet's events"
     return Failure(Reason.REJOIN_TIMEOUT, message, ordinal)
 
 
-def _is_stuck(pod: Pod) -> bool:
+def is_stuck(pod: Pod) -> bool:
+    """No waiting mends it."""
     return pod.waiting in STUCK or (pod.waiting == "CrashLoopBackOff" and pod.restarts >= CRASHES_BEFORE_STUCK)
 
 

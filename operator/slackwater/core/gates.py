@@ -69,7 +69,7 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     for ordinal in range(world.group.spec.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
         if pod is None:
-            return Hold(Reason.POD_MISSING, f"pod {world.group.name}-{ordinal} does not exist", LATER_S)
+            return Hold(Reason.POD_MISSING, f"pod {world.pod_name(ordinal)} does not exist", LATER_S)
         if pod.terminating:
             return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is being deleted", SOON_S)
         if not pod.ready and ordinal not in down:

@@ -14,6 +14,7 @@ from typing import Any
 
 from slackwater.api.annotations import API_VERSION, GROUP_LABEL, PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.acts import WriteWorkload
 from slackwater.core.broker import Bounds
 from slackwater.core.client_settings import settings
 from slackwater.core.protocol.profile import Profile
@@ -58,26 +59,25 @@ def selector(group: ConsumerGroup) -> dict[str, str]:
     return {GROUP_LABEL: group.name}
 
 
-def stateful_set(
-    group: ConsumerGroup, template: Mapping[str, Any], replicas: int, strategy: UpdateStrategy, partition: int
-) -> Json:
+def stateful_set(group: ConsumerGroup, act: WriteWorkload) -> Json:
     """`partition`: pods with a lower ordinal stay as they are (F26); it means nothing under `OnDelete`."""
-    update: Json = {"type": strategy.value}
-    if strategy is UpdateStrategy.ROLLING_UPDATE:
-        update["rollingUpdate"] = {"partition": partition}
+    update: Json = {"type": act.strategy.value}
+    if act.strategy is UpdateStrategy.ROLLING_UPDATE:
+        update["rollingUpdate"] = {"partition": act.partition}
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
-        "metadata": _metadata(group),
+        "metadata": {**_metadata(group), "name": act.name or group.name},
         "spec": {
-            "replicas": replicas,
+            "replicas": act.replicas,
+            "ordinals": {"start": act.start},
             "serviceName": group.name,
             # Scaling need not wait for each pod in turn: members join together and cost one rebalance, not one each.
             "podManagementPolicy": "Parallel",
             "revisionHistoryLimit": 10,
             "selector": {"matchLabels": selector(group)},
             "updateStrategy": update,
-            "template": template,
+            "template": act.template,
         },
     }
 

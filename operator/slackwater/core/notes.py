@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from slackwater.core.acts import (
     Act,
     AlterGroupSettings,
@@ -16,6 +18,17 @@ from slackwater.core.manifests import Template
 from slackwater.core.reasons import Reason
 from slackwater.core.world import World
 
+_WRITES: Final = {
+    Purpose.DRAIN: (Reason.DRAINING, Purpose.DRAIN.value),
+    Purpose.START: (Reason.DRAINING, Purpose.START.value),
+    Purpose.RESTART: (Reason.RESTARTING_POD, "restarting pod with ordinal {act.ordinal}: all gates hold"),
+    Purpose.HAND_OVER: (Reason.HANDING_OVER, "starting {act.name}-{act.ordinal} beside the pod that it replaces"),
+    Purpose.LET_GO: (Reason.HANDED_OVER, "removing {act.name}-{act.ordinal}: its replacement has taken over"),
+    Purpose.LET_GO_EARLY: (Reason.HANDED_OVER, "removing {act.name}-{act.ordinal}: its replacement is about to join"),
+    Purpose.GIVE_UP: (Reason.RESTARTING_POD, "removing {act.name}-{act.ordinal} before its replacement works"),
+    Purpose.TAKE_BACK: (Reason.HANDING_OVER, "removing {act.name}-{act.ordinal}, which has not taken over"),
+}
+
 
 def notes_of(act: Act | None) -> tuple[Note, ...]:
     match act:
@@ -28,10 +41,9 @@ def notes_of(act: Act | None) -> tuple[Note, ...]:
             return (Note(Reason.SETTINGS_CHANGED, f"setting {values} for the group, without a restart"),)
         case DeletePod():
             return (Note(Reason.RESTARTING_POD, f"deleting pod {act.name}: {act.why}"),)
-        case WriteWorkload(purpose=Purpose.DRAIN | Purpose.START):
-            return (Note(Reason.DRAINING, act.purpose.value),)
-        case WriteWorkload(purpose=Purpose.RESTART):
-            return (Note(Reason.RESTARTING_POD, f"restarting pod with ordinal {act.ordinal}: all gates hold"),)
+        case WriteWorkload() if act.purpose in _WRITES:
+            reason, message = _WRITES[act.purpose]
+            return (Note(reason, message.format(act=act)),)
     return ()
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
-from slackwater.api.rollout import OnFailure, RolloutStrategy
+from slackwater.api.rollout import OnFailure
+from slackwater.core import handover
 from slackwater.core.acts import (
     Act,
     Note,
@@ -35,7 +36,7 @@ from slackwater.core.text import listing
 from slackwater.core.timeouts import classic_timeouts
 from slackwater.core.tuning.adoption import at_rest, completed, with_rollout, with_tuning, without_what_is_asked
 from slackwater.core.upkeep import remembered, upkeep
-from slackwater.core.world import UpdateStrategy, Workload, World
+from slackwater.core.world import Beside, UpdateStrategy, Workload, World
 
 _AT_REST_WELL: Final = (RolloutPhase.NONE, RolloutPhase.COMPLETE)
 
@@ -78,7 +79,8 @@ def plan(world: World) -> Plan:
     if template is None:
         message = f"revision {memory.last_good_revision}, to go back to, cannot be read: apply a template that works"
         return Plan(memory, hold=Hold(Reason.LAST_GOOD_UNKNOWN, message, 60.0), notes=notes)
-    decided = _decide(replace(world, memory=_with_pod_made(world, memory)), template)
+    world = handover.seen_anew(replace(world, memory=_with_pod_made(world, memory)))
+    decided = _decide(world, template)
     return replace(decided, refusal=course.refusal, notes=(*notes, *decided.notes))
 
 
@@ -90,12 +92,15 @@ def _decide(world: World, template: Template) -> Plan:
     if workload.owner_uid != world.group.metadata.uid:
         message = f"StatefulSet {workload.name} is there already and not ours: delete it, or name this group otherwise"
         return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
+    if world.beside is not None:
+        return _hand_over(world, world.beside, template)
     if cutover.is_due(world, workload, template):
         return _cut_over(world, workload, template)
     edited = not workload.as_written and not holds(workload.template, template.body)
     if workload.template_hash != template.hash or edited:
-        return _take_up(world, template)
-    if workload.replicas != world.group.spec.replicas:
+        warm = workload.template_hash != template.hash and handover.is_asked_for(world)
+        return _open_beside(world, workload, template) if warm else _take_up(world, template)
+    if workload.replicas != world.group.spec.replicas or workload.start > 0:
         return Plan(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
     if care := upkeep(world, workload):
         return Plan(care.memory, act=care.act, notes=notes_of(care.act))
@@ -135,10 +140,40 @@ def _take_up(world: World, template: Template) -> Plan:
     return Plan(world.memory, act=shape(world, template, Purpose.TAKE_TEMPLATE))
 
 
+def _open_beside(world: World, workload: Workload, template: Template) -> Plan:
+    if hold := handover.may_not_begin(world):
+        return Plan(world.memory, hold=hold)
+    name = handover.other_name(world.group.name, workload.name)
+    if name in world.names_taken:
+        message = f"StatefulSet {name} is there already and not ours: delete it, or name this group otherwise"
+        return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
+    return Plan(world.memory, act=handover.opened(name, template.body))
+
+
+def _hand_over(world: World, beside: Beside, template: Template) -> Plan:
+    """Two StatefulSets: first what is under way, then the next ordinal."""
+    way, workload, memory = handover.way_of(beside, template.hash), world.workload, world.memory
+    assert workload is not None
+    if way.forward and not beside.newcomer.as_written and not holds(beside.newcomer.template, template.body):
+        return Plan(memory, act=handover.put_right(beside.newcomer, template.body))
+    move = handover.at_once(world, beside, way)
+    if move is None or move.act is None:
+        if care := upkeep(world, workload):
+            return Plan(care.memory, act=care.act, notes=notes_of(care.act))
+        may_fail = memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
+        if may_fail and way.forward and (failure := handover.failing(world, beside)):
+            return _fail(world, failure)
+    move = move or handover.afterwards(world, beside)
+    if memory.phase is RolloutPhase.FAILED and (move is None or move.act is None):
+        return Plan(memory, hold=Hold(Reason.ROLLOUT_FAILED, _what_next(memory), 60.0))
+    if move is None and not memory.phase.under_way:
+        phase = RolloutPhase.ROLLING_BACK if memory.phase.goes_back else RolloutPhase.PROGRESSING
+        return Plan(replace(memory, phase=phase, started_at=world.now))
+    move = move or handover.onwards(world, beside, way)
+    return Plan(move.memory, act=move.act, hold=move.hold, notes=(*move.notes, *notes_of(move.act)))
+
+
 def _roll(world: World, workload: Workload, template: Template) -> Plan:
-    if world.group.spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER and world.outdated:
-        message = "this version of slackwater cannot hand over warm yet: set rollout.strategy to InPlace to roll out"
-        return Plan(world.memory, hold=Hold(Reason.STRATEGY_NOT_AVAILABLE, message, 60.0))
     move = next_move(world, workload, template)
     if move.act is not None or move.hold is not None:
         return Plan(move.memory, act=move.act, hold=move.hold, notes=notes_of(move.act))
@@ -218,6 +253,7 @@ def _started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMe
         lag_before=lag,
         session_timeout_ms=max(memory.session_timeout_ms, _session_timeout_ms(world)),
         step=None,
+        handover=replace(memory.handover, fenced=0, cold=False) if memory.handover is not None else None,
         canary=None,
         message="",
     )

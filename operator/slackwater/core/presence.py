@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from slackwater.core.history import MemberSighting
+from slackwater.core.memory import Handover
 from slackwater.core.observation import GroupObservation, GroupType, Member
 from slackwater.core.timeouts import classic_timeouts
 from slackwater.core.world import Pod, World, ordinal_of
@@ -65,20 +66,46 @@ def absent_since(world: World, pod: Pod) -> float:
 
 def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at: float, member: Member) -> Presence:
     instance_id = member.instance_id or member.member_id
+    handover = world.memory.handover if _is_in_hand(world, pod) else None
+    if handover is not None and _is_holder(handover, pod, instance_id, member.member_id):
+        return Presence.YES
+    if _has_a_rival(world, pod):
+        return Presence.UNKNOWN  # whatever is seen of the id may be the other one's doing
     before = _member_before_step(world, pod, instance_id)
     if before is not None and before == member.member_id:
         return Presence.NO
     sighting = world.history.members.get(instance_id)
-    if before is not None and pod.restarts == 0 and _joined_since(sighting, started_at):
+    # What was seen while there was another process may have been that one's doing.
+    alone_since = max(started_at, handover.alone_since or 0.0) if handover is not None else started_at
+    if before is not None and pod.restarts == 0 and _joined_since(sighting, alone_since):
         return Presence.YES
-    expired = _a_dead_member_would_be_gone(world, kafka, started_at)
-    if sighting is not None and sighting.absent_at is not None and sighting.absent_at >= started_at:
+    expired = _a_dead_member_would_be_gone(world, kafka, alone_since)
+    if sighting is not None and sighting.absent_at is not None and sighting.absent_at >= alone_since:
         return Presence.YES
     if sighting is not None and sighting.since < started_at:
         return Presence.YES if expired else Presence.NO
-    if any(world.history.commit_moved_after.get(partition, 0.0) >= started_at for partition in member.assignment):
+    if any(world.history.commit_moved_after.get(partition, 0.0) >= alone_since for partition in member.assignment):
         return Presence.YES
     return Presence.YES if expired else Presence.UNKNOWN
+
+
+def _is_in_hand(world: World, pod: Pod) -> bool:
+    return world.memory.handover is not None and world.memory.handover.ordinal == pod.ordinal
+
+
+def _is_holder(handover: Handover, pod: Pod, instance_id: str, member_id: str) -> bool:
+    """The pod runs as when it was known to hold the id, and holds it still."""
+    own = handover.after or handover.before
+    run = (pod.uid, pod.started_at, pod.restarts)
+    same = run == (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
+    return same and not handover.holder_down and own.get(instance_id) == member_id
+
+
+def _has_a_rival(world: World, pod: Pod) -> bool:
+    """Another pod with the same instance id, which runs, or did so just now."""
+    beside = world.beside
+    others = (*beside.arriving, *beside.leaving) if beside is not None else ()
+    return any(other.ordinal == pod.ordinal and other.uid != pod.uid for other in others)
 
 
 def _joined_since(sighting: MemberSighting | None, started_at: float) -> bool:

@@ -50,8 +50,9 @@ class Reason(StrEnum):
     INVALID_SPEC = "InvalidSpec"
     CLUSTER_REFUSED = "ClusterRefused"
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet"
-    STRATEGY_NOT_AVAILABLE = "StrategyNotAvailable"
     RESTART_IN_HAND = "RestartInHand"
+    HANDOVER_IMPOSSIBLE = "HandoverImpossible"
+    NO_ROOM = "NoRoom"
     CANARY_HOLD = "CanaryHold"
     STEP_NOT_PROVEN = "StepNotProven"
     DRAINING = "Draining"
@@ -84,6 +85,9 @@ class Reason(StrEnum):
     CREATED = "Created"
     ROLLOUT_STARTED = "RolloutStarted"
     RESTARTING_POD = "RestartingPod"
+    HANDING_OVER = "HandingOver"
+    HANDED_OVER = "HandedOver"
+    FENCED_EACH_OTHER = "FencedEachOther"
     MEMBERS_REMOVED = "MembersRemoved"
     MEMBERS_RELEASED = "MembersReleased"
     SETTINGS_CHANGED = "SettingsChanged"
@@ -129,3 +133,5 @@ class Hold:
     reason: str
     message: str
     recheck_s: float = 5.0
+    look_s: float | None = None
+    """How old the look at Kafka may get meanwhile; None: as old as in any rollout."""

@@ -125,4 +125,5 @@ def _write(
         partition=partition,
         resource_version=workload.resource_version,
         ordinal=ordinal,
+        name=workload.name,
     )

@@ -20,6 +20,7 @@ def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
         strategy=UpdateStrategy.ROLLING_UPDATE,
         partition=world.group.spec.replicas,
         resource_version=world.workload.resource_version if world.workload is not None else "",
+        name=world.workload.name if world.workload is not None else world.group.name,
     )
 
 

@@ -56,5 +56,6 @@ def upkeep(world: World, workload: Workload) -> Care | None:
 def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:
     """Members whose pods were scaled away and have ended."""
     left = [(given_ordinal(world, member), member) for member in find_left_behind(world, kafka)]
-    running = {*world.loose, *(pod.ordinal for pod in world.pods)}
+    beside = (*world.beside.arriving, *world.beside.leaving) if world.beside is not None else ()
+    running = {*world.loose, *(pod.ordinal for pod in (*world.pods, *beside))}
     return tuple(MemberRef(m.instance_id, m.member_id) for o, m in left if m.instance_id and o not in running)

@@ -51,6 +51,18 @@ class Workload:
     """The pod template that stands in it."""
     as_written: bool = True
     """False when its spec may have been changed by somebody else since the operator wrote it."""
+    start: int = 0
+    """Its lowest ordinal; `replicas` counts from there."""
+    created_at: float = 0.0
+
+    @property
+    def end(self) -> int:
+        """The first ordinal above its own."""
+        return self.start + self.replicas
+
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.end)
 
     @property
     def settled(self) -> bool:
@@ -81,6 +93,30 @@ class Pod:
     """When the run that ended then had started."""
     protocol: Profile = Profile.OWN_CHOICE
     """The profile that it was made with."""
+    workload: str = ""
+    """Name of the StatefulSet that controls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Two StatefulSets over one range of ordinals, while a warm rollout is under way: `in_use` is the older one."""
+
+    in_use: Workload
+    newcomer: Workload
+    arriving: tuple[Pod, ...] = ()
+    """Pods beside the one that holds their ordinal, to take its place."""
+    leaving: tuple[Pod, ...] = ()
+    """Pods whose ordinal their own StatefulSet has given up, and that have not ended yet."""
+
+    @property
+    def sets(self) -> tuple[Workload, Workload]:
+        return self.in_use, self.newcomer
+
+    def other(self, name: str) -> Workload:
+        return self.newcomer if name == self.in_use.name else self.in_use
+
+    def named(self, name: str) -> Workload:
+        return self.in_use if name == self.in_use.name else self.newcomer
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +126,13 @@ class World:
     kafka: KafkaView
     history: GroupHistory = field(default_factory=GroupHistory)
     workload: Workload | None = None
+    """While there are two StatefulSets, both in one: what the group's pods are to be in the end."""
     pods: tuple[Pod, ...] = ()
+    """At most one for each ordinal: the one that holds it."""
+    beside: Beside | None = None
+    """Only while there are two StatefulSets."""
+    names_taken: frozenset[str] = frozenset()
+    """Names of ours that StatefulSets of somebody else have."""
     loose: frozenset[int] = frozenset()
     """Ordinals of pods that are named as ours and that the StatefulSet does not control, or not yet: they may run."""
     memory: RolloutMemory = field(default_factory=RolloutMemory)
@@ -118,6 +160,11 @@ class World:
 
     def pod(self, ordinal: int) -> Pod | None:
         return next((pod for pod in self.pods if pod.ordinal == ordinal), None)
+
+    def pod_name(self, ordinal: int) -> str:
+        """Of the pod that there is, or of the one that there should be."""
+        pod = self.pod(ordinal)
+        return pod.name if pod is not None else f"{self.workload.name if self.workload else self.group.name}-{ordinal}"
 
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
         """The members that run in this pod: by instance id when static, by address when dynamic."""

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from slackwater.adapters.cluster.api import Json, KubernetesApi
-from slackwater.adapters.cluster.paths import POD
+from slackwater.adapters.cluster.paths import POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act, AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.acts import (
+    Act,
+    AlterGroupSettings,
+    DeletePod,
+    DeleteWorkload,
+    ReleaseMembers,
+    RemoveMembers,
+    WriteWorkload,
+)
 from slackwater.core.manifests import stateful_set
 from slackwater.ports import GroupAdmin
 
@@ -18,8 +26,9 @@ async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, group: Consume
     """
     match act:
         case WriteWorkload():
-            manifest = stateful_set(group, act.template, act.replicas, act.strategy, act.partition)
-            return await api.apply(manifest, act.resource_version)
+            return await api.apply(stateful_set(group, act), act.resource_version)
+        case DeleteWorkload():
+            await api.delete(STATEFUL_SET, group.namespace, act.name, act.uid)
         case DeletePod():
             await api.delete(POD, group.namespace, act.name, act.uid)
         case RemoveMembers():

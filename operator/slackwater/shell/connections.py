@@ -149,6 +149,12 @@ class Connections:
             except (NotWatched, ObserverStopped):
                 return  # forgotten, or the connection renewed meanwhile: the view is then too old for any act
 
+    def look_soon(self, group_key: Key) -> None:
+        """Have it observed anew; `on_change` is called when that is done, for a group in motion."""
+        opened = self._open.get(self._used_by.get(group_key, group_key))
+        if opened is not None and group_key in opened.groups:
+            opened.observer.look_soon(str(group_key))
+
     def set_motion(self, group_key: Key, in_motion: bool) -> None:
         opened = self._open.get(self._used_by.get(group_key, group_key))
         if opened is not None and group_key in opened.groups:

@@ -9,6 +9,7 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.adapters.cluster.snapshot import read_workloads
 from slackwater.adapters.cluster.translation import to_workload
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
@@ -69,9 +70,11 @@ class Deletion:
         return None
 
     async def _pods_are_gone(self, group: ConsumerGroup) -> bool:
-        workload = await self._api.read(STATEFUL_SET, group.namespace, group.name)
-        if workload is not None and to_workload(workload).owner_uid == group.metadata.uid:
-            await self._api.delete(STATEFUL_SET, group.namespace, group.name, workload["metadata"]["uid"])
+        found = await read_workloads(self._api, group.namespace, group.name)
+        ours = [each for each in map(to_workload, found) if each.owner_uid == group.metadata.uid]
+        for workload in ours:
+            await self._api.delete(STATEFUL_SET, group.namespace, workload.name, workload.uid)
+        if ours:
             return False
         pods, _ = await self._api.list_all(POD, group.namespace, f"{GROUP_LABEL}={group.name}")
         return not pods

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,7 @@ from slackwater.adapters.cluster.snapshot import (
 )
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.handover.sets import names_of
 from slackwater.core.world import World
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
@@ -36,7 +38,7 @@ class Gathering:
         self._connections = connections
         self._advice = advice
         self._now = now
-        self._written_generation: dict[Key, int] = {}
+        self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._templates: dict[tuple[Key, str], Json] = {}
 
@@ -57,11 +59,12 @@ class Gathering:
     async def from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
         """And the status that stands in it. Raises ClusterFailed: the last good template may have to be read."""
         obj = self._store.get(CONSUMER_GROUP, key) or {}
-        workload = self._store.get(STATEFUL_SET, key)
+        named = (self._store.get(STATEFUL_SET, Key(key.namespace, name)) for name in names_of(key.name))
+        workloads = tuple(each for each in named if each is not None)
         template = await self._last_good_template(key, obj)
-        written = self._written_generation.get(key)
+        written = self._written_generations.get(key, {})
         pods = self._store.pods_of(key)
-        snapshot = Snapshot(obj, self.connection(group), workload, pods, template, written)
+        snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written)
         return self._join(key, snapshot, group), obj.get("status") or {}
 
     async def anew(self, key: Key) -> tuple[World, Json] | None:
@@ -72,7 +75,7 @@ class Gathering:
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None
         group = self.parse(key, snapshot.group)
-        snapshot = replace(snapshot, written_generation=self._written_generation.get(key))
+        snapshot = replace(snapshot, written_generations=self._written_generations.get(key, {}))
         return self._join(key, snapshot, group), snapshot.group.get("status") or {}
 
     def take_in(self, obj: Json | None) -> None:
@@ -90,11 +93,11 @@ class Gathering:
     def take_in_workload(self, key: Key, written: Json) -> None:
         """Our own write: a StatefulSet of this generation needs no comparison with what we want."""
         self._store.put(STATEFUL_SET, written)
-        self._written_generation[key] = written["metadata"]["generation"]
+        self._written_generations[key][written["metadata"]["name"]] = written["metadata"]["generation"]
 
     def forget(self, key: Key) -> None:
         self._parsed.pop(key, None)
-        self._written_generation.pop(key, None)
+        self._written_generations.pop(key, None)
         self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
 
     def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:

@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 from slackwater.core.acts import Act, kind_of
 from slackwater.core.observation import GroupObservation, GroupState
 from slackwater.core.plan import Plan
+from slackwater.core.reasons import Reason
 from slackwater.core.world import World
 from slackwater.shell.store import Key
 
@@ -41,6 +42,12 @@ class Metrics:
         self._acts = Counter(
             "slackwater_acts", "What was done to the cluster, by kind.", ("act",), registry=self.registry
         )
+        self._fenced = Counter(
+            "slackwater_handovers_fenced",
+            "Handovers in which the replaced process came back and fenced its replacement, or may have.",
+            _GROUP,
+            registry=self.registry,
+        )
         self.passes = Counter("slackwater_reconciles", "Passes, by result.", ("result",), registry=self.registry)
         self.seconds = Histogram("slackwater_reconcile_seconds", "How long a pass takes.", registry=self.registry)
         self._states: dict[tuple[str, str], str] = {}
@@ -52,6 +59,8 @@ class Metrics:
     def show(self, world: World, decided: Plan) -> None:
         labels = (world.group.namespace, world.group.name)
         self._held.labels(*labels).set(decided.hold is not None)
+        if fenced := sum(note.reason == Reason.FENCED_EACH_OTHER for note in decided.notes):
+            self._fenced.labels(*labels).inc(fenced)
         if not isinstance(world.kafka, GroupObservation):
             return
         self._members.labels(*labels).set(len(world.kafka.members))
@@ -73,8 +82,8 @@ class Metrics:
         """The group is gone; so are its series."""
         labels = (key.namespace, key.name)
         state = self._states.pop(labels, None)
-        for gauge in (self._lag, self._members, self._held):
-            gauge.remove_by_labels({"namespace": key.namespace, "group": key.name})
+        for metric in (self._lag, self._members, self._held, self._fenced):
+            metric.remove_by_labels({"namespace": key.namespace, "group": key.name})
         if state is not None:
             self._state.remove(*labels, state)
 

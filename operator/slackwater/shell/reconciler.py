@@ -131,6 +131,8 @@ class Reconciler:
             return AT_ONCE
         if decided.refusal is not None and decided.refusal.reason in _BROKER_MAY_CHANGE:
             self._connections.refresh_broker(key)
+        if decided.hold is not None and _is_too_old(world, decided.hold):
+            self._connections.look_soon(key)
         waits = [hold.recheck_s for hold in (decided.hold, decided.refusal) if hold is not None]
         return min(waits, default=AT_REST_AGAIN_S)
 
@@ -223,6 +225,13 @@ def _matters(world: World, decided: Plan) -> bool:
     """Not to be decided from what a watch said a while ago."""
     was, now = world.memory, decided.memory
     return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
+
+
+def _is_too_old(world: World, hold: Hold) -> bool:
+    kafka = world.kafka
+    return (
+        hold.look_s is not None and isinstance(kafka, GroupObservation) and world.now - kafka.observed_at >= hold.look_s
+    )
 
 
 def _in_motion(world: World, decided: Plan) -> bool:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
-from slackwater.core.memory import RolloutMemory
+from slackwater.core.history import MemberSighting
+from slackwater.core.memory import Handover, RolloutMemory
 from slackwater.core.observation import TopicPartition
 from slackwater.core.protocol.profile import Profile
 from tests.core.coordinator.fleet import NOW, SESSION_S, TICK_S, Fleet, Pod, template_hash
@@ -44,15 +45,16 @@ def key(fleet: Fleet) -> Hashable:
         for m in group.members
     )
     pods = tuple(
-        (p.ordinal, p.revision, p.restarts > 0, p.terminating, p.running, ids.get(p.member_id), p.refused)
+        (p.workload, p.ordinal, p.revision, p.restarts > 0, p.terminating, p.running, ids.get(p.member_id), p.refused)
         for p in fleet.pods
     )
     return (
         fleet.spec,
-        fleet.set,
+        tuple(replace(each, uid=0) for each in fleet.sets),
         pods,
         (group.type, group.state, group.protocol, tuple(members)),
         _memory_key(fleet.memory, ids),
+        _handover_key(fleet, ids),
         _history_key(fleet, ids),
         tuple(_pod_times(fleet, pod) for pod in fleet.pods),
         _act_key(fleet, ids),
@@ -100,6 +102,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
         upgrade=None if memory.upgrade is None else replace(memory.upgrade, started_at=None),
         retried_at=maybe(memory.retried_at),
         step=step,
+        handover=None if memory.handover is None else _retimed_handover(memory.handover, move),
         released={k: replace(r, released_at=move(r.released_at), tries=1) for k, r in memory.released.items()},
         refused={k: replace(r, restarted_at=move(r.restarted_at), times=1) for k, r in memory.refused.items()},
         holders={k: replace(h, there_by=move(h.there_by)) for k, h in memory.holders.items()},
@@ -130,11 +133,23 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
     return replace(fleet, now=int(move(float(fleet.now))), pods=pods, memory=memory, history=history)
 
 
+def _retimed_handover(handover: Handover, move: Move) -> Handover:
+    started_at, alone_since = handover.holder_started_at, handover.alone_since
+    return replace(
+        handover,
+        started_at=float(ANCIENT),  # only what takes too long is compared with it
+        holder_started_at=None if started_at is None else move(started_at),
+        alone_since=None if alone_since is None else move(alone_since),
+    )
+
+
 def _ranks(fleet: Fleet) -> dict[str, int]:
     """Member ids by their age within an instance id: which is the older one is all that can be told of them."""
     found = {pod.member_id for pod in fleet.pods} | {m.member_id for m in fleet.group.members}
     memory, act = fleet.memory, fleet.pending
     found |= set(memory.step.members_before.values()) if memory.step is not None else set()
+    if memory.handover is not None:
+        found |= {*memory.handover.before.values(), *memory.handover.after.values()}
     found |= {release.member_id for release in memory.released.values()}
     found |= {holder.member_id for holder in memory.holders.values()} | set(memory.removed.values())
     found |= {sighting.member_id for sighting in fleet.history.members.values()}
@@ -176,6 +191,25 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
     )
 
 
+def _handover_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
+    """With whether the pod that holds the ordinal runs as it did: nothing else is asked of that run."""
+    handover = fleet.memory.handover
+    if handover is None:
+        return None
+    run = (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
+    ours = [pod for pod in fleet.pods if pod.ordinal == handover.ordinal]
+    same = tuple(pod.workload for pod in ours if (str(pod.uid), _runs_since(pod), pod.restarts) == run)
+    before, after = (
+        tuple(sorted((key, ids[m]) for key, m in known.items())) for known in (handover.before, handover.after)
+    )
+    state = (handover.undone, handover.over, handover.cold, handover.holder_down, handover.alone_since is None)
+    return handover.ordinal, handover.to, before, after, state, same
+
+
+def _runs_since(pod: Pod) -> float | None:
+    return float(pod.started_at) if pod.running and pod.started_at is not None else None
+
+
 def _history_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
     history = fleet.history
     if history.observed_at is None:
@@ -189,7 +223,7 @@ def _history_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
 
 def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
     """How the times that concern one pod compare, as far as decisions ask. What is yet to come is later than all."""
-    history, memory, name = fleet.history, fleet.memory, pod.name
+    history, memory, name = fleet.history, fleet.memory, pod.instance_id
     started = pod.started_at if pod.running else None
     last_change = max(pod.created_at, started or 0, pod.ended_at or 0)
     made = memory.step is not None and memory.step.ordinal == pod.ordinal and pod.created_at >= memory.step.started_at
@@ -213,7 +247,34 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
     ancient = started is not None and fleet.now - started >= SESSION_S
     since = max([float(started or pod.created_at), *(s.assigned_since for s in sightings)])
     deaths = (freed, there, ran) if _speaks_kip848(fleet) else ()
-    return made, looked, seen, deaths, ancient, _work(fleet, pod, started, since)
+    return (
+        made,
+        looked,
+        seen,
+        deaths,
+        ancient,
+        _work(fleet, pod, started, since),
+        _times_of_handover(fleet, pod, sightings),
+    )
+
+
+def _times_of_handover(fleet: Fleet, pod: Pod, sightings: list[MemberSighting]) -> Hashable:
+    handover = fleet.memory.handover
+    if len(fleet.sets) < 2 and handover is None:
+        return None
+    alone = handover.alone_since if handover is not None and handover.ordinal == pod.ordinal else None
+    owned = [TopicPartition("orders", p) for m in fleet.group.members if _is_of(m.member_id, pod) for p in m.assignment]
+    commits = [fleet.history.commit_moved_after.get(p, 0.0) for p in owned]
+    ended = pod.ended_at
+    return (
+        tuple(ended is not None and s.since < ended for s in sightings),
+        ended is not None and any(at > ended for at in commits),
+        alone is not None and (alone > (pod.started_at or 0), any(at >= alone for at in commits)),
+        tuple(
+            alone is not None and (s.since < alone, s.absent_at is not None and s.absent_at >= alone) for s in sightings
+        ),
+        alone is not None and fleet.now - alone >= SESSION_S,
+    )
 
 
 def _speaks_kip848(fleet: Fleet) -> bool:
@@ -236,7 +297,7 @@ def _work(fleet: Fleet, pod: Pod, started: int | None, since: float) -> Hashable
 
 def _keys(fleet: Fleet, pod: Pod) -> list[str]:
     """Under which its members are watched."""
-    return [pod.name] if fleet.client.static else sorted(k for k in fleet.history.members if _is_of(k, pod))
+    return [pod.instance_id] if fleet.client.static else sorted(k for k in fleet.history.members if _is_of(k, pod))
 
 
 def _is_of(member_id: str, pod: Pod) -> bool:
@@ -246,10 +307,10 @@ def _is_of(member_id: str, pod: Pod) -> bool:
 def _act_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
     act: Act | None = fleet.pending
     if isinstance(act, WriteWorkload):
-        return (act.purpose, template_hash(act.template), act.replicas, act.partition, act.strategy)
+        where = (act.name, act.start, act.ordinal)
+        return (act.purpose, template_hash(act.template), act.replicas, act.partition, act.strategy, where)
     if isinstance(act, DeletePod):
-        pod = fleet.pod(act.ordinal)
-        return (act.name, pod is not None and str(pod.uid) == act.uid)
+        return (act.name, any(pod.name == act.name and str(pod.uid) == act.uid for pod in fleet.pods))
     if isinstance(act, (RemoveMembers, ReleaseMembers)):
         return (type(act).__name__, tuple(sorted((ref.instance_id, ids[ref.member_id]) for ref in act.members)))
     return type(act).__name__

@@ -13,7 +13,17 @@ from slackwater.core.acts import DeletePod, ReleaseMembers
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupState
 from tests.core.coordinator import model, modern
-from tests.core.coordinator.fleet import REJOIN_TIMEOUT_S, SESSION_S, TICK_S, Fleet, Pod, Spec, balanced, state_seen
+from tests.core.coordinator.fleet import (
+    REJOIN_TIMEOUT_S,
+    SESSION_S,
+    TICK_S,
+    Fleet,
+    Pod,
+    Spec,
+    StatefulSet,
+    balanced,
+    state_seen,
+)
 from tests.core.coordinator.model import Awaits, Error, Member
 from tests.core.coordinator.pilot import Broken, carry_out, die, passes, put, stop, take_down
 
@@ -37,16 +47,28 @@ def _outside(later: Fleet) -> Iterator[tuple[str, Fleet]]:
     if (synced := sync(later)) != later:
         yield "the StatefulSet controller", synced
     for pod in _unlike(later.pods):
-        if pod.terminating:
-            yield f"{pod.ordinal} ends", replace(later, pods=tuple(p for p in later.pods if p is not pod))
-        elif not pod.running:
-            yield f"{pod.ordinal} starts", _started(later, pod)
-        elif not pod.member_id and not pod.refused and not _is_decided_on(later, pod):
-            yield f"{pod.ordinal} joins", _served(joined(later, pod))
+        yield from _of_a_pod(later, pod)
     if later.group.state in (GroupState.PREPARING_REBALANCE, GroupState.COMPLETING_REBALANCE):
         yield "the group rebalances", _served(rebalanced(later))
     if state_seen(later.group) is GroupState.RECONCILING and (moved := reconciled(later)) != later:
         yield "the group reconciles", moved
+
+
+def _of_a_pod(later: Fleet, pod: Pod) -> Iterator[tuple[str, Fleet]]:
+    if pod.terminating:
+        yield f"{pod.name} ends", replace(later, pods=tuple(p for p in later.pods if p is not pod))
+    elif not pod.running:
+        yield f"{pod.name} starts", _started(later, pod)
+    elif later.is_fenced(pod):
+        if later.client.exits_when_fenced:
+            yield f"{pod.name} is fenced and exits", crashed(later, pod)
+        elif not pod.refused:
+            lives_on = replace(later, pods=put(later.pods, replace(pod, refused=True)))
+            yield f"{pod.name} is fenced and lives on", lives_on
+    elif pod.member_id and not pod.refused and not later.is_member(pod):
+        yield f"{pod.name} joins again", _served(joined(later, replace(pod, member_id="")))
+    elif not pod.member_id and not pod.refused and not _is_decided_on(later, pod):
+        yield f"{pod.name} joins", _served(joined(later, pod))
 
 
 def faults(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
@@ -56,12 +78,12 @@ def faults(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
     later = replace(fleet, now=fleet.now + TICK_S, faults=fleet.faults - 1)
     if later.pending is not None:  # nothing else is lost at other times than what was watched
         yield "kill the operator", die(later)
-    if _has_dead_members(fleet):
+    if _has_dead_members(fleet) and not _some_are_about_to_notice(fleet):
         yield "sessions end early", sessions_ended(replace(fleet, faults=fleet.faults - 1))
     for pod in later.pods:
         if pod.running and not pod.terminating:
-            yield f"crash {pod.ordinal}", crashed(later, pod)
-            yield f"evict {pod.ordinal}", replace(stop(later, pod), taken=later.taken - {pod.ordinal})
+            yield f"crash {pod.name}", crashed(later, pod)
+            yield f"evict {pod.name}", replace(stop(later, pod), taken=later.taken - {pod.ordinal})
 
 
 def changes(fleet: Fleet, change: Change | None) -> Iterator[tuple[str, Fleet]]:
@@ -91,8 +113,8 @@ def _is_decided_on(fleet: Fleet, pod: Pod) -> bool:
     """
     act = fleet.pending
     if isinstance(act, ReleaseMembers):
-        return any(ref.instance_id == pod.name for ref in act.members)
-    return isinstance(act, DeletePod) and act.uid == str(pod.uid)
+        return any(ref.instance_id == pod.instance_id for ref in act.members)
+    return isinstance(act, DeletePod) and (act.name, act.uid) == (pod.name, str(pod.uid))
 
 
 def _unlike(pods: tuple[Pod, ...]) -> Iterator[Pod]:
@@ -109,9 +131,15 @@ def _has_dead_members(fleet: Fleet) -> bool:
     return any(fleet.process_of(member) is None for member in fleet.group.members)
 
 
+def _some_are_about_to_notice(fleet: Fleet) -> bool:
+    """Fenced processes that live: they learn it with their next heartbeat, and a session lasts for three at least."""
+    return any(fleet.is_fenced(pod) and not pod.refused and not pod.terminating for pod in fleet.pods)
+
+
 def _waits_in_vain(fleet: Fleet) -> bool:
     """For a process that was refused, and nothing else is going on that the operator could wait for."""
-    waits = fleet.memory.phase is RolloutPhase.PROGRESSING and fleet.pending is None
+    phase = fleet.memory.phase
+    waits = (phase is RolloutPhase.PROGRESSING or (fleet.client.warm and phase.under_way)) and fleet.pending is None
     return waits and not _has_dead_members(fleet) and any(pod.refused for pod in fleet.pods)
 
 
@@ -124,43 +152,54 @@ def _operator(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
 
 
 def sync(fleet: Fleet) -> Fleet:
-    """One pass of the StatefulSet controller (Kubernetes 1.36, podManagementPolicy Parallel)."""
-    object_ = fleet.set
-    if object_ is None:
-        return fleet
+    """One pass of the StatefulSet controller (Kubernetes 1.36, podManagementPolicy Parallel) over each."""
+    for name in [each.name for each in fleet.sets]:
+        fleet = _sync_one(fleet, name)
+    return fleet
+
+
+def _sync_one(fleet: Fleet, name: str) -> Fleet:
+    object_ = fleet.named(name)
+    assert object_ is not None
     seen = replace(object_, settled=True, update=object_.template, current=object_.current or object_.template)
-    missing = [o for o in range(seen.replicas) if fleet.pod(o) is None]
+    missing = [o for o in seen.ordinals if fleet.pod_of(name, o) is None]
+    before = fleet.pods
     pods = fleet.pods
     for ordinal in missing:
-        held = not seen.on_delete and ordinal < seen.partition
+        held = not seen.on_delete and ordinal < seen.start + seen.partition
         revision = seen.current if held else seen.update
-        pods = put(pods, Pod(ordinal, fleet.ids, revision, created_at=fleet.now))
-    fleet = replace(fleet, set=seen, pods=pods, ids=fleet.ids + len(missing[:1]))
-    for pod in [p for p in fleet.pods if p.ordinal >= seen.replicas and not p.terminating]:
+        pods = put(pods, Pod(name, ordinal, fleet.ids, revision, created_at=fleet.now))
+    fleet = replace(_with(fleet, seen), pods=pods, ids=fleet.ids + len(missing[:1]))
+    for pod in [p for p in fleet.pods if p.workload == name and p.ordinal not in seen.ordinals and not p.terminating]:
         fleet = replace(stop(fleet, pod), taken=fleet.taken - {pod.ordinal})
     if not seen.on_delete:
-        fleet = _completed(_update_one(fleet))
-    changed = bool(missing) or (fleet.set, fleet.pods) != (object_, pods)
+        fleet = _completed(_update_one(fleet, seen), name)
+    changed = bool(missing) or (fleet.named(name), fleet.pods) != (object_, before)
     return replace(fleet, outrun=changed and fleet.pending is not None) if not fleet.outrun else fleet
 
 
-def _update_one(fleet: Fleet) -> Fleet:
-    assert fleet.set is not None
-    for ordinal in range(fleet.set.replicas - 1, fleet.set.partition - 1, -1):
-        pod = fleet.pod(ordinal)
+def _with(fleet: Fleet, object_: StatefulSet) -> Fleet:
+    return replace(fleet, sets=tuple(object_ if each.name == object_.name else each for each in fleet.sets))
+
+
+def _update_one(fleet: Fleet, object_: StatefulSet) -> Fleet:
+    for ordinal in reversed(object_.ordinals[object_.partition :]):
+        pod = fleet.pod_of(object_.name, ordinal)
         assert pod is not None
-        if pod.revision != fleet.set.update and not pod.terminating:
+        if pod.revision != object_.update and not pod.terminating:
             return take_down(fleet, pod)
         if not pod.running or pod.terminating:
             return fleet
     return fleet
 
 
-def _completed(fleet: Fleet) -> Fleet:
-    assert fleet.set is not None
-    done = [p for p in fleet.pods if p.running and not p.terminating and p.revision == fleet.set.update]
-    if len(done) == len(fleet.pods) == fleet.set.replicas:
-        return replace(fleet, set=replace(fleet.set, current=fleet.set.update))
+def _completed(fleet: Fleet, name: str) -> Fleet:
+    object_ = fleet.named(name)
+    assert object_ is not None
+    ours = [p for p in fleet.pods if p.workload == name]
+    done = [p for p in ours if p.running and not p.terminating and p.revision == object_.update]
+    if len(done) == len(ours) == object_.replicas:
+        return _with(fleet, replace(object_, current=object_.update))
     return fleet
 
 
@@ -173,7 +212,7 @@ def _started(fleet: Fleet, pod: Pod) -> Fleet:
 def joined(fleet: Fleet, pod: Pod) -> Fleet:
     """Its process asks to be let in. Raises Broken when no protocol is common to all (F2)."""
     member_id = f"{pod.address}/{fleet.ids}"
-    member = Member(member_id, pod.name if fleet.client.static else None, fleet.client.offers[pod.profile])
+    member = Member(member_id, pod.instance_id if fleet.client.static else None, fleet.client.offers[pod.profile])
     if member.classic:
         group, answers = modern.classic_join(fleet.group, member)
         if answers and answers[0].error is Error.MEMBER_ID_REQUIRED:

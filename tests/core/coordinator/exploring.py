@@ -102,8 +102,8 @@ def stuck(found: Explored, goal: Goal) -> list[int]:
 
 def at_rest(fleet: Fleet) -> bool:
     """Nothing is left to do, every pod of the spec works, and every partition has a living owner."""
-    spec, object_ = fleet.spec, fleet.set
-    if fleet.pending is not None or object_ is None or fleet.memory.phase.under_way or not object_.settled:
+    spec = fleet.spec
+    if fleet.pending is not None or len(fleet.sets) != 1 or fleet.memory.phase.under_way or not fleet.sets[0].settled:
         return False
     if len(fleet.pods) != spec.replicas or not all(fleet.serves(o) for o in range(spec.replicas)):
         return False
@@ -127,6 +127,12 @@ def as_asked_or_rolled_back(fleet: Fleet) -> bool:
     if fleet.spec.aborts == 0 or fleet.memory.phase is not RolloutPhase.ROLLED_BACK:
         return as_asked(fleet)
     return at_rest(fleet) and all(pod.revision == fleet.memory.last_good_revision for pod in fleet.pods)
+
+
+def as_asked_or_taken_back(fleet: Fleet) -> bool:
+    """The same where a version that does not come into the group is taken back."""
+    taken_back = fleet.memory.phase is RolloutPhase.ROLLED_BACK and at_rest(fleet)
+    return as_asked(fleet) or (taken_back and all(p.revision == fleet.memory.last_good_revision for p in fleet.pods))
 
 
 def waits_for_people(fleet: Fleet) -> bool:
@@ -153,6 +159,12 @@ def upgrading(client: Client, origin: str, target: str, *, faults: int = 0, chan
     """The same fleet at the moment when another target is asked for."""
     fleet = settled_fleet(client, origin)
     return replace(fleet, spec=replace(fleet.spec, target=target), faults=faults, changes=changes)
+
+
+def with_another_version(client: Client, replicas: int, faults: int) -> Fleet:
+    """A fleet at rest at the moment when another version is asked for."""
+    fleet = settled_fleet(client, "Eager", replicas)
+    return replace(fleet, spec=replace(fleet.spec, version=2), faults=faults)
 
 
 def _disturbances(fleet: Fleet, change: Change | None) -> Iterator[tuple[str, Fleet]]:

@@ -53,6 +53,9 @@ class Client:
     static: bool = True
     allow_downtime: bool = False
     upgrade_from: str = ""
+    warm: bool = False
+    exits_when_fenced: bool = True
+    """Else its process lives on, and does nothing."""
 
     @property
     def offers(self) -> Mapping[Profile, tuple[str, ...]]:
@@ -72,8 +75,11 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class StatefulSet:
-    """The object; templates and revisions are named by the template's hash."""
+    """An object; templates and revisions are named by the template's hash."""
 
+    name: str
+    uid: int
+    """Of two, the one with the lower one was made first."""
     template: str
     replicas: int
     partition: int
@@ -81,10 +87,16 @@ class StatefulSet:
     settled: bool = False
     current: str = ""
     update: str = ""
+    start: int = 0
+
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.start + self.replicas)
 
 
 @dataclass(frozen=True, slots=True)
 class Pod:
+    workload: str
     ordinal: int
     uid: int
     revision: str
@@ -99,7 +111,7 @@ class Pod:
     member_id: str = ""
     """Under which its process has joined; empty: not yet."""
     refused: bool = False
-    """Its process met UNRELEASED_INSTANCE_ID: it lives on and never joins (F13)."""
+    """Its process met UNRELEASED_INSTANCE_ID (F13), or was fenced and did not exit: it lives on and never joins."""
 
     @property
     def profile(self) -> Profile:
@@ -107,6 +119,10 @@ class Pod:
 
     @property
     def name(self) -> str:
+        return f"{self.workload}-{self.ordinal}"
+
+    @property
+    def instance_id(self) -> str:
         return f"{NAME}-{self.ordinal}"
 
     @property
@@ -119,7 +135,8 @@ class Fleet:
     client: Client
     spec: Spec
     now: int = NOW
-    set: StatefulSet | None = None
+    sets: tuple[StatefulSet, ...] = ()
+    """The older one first."""
     pods: tuple[Pod, ...] = ()
     group: Group = field(default_factory=Group)
     memory: RolloutMemory = field(default_factory=RolloutMemory)
@@ -138,7 +155,25 @@ class Fleet:
     """The next uid, or the number in the next member id."""
 
     def pod(self, ordinal: int) -> Pod | None:
-        return next((pod for pod in self.pods if pod.ordinal == ordinal), None)
+        """The only one, or the one that serves where there are two."""
+        found = sorted((pod for pod in self.pods if pod.ordinal == ordinal), key=self.is_member, reverse=True)
+        return found[0] if found else None
+
+    def named(self, name: str) -> StatefulSet | None:
+        return next((each for each in self.sets if each.name == name), None)
+
+    def pod_of(self, workload: str, ordinal: int) -> Pod | None:
+        return next((pod for pod in self.pods if (pod.workload, pod.ordinal) == (workload, ordinal)), None)
+
+    def is_member(self, pod: Pod) -> bool:
+        """Its process runs and is in the group."""
+        return pod.running and self.group.member(pod.member_id) is not None
+
+    def is_fenced(self, pod: Pod) -> bool:
+        """Its process runs, and another one holds its id."""
+        holder = self.group.holder(pod.instance_id)
+        joined = pod.running and bool(pod.member_id) and not self.is_member(pod)
+        return joined and holder is not None and holder.classic
 
     def process_of(self, member: Member) -> Pod | None:
         """The pod whose process this member is; None for a dead one."""
@@ -146,8 +181,7 @@ class Fleet:
 
     def serves(self, ordinal: int) -> bool:
         """The truth, of which the operator sees only signs: its process runs and is a member."""
-        pod = self.pod(ordinal)
-        return pod is not None and pod.running and self.group.member(pod.member_id) is not None
+        return any(self.is_member(pod) for pod in self.pods if pod.ordinal == ordinal)
 
     @property
     def partitions(self) -> frozenset[TopicPartition]:
@@ -180,7 +214,11 @@ def group_resource(client: Client, spec: Spec) -> ConsumerGroup:
         client={"library": client.library, "version": client.version},
         protocol=protocol,
         timeouts={**timeouts, "maxPollInterval": f"{SESSION_S}s"},
-        rollout={"stableFor": "1s", "rejoinTimeout": f"{REJOIN_TIMEOUT_S}s"},
+        rollout={
+            "stableFor": "1s",
+            "rejoinTimeout": f"{REJOIN_TIMEOUT_S}s",
+            **({"strategy": "WarmHandover", "onFailure": "Rollback"} if client.warm else {}),
+        },
         template={"spec": {"containers": containers}},
     )
     annotations = {ABORT: str(spec.aborts)} if spec.aborts else {}

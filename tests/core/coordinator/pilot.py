@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core import plan as planning
-from slackwater.core.acts import Act, DeletePod, Purpose, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.acts import Act, DeletePod, DeleteWorkload, Purpose, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.handover import joined
 from slackwater.core.history import GroupHistory, advance
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
@@ -54,18 +55,21 @@ def look(fleet: Fleet, looks: int) -> World:
         fleet = replace(fleet, now=fleet.now + TICK_S)
     memory = fleet.memory
     in_use = memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
-    return World(
+    workloads = [_workload(each) for each in fleet.sets]
+    pods = tuple(_seen_pod(pod) for pod in fleet.pods)
+    world = World(
         now=kafka.observed_at,
         group=group_resource(fleet.client, fleet.spec),
         kafka=kafka,
         history=history,
-        workload=_workload(fleet),
-        pods=tuple(_seen_pod(pod) for pod in fleet.pods),
+        workload=workloads[0] if workloads else None,
+        pods=pods,
         memory=memory,
         bootstrap_servers=BOOTSTRAP,
         last_good_template=TEMPLATES.get(memory.last_good_revision) if in_use else None,
         broker=BROKERS,
     )
+    return joined(world, (workloads[0], workloads[1]), pods) if len(workloads) > 1 else world
 
 
 def passes(fleet: Fleet) -> Iterator[Fleet]:
@@ -97,10 +101,13 @@ def carry_out(fleet: Fleet) -> Fleet:
     act = fleet.pending
     done = replace(fleet, pending=None, outrun=False)
     if isinstance(act, WriteWorkload):
-        return done if fleet.outrun else replace(done, set=_written(fleet.set, act))
+        return done if fleet.outrun else _written(done, act)
+    if isinstance(act, DeleteWorkload):
+        left = tuple(each for each in done.sets if str(each.uid) != act.uid)
+        return replace(done, sets=left)
     if isinstance(act, DeletePod):
-        pod = fleet.pod(act.ordinal)
-        return take_down(done, pod) if pod is not None and str(pod.uid) == act.uid and not pod.terminating else done
+        pod = next((pod for pod in fleet.pods if str(pod.uid) == act.uid and pod.name == act.name), None)
+        return take_down(done, pod) if pod is not None and not pod.terminating else done
     if isinstance(act, RemoveMembers):
         for ref in act.members:
             done = _removed(done, ref.instance_id, ref.member_id)
@@ -118,7 +125,7 @@ def die(fleet: Fleet) -> Fleet:
 
 def take_down(fleet: Fleet, pod: Pod) -> Fleet:
     """Because of the operator a pod ends. Raises Broken when another one is down because of it."""
-    if fleet.serves(pod.ordinal):
+    if fleet.is_member(pod):
         if others := {o for o in fleet.taken if o < fleet.spec.replicas} - {pod.ordinal}:
             raise Broken(f"takes {pod.ordinal} down while {sorted(others)} are down because of it")
         fleet = replace(fleet, taken=fleet.taken | {pod.ordinal})
@@ -140,7 +147,8 @@ def stop(fleet: Fleet, pod: Pod) -> Fleet:
 
 
 def put(pods: tuple[Pod, ...], pod: Pod) -> tuple[Pod, ...]:
-    return tuple(sorted([p for p in pods if p.ordinal != pod.ordinal] + [pod], key=lambda p: p.ordinal))
+    others = [p for p in pods if (p.workload, p.ordinal) != (pod.workload, pod.ordinal)]
+    return tuple(sorted([*others, pod], key=lambda p: (p.ordinal, p.workload)))
 
 
 def observe(fleet: Fleet) -> GroupObservation:
@@ -174,8 +182,20 @@ def _judge(fleet: Fleet, act: Act) -> None:
         out = [o for o in range(fleet.spec.replicas) if o != act.ordinal and not fleet.serves(o)]
         if out and fleet.serves(act.ordinal if act.ordinal is not None else -1):
             raise Broken(f"{act.purpose} of {act.ordinal} while {out} do not serve")
-    if isinstance(act, DeletePod) and fleet.serves(act.ordinal):
+    if isinstance(act, WriteWorkload) and act.purpose is Purpose.LET_GO:
+        _judge_letting_go(fleet, act)
+    deleted = [p for p in fleet.pods if isinstance(act, DeletePod) and (p.name, str(p.uid)) == (act.name, act.uid)]
+    in_doubt = isinstance(act, DeletePod) and "cannot be told" in act.why  # and then there has been a fault
+    if any(fleet.is_member(pod) for pod in deleted) and not in_doubt:
         raise Broken(f"{act}, which serves")
+
+
+def _judge_letting_go(fleet: Fleet, act: WriteWorkload) -> None:
+    """The other pod has to be there, and its process must be the one that holds the id, if one does."""
+    assert act.ordinal is not None
+    pod = fleet.pod_of(act.name, act.ordinal)
+    if pod is not None and fleet.is_member(pod):
+        raise Broken(f"lets {pod.name} go, which serves")
 
 
 def _folded(history: GroupHistory) -> GroupHistory:
@@ -183,12 +203,10 @@ def _folded(history: GroupHistory) -> GroupHistory:
     return replace(history, committed=dict.fromkeys(history.committed, READ), end=dict.fromkeys(history.end, READ))
 
 
-def _workload(fleet: Fleet) -> Workload | None:
-    if (object_ := fleet.set) is None:
-        return None
+def _workload(object_: StatefulSet) -> Workload:
     return Workload(
-        name=NAME,
-        uid="set-uid",
+        name=object_.name,
+        uid=str(object_.uid),
         resource_version="1",
         generation=2,
         observed_generation=2 if object_.settled else 1,
@@ -200,6 +218,8 @@ def _workload(fleet: Fleet) -> Workload | None:
         template_hash=object_.template,
         owner_uid=UID,
         template=TEMPLATES[object_.template],
+        start=object_.start,
+        created_at=float(object_.uid),
     )
 
 
@@ -221,6 +241,7 @@ def _seen_pod(pod: Pod) -> SeenPod:
         ended_at=_float(pod.ended_at),
         last_run_started_at=_float(pod.last_run_started_at),
         protocol=pod.profile,
+        workload=pod.workload,
     )
 
 
@@ -246,13 +267,17 @@ def _float(moment: int | None) -> float | None:
     return None if moment is None else float(moment)
 
 
-def _written(before: StatefulSet | None, act: WriteWorkload) -> StatefulSet:
-    on_delete = act.strategy is UpdateStrategy.ON_DELETE
-    after = StatefulSet(template_hash(act.template), act.replicas, act.partition, on_delete)
+def _written(fleet: Fleet, act: WriteWorkload) -> Fleet:
+    on_delete, before = act.strategy is UpdateStrategy.ON_DELETE, fleet.named(act.name)
+    uid = before.uid if before is not None else fleet.ids
+    after = StatefulSet(
+        act.name, uid, template_hash(act.template), act.replicas, act.partition, on_delete, start=act.start
+    )
     if before is None:
-        return after
+        return replace(fleet, sets=(*fleet.sets, after), ids=fleet.ids + 1)
     after = replace(after, current=before.current, update=before.update, settled=before.settled)
-    return after if after == before else replace(after, settled=False)
+    after = after if after == before else replace(after, settled=False)
+    return replace(fleet, sets=tuple(after if each is before else each for each in fleet.sets))
 
 
 def _removed(fleet: Fleet, instance_id: str, member_id: str) -> Fleet:

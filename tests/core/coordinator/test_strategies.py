@@ -13,13 +13,26 @@ import pytest
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core import plan
 from slackwater.core.broker import Bounds
+from slackwater.core.handover import steps
+from slackwater.core.handover.holder import Holder
 from slackwater.core.manifests import Template, render_template
 from slackwater.core.protocol import preflight, strategies
 from slackwater.core.protocol.profile import Profile
 from slackwater.core.protocol.strategies import StrategyName
+from slackwater.core.world import Pod, World
 from tests.core.coordinator.chance import walk
 from tests.core.coordinator.events import CHANGES, Change, turned_to
-from tests.core.coordinator.exploring import Explored, as_asked, as_asked_or_rolled_back, explore, stuck, upgrading
+from tests.core.coordinator.exploring import (
+    Explored,
+    Goal,
+    as_asked,
+    as_asked_or_rolled_back,
+    as_asked_or_taken_back,
+    explore,
+    stuck,
+    upgrading,
+    with_another_version,
+)
 from tests.core.coordinator.fleet import Client
 from tests.core.coordinator.pilot import Broken
 
@@ -62,6 +75,13 @@ WITH_A_CHANGE: Final = (
         ("online-back", "template"),
     ]
 )
+EXITS: Final = replace(JAVA, warm=True)
+LIVES_ON: Final = replace(EXITS, exits_when_fenced=False)
+HANDOVERS: Final = [(EXITS, 1, 0), (LIVES_ON, 3, 0), (LIVES_ON, 1, 1)] + (
+    [(EXITS, 3, 0), (EXITS, 1, 1), (LIVES_ON, 2, 1)] if EVERYTHING else []
+)
+"""Client, pods, faults. Processes that exit when they are fenced come back and fence in turn: more can happen."""
+PREDICTED: Final = [(LIVES_ON, 3, 0), (EXITS, 1, 0)] + ([(EXITS, 3, 0), (EXITS, 1, 1)] if EVERYTHING else [])
 SEEDS: Final = range(40 if EVERYTHING else 5)
 
 
@@ -80,9 +100,9 @@ def _render_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "render_template", render)
 
 
-def judge(found: Explored) -> None:
+def judge(found: Explored, goal: Goal = as_asked_or_rolled_back) -> None:
     """From every state there is a way to the end."""
-    lost = stuck(found, as_asked_or_rolled_back)
+    lost = stuck(found, goal)
     if lost:
         hold = found.fleets[lost[0]]
         raise AssertionError(
@@ -122,6 +142,46 @@ def test_people_change_their_minds_at_any_moment(name: str, change: str) -> None
 def test_seven_pods_and_many_faults(name: str, seed: int) -> None:
     case = CASES[name]
     walk(case.client, (case.origin, case.target), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("client", "replicas", "faults"), HANDOVERS)
+def test_a_handover_in_every_order(client: Client, replicas: int, faults: int) -> None:
+    start = with_another_version(client, replicas, faults)
+    found = explore(start)
+    judge(found, as_asked_or_taken_back)
+    if not faults and not client.exits_when_fenced:  # two that fence each other may be away for a whole session
+        assert {f.group.generation - start.group.generation for f in found.fleets if as_asked(f)} == {0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("client", "replicas", "faults"), PREDICTED)
+def test_an_old_pod_that_is_let_go_early_costs_none_either(
+    monkeypatch: pytest.MonkeyPatch, client: Client, replicas: int, faults: int
+) -> None:
+    """As soon as its replacement runs: however wrong the prediction was."""
+
+    def at_once(world: World, _: object, new: Pod | None) -> float | None:
+        return world.now if new is not None and new.started_at is not None else None
+
+    monkeypatch.setattr(steps, "let_go_at", at_once)
+    start = with_another_version(client, replicas, faults)
+    found = explore(start)
+    judge(found, as_asked_or_taken_back)
+    if not faults:
+        assert {f.group.generation - start.group.generation for f in found.fleets if as_asked(f)} == {0}
+
+
+@pytest.mark.slow
+def test_two_bounces_may_be_handovers() -> None:
+    judge(explore(upgrading(LIVES_ON, EAGER, COOPERATIVE)), as_asked_or_taken_back)
+
+
+def test_a_pod_that_is_let_go_before_it_was_replaced_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "holder", lambda *_: Holder.NEW)
+    monkeypatch.setattr(steps, "has_all", lambda *_: True)
+    with pytest.raises(Broken, match="lets payments-0 go, which serves"):
+        explore(with_another_version(LIVES_ON, 1, 0))
 
 
 def test_a_skipped_bounce_is_stopped_by_the_core(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,8 @@ class Broker:
         self.books: dict[str, Listed] = {}
         self.rebalances = 0
         self.down_since = 0.0
+        self.idle_s = dict.fromkeys(self.partitions, 0.0)
+        """Seconds for which nobody alive owned each partition."""
         self._rebalance_ends: float | None = None
         self._end = dict.fromkeys(self.partitions, 100)
         self._committed: dict[TopicPartition, int] = {}
@@ -129,6 +131,9 @@ class Broker:
             self._rebalance_ends = None
             self._assign()
         self._move_offsets(now, passed_s)
+        served = {p for e in self.books.values() if self.works(e.process) for p in e.assignment}
+        for partition in self.partitions:
+            self.idle_s[partition] += 0.0 if partition in served else passed_s
 
     def observe(self, group_id: str, now: float) -> KafkaView:
         if not self.reachable:
@@ -146,6 +151,11 @@ class Broker:
             partitions=frozenset(self.partitions),
             offsets={p: PartitionOffsets(self._committed.get(p), self._end[p]) for p in self.partitions},
         )
+
+    def has_fenced(self, process: Process) -> bool:
+        """Whether another process holds the id under which this one had joined."""
+        known = self.books.get(process.instance_id or "")
+        return process.member_id is not None and known is not None and known.member_id != process.member_id
 
     def works(self, process: Process) -> bool:
         """The process is in the group and consumes; the truth, of which the operator sees only signs."""

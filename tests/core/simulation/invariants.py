@@ -27,10 +27,10 @@ class Invariants:
 
     def watch(self) -> None:
         """To be called whenever time has passed."""
-        for ordinal, pod in self.outside.set.pods.items():
+        for pod in self.outside.pods:
             if self.outside.serves(pod):
-                self.served_at[ordinal] = self.outside.now
-                self.taken.pop(ordinal, None)
+                self.served_at[pod.ordinal] = self.outside.now
+                self.taken.pop(pod.ordinal, None)
         for ordinal in [o for o in self.taken if o >= self.outside.spec["replicas"]]:
             del self.taken[ordinal]
 
@@ -39,13 +39,13 @@ class Invariants:
         act = decided.act
         if not isinstance(act, WriteWorkload | DeletePod) or not act.disruptive or world.workload is None:
             return
-        if isinstance(act, DeletePod) and self._cannot_join(act):
+        if isinstance(act, DeletePod) and (self._cannot_join(act) or self._is_in_doubt(act)):
             return
         decided_upon = replace(world, memory=replace(decided.memory, step=world.memory.step))
         down = known_down(decided_upon, world.workload)
         if refusal := first_refusal(decided_upon, down):
             raise Broken(f"{act} although {refusal}")
-        pod = self.outside.set.pods.get(act.ordinal if act.ordinal is not None else -1)
+        pod = self._pod_of(act)
         if pod is None or not self.outside.serves(pod):
             return
         if not isinstance(act, WriteWorkload):
@@ -54,8 +54,17 @@ class Invariants:
 
     def _cannot_join(self, act: DeletePod) -> bool:
         """A pod whose consumer is out of the group for good may be restarted at any time."""
-        pod = self.outside.set.pods.get(act.ordinal)
+        pod = self._pod_of(act)
         return "cannot join any more" in act.why and (pod is None or not self.outside.serves(pod))
+
+    def _is_in_doubt(self, act: DeletePod) -> bool:
+        """One of two pods with one id has to go, whichever it is; never while no other process may hold it."""
+        return "cannot be told" in act.why or "was taken by the other process" in act.why
+
+    def _pod_of(self, act: WriteWorkload | DeletePod) -> SimulatedPod | None:
+        if isinstance(act, DeletePod):
+            return next((pod for pod in self.outside.pods if pod.uid == act.uid), None)
+        return self.outside.sets[act.name].pods.get(act.ordinal if act.ordinal is not None else -1)
 
     def taken_down(self, pod: SimulatedPod) -> None:
         """We, or the StatefulSet controller as we told it, are about to delete this pod."""
@@ -65,8 +74,8 @@ class Invariants:
         if others := [o for o in self.taken if o != pod.ordinal]:
             raise Broken(f"takes {pod.ordinal} down while {others} are down because of us")
         self.taken[pod.ordinal] = pod
-        target = self.outside.set.revisions[self.outside.set.update_revision]
-        if self.outside.set.revisions[pod.revision] == target:
+        of = self.outside.sets[pod.workload]
+        if of.revisions[pod.revision] == of.revisions[of.update_revision]:
             raise Broken(f"restarts {pod.ordinal} twice for one template")
 
     def _all_others_serve(self, pod: SimulatedPod) -> None:

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from random import Random
 
-from slackwater.core.acts import Act, AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
+from slackwater.core.acts import (
+    Act,
+    AlterGroupSettings,
+    DeletePod,
+    DeleteWorkload,
+    Purpose,
+    ReleaseMembers,
+    RemoveMembers,
+)
 from slackwater.core.history import GroupHistory, advance, interrupted
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan, plan
@@ -134,7 +142,22 @@ def _in_words(act: Act) -> str:
     if isinstance(act, RemoveMembers | ReleaseMembers):
         ids = ", ".join(ref.instance_id for ref in act.members)
         return f"{'remove' if isinstance(act, RemoveMembers) else 'release'} {ids}: {act.why}"
+    if isinstance(act, DeleteWorkload):
+        return f"delete StatefulSet {act.name}: {act.why}"
     if isinstance(act, AlterGroupSettings):
         return f"set for the group: {dict(act.values)}"
     where = "OnDelete" if act.strategy == "OnDelete" else f"partition {act.partition}"
+    if act.purpose in BESIDE:
+        return f"write {act.name}: {act.purpose} (ordinals {act.start} to {act.start + act.replicas - 1})"
     return f"write: {act.purpose} ({act.replicas} pods, {where})"
+
+
+BESIDE = (
+    Purpose.OPEN_BESIDE,
+    Purpose.HAND_OVER,
+    Purpose.LET_GO,
+    Purpose.LET_GO_EARLY,
+    Purpose.GIVE_UP,
+    Purpose.TAKE_BACK,
+    Purpose.FILL,
+)

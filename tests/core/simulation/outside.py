@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import count
 from random import Random
 from typing import Any, Final
 
@@ -14,10 +15,12 @@ from slackwater.core.acts import (
     Act,
     AlterGroupSettings,
     DeletePod,
+    DeleteWorkload,
     ReleaseMembers,
     RemoveMembers,
     WriteWorkload,
 )
+from slackwater.core.handover.sets import joined, names_of
 from slackwater.core.history import GroupHistory
 from slackwater.core.memory import RolloutPhase, read_memory
 from slackwater.core.observation import KafkaView
@@ -47,9 +50,15 @@ class Outside:
     ) -> None:
         self.now = START
         self.broker = Broker(partitions=6, session_s=SESSION_S, kip848=kip848)
-        self.set = StatefulSet(self.broker, static=static, counts_unavailable=counts_unavailable)
+        uids = count(1)
+        self.sets = {
+            name: StatefulSet(self.broker, name, uids=uids, static=static, counts_unavailable=counts_unavailable)
+            for name in names_of(NAME)
+        }
         self.controller_runs = True
         self.rebooting: dict[int, float] = {}
+        self.room: int | None = None
+        """For how many pods there is a place on the nodes; None: for any number."""
         self.status: dict[str, Any] = {}
         self.annotations: dict[str, str] = {}
         self.generation = 1
@@ -66,9 +75,26 @@ class Outside:
         self._tokens = 0
         self._foreign: Process | None = None
 
+    @property
+    def set(self) -> StatefulSet:
+        """The one in use: the older one."""
+        there = [each for each in self.sets.values() if each.exists]
+        return min(there, key=lambda each: each.created_at) if there else self.sets[NAME]
+
+    @property
+    def pods(self) -> list[SimulatedPod]:
+        return [pod for each in self.sets.values() for pod in each.pods.values()]
+
+    @property
+    def revisions(self) -> dict[str, Mapping[str, Any]]:
+        return {name: template for each in self.sets.values() for name, template in each.revisions.items()}
+
     # What people do.
     def apply(self, version: str) -> None:
         self._change_spec(template=_template(version))
+
+    def change_rollout(self, **changes: Any) -> None:
+        self._change_spec(rollout={**self.spec["rollout"], **changes})
 
     def scale(self, replicas: int) -> None:
         self._change_spec(replicas=replicas)
@@ -138,18 +164,22 @@ class Outside:
     def world(self, kafka: KafkaView, history: GroupHistory) -> World:
         memory = read_memory(self.status)
         needed = memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
-        return World(
+        sets = [seen for each in self.sets.values() if (seen := each.seen()) is not None]
+        names = {each.name for each in sets}
+        pods = tuple(pod.seen() for pod in sorted(self.pods, key=lambda pod: pod.ordinal) if pod.workload in names)
+        world = World(
             now=self.now,
             group=self.group(),
             kafka=kafka,
             history=history,
-            workload=self.set.seen(),
-            pods=tuple(pod.seen() for _, pod in sorted(self.set.pods.items())),
+            workload=sets[0] if sets else None,
+            pods=pods,
             memory=memory,
             bootstrap_servers=BOOTSTRAP,
             broker=BROKER,
-            last_good_template=self.set.revisions.get(memory.last_good_revision) if needed else None,
+            last_good_template=self.revisions.get(memory.last_good_revision) if needed else None,
         )
+        return joined(world, (sets[0], sets[1]), pods) if len(sets) > 1 else world
 
     def write_status(self, status: Mapping[str, Any]) -> None:
         self.status = json.loads(json.dumps(status))
@@ -158,13 +188,16 @@ class Outside:
         """Raises Conflict."""
         match act:
             case DeletePod():
-                self.set.delete(act.ordinal, act.uid, self.now)
+                for each in self.sets.values():
+                    each.delete(act.ordinal, act.uid, self.now)
+            case DeleteWorkload():
+                self.sets[act.name].delete_whole(act.uid, self.now)
             case RemoveMembers():
                 self.broker.remove(act.members, self.now)
             case ReleaseMembers():
                 self.broker.release(act.members)
             case WriteWorkload():
-                self.set.write(act)
+                self.sets[act.name].write(act, self.now)
             case AlterGroupSettings():
                 raise AssertionError("no simulated group has settings of its own")
 
@@ -184,7 +217,7 @@ class Outside:
         return pod.ready and pod.process is not None and self.broker.works(pod.process)
 
     def image(self, pod: SimulatedPod) -> str:
-        return _version_name(self.set.revisions[pod.revision])
+        return _version_name(self.revisions[pod.revision])
 
     @property
     def wanted_version(self) -> str:
@@ -194,11 +227,16 @@ class Outside:
         self.broker.tick(self.now, passed_s)
 
     def _pods_tick(self, passed_s: float) -> None:
-        self.set.tick_pods(self.now)
+        for pod in sorted(self.pods, key=lambda pod: pod.created_at):
+            if not pod.scheduled and (self.room is None or sum(p.scheduled for p in self.pods) < self.room):
+                pod.scheduled, pod.ready_changed_at, pod.waiting = True, self.now, ""
+        for each in self.sets.values():
+            each.tick_pods(self.now)
 
     def _controller_tick(self, passed_s: float) -> None:
         if self.controller_runs:
-            self.set.sync(self.now)
+            for each in self.sets.values():
+                each.sync(self.now)
 
     def _change_spec(self, **changes: Any) -> None:
         if any(self.spec[field] != value for field, value in changes.items()):

@@ -29,7 +29,8 @@ class Run:
 
     def __post_init__(self) -> None:
         self.invariants = Invariants(self.outside)
-        self.outside.set.before_update = self.invariants.taken_down
+        for each in self.outside.sets.values():
+            each.before_update = self.invariants.taken_down
         self.operator = SimulatedOperator(self.outside, self.invariants)
 
     @property

@@ -6,7 +6,7 @@ of another revision, from the highest ordinal down to the partition, waiting for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
@@ -19,6 +19,8 @@ from tests.core.simulation.versions import Version, version_of
 
 Json = Mapping[str, Any]
 TERMINATION_S: Final = 1.0
+HEARTBEAT_S: Final = 3.0
+"""How long a fenced process takes to notice."""
 LONGEST_BACKOFF_S: Final = 40.0
 HASH_ANNOTATION: Final = "slackwater.dev/template-hash"
 
@@ -29,6 +31,7 @@ class Conflict(Exception):
 
 @dataclass(eq=False)
 class SimulatedPod:
+    workload: str
     ordinal: int
     uid: str
     revision: str
@@ -36,19 +39,22 @@ class SimulatedPod:
     static: bool
     created_at: float
     process: Process | None = None
+    scheduled: bool = False
     started_at: float | None = None
     start_due: float = 0.0
     ready: bool = False
     ready_changed_at: float | None = None
     restarts: int = 0
     waiting: str = ""
+    ended_at: float | None = None
+    fenced_at: float | None = None
     gone_at: float | None = None
     """When a deleted pod will have ended."""
 
     def seen(self) -> Pod:
         """As the API shows it: whole seconds."""
         return Pod(
-            name=f"{NAME}-{self.ordinal}",
+            name=self.name,
             ordinal=self.ordinal,
             uid=self.uid,
             revision=self.revision,
@@ -60,7 +66,13 @@ class SimulatedPod:
             waiting=self.waiting,
             terminating=self.gone_at is not None,
             address=self.address,
+            ended_at=None if self.ended_at is None else float(int(self.ended_at)),
+            workload=self.workload,
         )
+
+    @property
+    def name(self) -> str:
+        return f"{self.workload}-{self.ordinal}"
 
     @property
     def address(self) -> str:
@@ -70,6 +82,9 @@ class SimulatedPod:
         """What the kubelet and the consumer do."""
         if self.gone_at is not None:
             return
+        if not self.scheduled:
+            self.waiting = "Unschedulable"
+            return
         if self.started_at is None:
             if now >= self.start_due:
                 self._start(now)
@@ -78,12 +93,18 @@ class SimulatedPod:
         if self.version.crashes_after_s is not None and ran_s >= self.version.crashes_after_s:
             self.crash(now)
             return
+        if self.process is not None and broker.has_fenced(self.process):
+            self.fenced_at = self.fenced_at or now
+            if self.version.exits_when_fenced and now - self.fenced_at >= HEARTBEAT_S:
+                self.crash(now)
+                return
         self._set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
         if self.process is not None and self.version.joins and ran_s >= self.version.join_s:
             broker.join(self.process, now)
 
     def crash(self, now: float) -> None:
         self.end_process()
+        self.ended_at, self.fenced_at = now, None
         self._set_ready(False, now)
         self.restarts += 1
         self.started_at = None
@@ -110,12 +131,25 @@ class SimulatedPod:
 class StatefulSet:
     """The object, its controller and its pods."""
 
-    def __init__(self, broker: Broker, *, static: bool = True, counts_unavailable: bool = False) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        name: str = NAME,
+        *,
+        uids: Iterator[int] | None = None,
+        static: bool = True,
+        counts_unavailable: bool = False,
+    ) -> None:
         self.broker = broker
+        self.name = name
+        self.created_at = 0.0
+        self.start = 0
         self.static = static
         self.counts_unavailable = counts_unavailable
         """As with the feature gate MaxUnavailableStatefulSet: no restart while any pod is not Ready."""
         self.exists = False
+        self.edited = False
+        """By somebody else than the operator, since it wrote it."""
         self.pods: dict[int, SimulatedPod] = {}
         self.revisions: dict[str, Json] = {}
         self.template: Json = {}
@@ -125,14 +159,15 @@ class StatefulSet:
         self.version = 0
         self.before_update: Callable[[SimulatedPod], None] = lambda pod: None
         """Told of each pod that the controller is about to delete because it has another revision."""
-        self._uids = count(1)
+        self._uids = count(1) if uids is None else uids
+        self._made = 0
 
     def seen(self) -> Workload | None:
         if not self.exists:
             return None
         return Workload(
-            name=NAME,
-            uid="set-uid",
+            name=self.name,
+            uid=f"{self.name}-{self._made}",
             resource_version=str(self.version),
             generation=self.generation,
             observed_generation=self.observed_generation,
@@ -144,16 +179,31 @@ class StatefulSet:
             template_hash=self.template["metadata"]["annotations"][HASH_ANNOTATION],
             owner_uid=UID,
             template=self.template,
+            as_written=not self.edited,
+            start=self.start,
+            created_at=float(int(self.created_at)),
         )
 
-    def write(self, act: WriteWorkload) -> None:
+    def delete_whole(self, uid: str, now: float) -> None:
+        """Delete exactly this object, and its pods with it."""
+        if not self.exists or uid != f"{self.name}-{self._made}":
+            return
+        for ordinal, pod in list(self.pods.items()):
+            self.delete(ordinal, pod.uid, now)
+        self.exists = False
+        self.replicas = self.partition = self.start = 0
+        self.current_revision = self.update_revision = ""
+
+    def write(self, act: WriteWorkload, now: float = 0.0) -> None:
         """Server-side apply; raises Conflict unless the object is the one that was looked at."""
         if act.resource_version != (str(self.version) if self.exists else ""):
             raise Conflict
-        before = (self.replicas, self.partition, self.strategy, self.template)
+        if not self.exists:
+            self.created_at, self._made = now, self._made + 1
+        before = (self.exists, self.start, self.replicas, self.partition, self.strategy, self.template)
         self.replicas, self.partition, self.strategy = act.replicas, act.partition, act.strategy
-        self.template, self.exists = act.template, True
-        if before != (self.replicas, self.partition, self.strategy, self.template):
+        self.template, self.exists, self.start, self.edited = act.template, True, act.start, False
+        if before != (self.exists, self.start, self.replicas, self.partition, self.strategy, self.template):
             self.generation += 1
             self.version += 1
 
@@ -184,10 +234,10 @@ class StatefulSet:
         self.observed_generation = self.generation
         self.update_revision = self._revision()
         self.current_revision = self.current_revision or self.update_revision
-        for ordinal in range(self.replicas):
+        for ordinal in self.ordinals:
             if ordinal not in self.pods:
                 self.pods[ordinal] = self._make(ordinal, now)
-        for ordinal in [o for o in self.pods if o >= self.replicas]:
+        for ordinal in [o for o in self.pods if o not in self.ordinals]:
             self.delete(ordinal, self.pods[ordinal].uid, now)
         if self.strategy is UpdateStrategy.ROLLING_UPDATE:
             self._update_one(now)
@@ -195,25 +245,31 @@ class StatefulSet:
         if before != (self.observed_generation, self.current_revision, self.update_revision):
             self.version += 1
 
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.start + self.replicas)
+
     def _revision(self) -> str:
         for name, template in self.revisions.items():
             if template == self.template:
                 return name
-        name = f"{NAME}-rev{len(self.revisions) + 1}"
+        name = f"{self.name}-rev{len(self.revisions) + 1}"
         self.revisions[name] = self.template
         return name
 
     def _make(self, ordinal: int, now: float) -> SimulatedPod:
-        held = self.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal < self.partition
+        held = self.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal < self.start + self.partition
         revision = self.current_revision if held else self.update_revision
         version = version_of(self.revisions[revision])
         uid = str(next(self._uids))
-        return SimulatedPod(ordinal, uid, revision, version, self.static, now, start_due=now + version.pull_s)
+        return SimulatedPod(
+            self.name, ordinal, uid, revision, version, self.static, now, start_due=now + version.pull_s
+        )
 
     def _update_one(self, now: float) -> None:
-        if self.counts_unavailable and any(not self.pods[o].ready for o in range(self.replicas)):
+        if self.counts_unavailable and any(not self.pods[o].ready for o in self.ordinals):
             return
-        for ordinal in range(self.replicas - 1, self.partition - 1, -1):
+        for ordinal in reversed(self.ordinals[self.partition :]):
             pod = self.pods[ordinal]
             if pod.revision != self.update_revision and pod.gone_at is None:
                 self.before_update(pod)

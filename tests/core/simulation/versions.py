@@ -22,6 +22,8 @@ class Version:
     joins: bool = True
     consumes: bool = True
     crashes_after_s: float | None = None
+    exits_when_fenced: bool = True
+    """Else its process lives on, and consumes nothing."""
 
     @property
     def works(self) -> bool:
@@ -32,6 +34,8 @@ VERSIONS: Final[Mapping[str, Version]] = {
     "v1": Version(),
     "v2": Version(join_s=3.0),
     "v3": Version(ready_s=3.0),
+    "slow": Version(ready_s=20.0, join_s=30.0),
+    "lives-when-fenced": Version(exits_when_fenced=False),
     "no-image": Version(pulls=False),
     "never-ready": Version(gets_ready=False, joins=False),
     "never-joins": Version(joins=False),

@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.api.telemetry.bodies import MemberRestarted
 from slackwater.api.telemetry.words import Outcome, RestartMode, RestartReason
+from slackwater.core.memory import Handover, RolloutMemory
 from slackwater.core.observation import GroupType, Member
 from slackwater.core.telemetry.sight import PodEnd
 from slackwater.core.world import Pod
@@ -53,6 +54,33 @@ def crash_and_return(story: Story, *, back: Member | None = None) -> None:
     story.look(12, pods=story.replaced(1, running(12, ended_at=NOW + 10)))
     story.members = (member(0), back or member(1, "b"), member(2))
     story.look(15, pods=story.replaced(1, running(12, ready=14, ended_at=NOW + 10)))
+
+
+def handing_over(after: Member | None = None) -> RolloutMemory:
+    """The pod of ordinal 1 is being handed over, or has been to this member."""
+    memory, old = step(1, 9, {"payments-1": member(1).member_id}), pod(1)
+    taken = {"payments-1": after.member_id} if after is not None else {}
+    handover = Handover(1, "payments-alt", NOW + 9, {"payments-1": member(1).member_id}, old.uid, after=taken)
+    return replace(memory, handover=handover)
+
+
+@pytest.mark.parametrize("start_s", [0.5, 30.0])
+def test_a_handover_is_told_as_one_however_quickly_the_new_pod_starts(start_s: float) -> None:
+    story = Story(group=group(rollout={"strategy": "WarmHandover"}))
+    story.look(0)
+    story.look(9.5 + start_s, memory=handing_over())
+    story.members = (member(0), new := member(1, "b"), member(2))
+    story.look(10 + start_s)  # who has taken the id over is decided after this look
+    beside = successor(9, 10, 10.5, name="payments-alt-1")
+    story.look(10.2 + start_s, pods=story.replaced(1, beside), memory=handing_over(new))
+    (told,) = story.restarts
+    assert (told.outcome, told.reason, told.mode) == (
+        Outcome.RETURNED,
+        RestartReason.ROLLOUT,
+        RestartMode.WARM_HANDOVER,
+    )
+    assert times(told)["rejoined"] == 10 + start_s
+    assert times(told)["last_seen"] >= times(told)["rejoined"]
 
 
 def times(told: MemberRestarted) -> dict[str, float]:

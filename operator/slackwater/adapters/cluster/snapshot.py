@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -19,6 +19,7 @@ from slackwater.adapters.cluster.translation import loose_ordinals, revision_tem
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
+from slackwater.core.handover.sets import joined, names_of
 from slackwater.core.history import GroupHistory
 from slackwater.core.memory import RolloutPhase, read_memory
 from slackwater.core.observation import KafkaView
@@ -33,11 +34,12 @@ class Snapshot:
 
     group: Json
     connection: Json | None = None
-    workload: Json | None = None
+    workloads: Sequence[Json] = ()
+    """The StatefulSets that have the group's names, ours or not."""
     pods: Sequence[Json] = ()
     last_good_template: Json | None = None
-    written_generation: int | None = None
-    """Generation of the StatefulSet that our own last write made, where that is known."""
+    written_generations: Mapping[str, int] = field(default_factory=dict)
+    """By name, the generation of the StatefulSet that our own last write made, where that is known."""
 
 
 async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapshot | None:
@@ -46,13 +48,19 @@ async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapsh
     if group is None:
         return None
     reference = group["spec"]["connectionRef"]["name"]
-    connection, workload, (pods, _), template = await asyncio.gather(
+    connection, workloads, (pods, _), template = await asyncio.gather(
         api.read(KAFKA_CONNECTION, namespace, reference),
-        api.read(STATEFUL_SET, namespace, name),
+        read_workloads(api, namespace, name),
         api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
         read_last_good_template(api, group),
     )
-    return Snapshot(group, connection, workload, pods, template)
+    return Snapshot(group, connection, workloads, pods, template)
+
+
+async def read_workloads(api: KubernetesApi, namespace: str, name: str) -> tuple[Json, ...]:
+    """The StatefulSets that have the group's names. Raises ClusterFailed."""
+    found = await asyncio.gather(*(api.read(STATEFUL_SET, namespace, each) for each in names_of(name)))
+    return tuple(each for each in found if each is not None)
 
 
 def needs_last_good_template(group: Json) -> str | None:
@@ -75,18 +83,25 @@ def to_world(
 ) -> World:
     """Put both halves together. `group`: the parsed object, where the caller has it. Raises InvalidSpec."""
     group = group or parse_consumer_group(snapshot.group)
-    workload = None if snapshot.workload is None else to_workload(snapshot.workload, snapshot.written_generation)
-    container = group.spec.consumer_container.name
+    all_sets = [
+        to_workload(each, snapshot.written_generations.get(each["metadata"]["name"])) for each in snapshot.workloads
+    ]
+    ours = [each for each in all_sets if each.owner_uid == group.metadata.uid]
+    # Where none is ours, one that has the group's very name is in the way.
+    sets = ours or [each for each in all_sets if each.name == group.name]
+    pods = to_pods(snapshot.pods, sets, group.spec.consumer_container.name)
     connection = snapshot.connection
-    return World(
+    world = World(
         now=now,
         group=group,
         kafka=kafka,
         history=history,
-        workload=workload,
-        pods=() if workload is None else to_pods(snapshot.pods, workload.uid, container),
-        loose=frozenset() if workload is None else loose_ordinals(snapshot.pods, workload.uid, group.name),
+        workload=sets[0] if sets else None,
+        pods=pods,
+        loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
+        names_taken=frozenset(each.name for each in all_sets if each not in ours),
         memory=read_memory(snapshot.group.get("status") or {}),
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
         last_good_template=snapshot.last_good_template,
     )
+    return joined(world, (sets[0], sets[1]), pods) if len(sets) > 1 else world

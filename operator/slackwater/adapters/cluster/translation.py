@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
+from slackwater.core.handover.sets import names_of
 from slackwater.core.memory import moment
 from slackwater.core.protocol.profile import profile_in
 from slackwater.core.world import Pod, UpdateStrategy, Workload
@@ -36,20 +37,25 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
         owner_uid=controller.get("uid", ""),
         template=spec["template"],
         as_written=metadata.get("generation") == written_generation,
+        start=(spec.get("ordinals") or {}).get("start", 0),
+        created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
     )
 
 
-def to_pods(objects: Iterable[Json], workload_uid: str, container: str) -> tuple[Pod, ...]:
-    """The pods that the StatefulSet controls, by ordinal. `container`: the one that runs the consumer."""
-    pods = [_to_pod(obj, container) for obj in objects if _controller_uid(obj) == workload_uid]
+def to_pods(objects: Iterable[Json], workloads: Iterable[Workload], container: str) -> tuple[Pod, ...]:
+    """The pods that the StatefulSets control, by ordinal. `container`: the one that runs the consumer."""
+    names = {workload.uid: workload.name for workload in workloads}
+    ours = [(obj, names.get(_controller_uid(obj))) for obj in objects]
+    pods = [_to_pod(obj, container, name) for obj, name in ours if name is not None]
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
 
-def loose_ordinals(objects: Iterable[Json], workload_uid: str, name: str) -> frozenset[int]:
-    """Of pods named as the StatefulSet's that it does not control: it was deleted, and they were left or still end."""
-    strangers = [obj["metadata"]["name"] for obj in objects if _controller_uid(obj) != workload_uid]
+def loose_ordinals(objects: Iterable[Json], workloads: Iterable[Workload], group: str) -> frozenset[int]:
+    """Of pods named as ours that no StatefulSet of ours controls: it was deleted, and they were left or still end."""
+    uids = {workload.uid for workload in workloads}
+    strangers = [obj["metadata"]["name"] for obj in objects if _controller_uid(obj) not in uids]
     ordinals = [text.rpartition("-") for text in strangers]
-    return frozenset(int(last) for first, _, last in ordinals if first == name and last.isdecimal())
+    return frozenset(int(last) for first, _, last in ordinals if first in names_of(group) and last.isdecimal())
 
 
 def group_of(obj: Json) -> str | None:
@@ -70,7 +76,7 @@ def _controller_uid(obj: Json) -> str:
     return next((owner["uid"] for owner in owners if owner.get("controller")), "")
 
 
-def _to_pod(obj: Json, container: str) -> Pod:
+def _to_pod(obj: Json, container: str, workload: str) -> Pod:
     metadata, status = obj["metadata"], obj.get("status", {})
     condition = next((c for c in status.get("conditions", ()) if c["type"] == "Ready"), None)
     consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
@@ -97,6 +103,7 @@ def _to_pod(obj: Json, container: str) -> Pod:
         ended_at=ended_at,
         last_run_started_at=moment(ran_since) if ran_since else None,
         protocol=profile_in(obj),
+        workload=workload,
     )
 
 

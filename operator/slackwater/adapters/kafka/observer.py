@@ -130,6 +130,10 @@ class Observer:
             self._ask_for(key)
         watch.in_motion = in_motion
 
+    def look_soon(self, key: str) -> None:
+        """Observe the group in the next pass, and have that pass at once."""
+        self._ask_for(key)
+
     def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:
         """The newest view and history; None before the first pass, and for keys that are not watched."""
         watch = self._watches.get(key)

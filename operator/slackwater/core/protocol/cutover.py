@@ -59,6 +59,7 @@ def next_act(world: World, workload: Workload, template: Template) -> Act | Hold
         strategy=UpdateStrategy.ROLLING_UPDATE,
         partition=0,
         resource_version=workload.resource_version,
+        name=workload.name,
     )
 
 
@@ -83,4 +84,5 @@ def _stop(world: World, workload: Workload) -> WriteWorkload:
         strategy=UpdateStrategy.ROLLING_UPDATE,
         partition=0,
         resource_version=workload.resource_version,
+        name=workload.name,
     )

@@ -65,5 +65,7 @@ def _mode(sight: Sight, reason: RestartReason) -> RestartMode:
     spec = sight.world.group.spec
     if spec.membership is Membership.DYNAMIC:
         return RestartMode.DYNAMIC
-    handed_over = reason is RestartReason.ROLLOUT and spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER
+    handover = sight.decided.memory.handover
+    warm = spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER and not (handover is not None and handover.cold)
+    handed_over = reason is RestartReason.ROLLOUT and warm
     return RestartMode.WARM_HANDOVER if handed_over else RestartMode.IN_PLACE

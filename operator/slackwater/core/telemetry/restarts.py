@@ -76,7 +76,7 @@ def _go_on(sight: Sight, slot: Slot, held: Mapping[str, Holding] | None) -> tupl
 def _live_on(sight: Sight, life: Life, held: Mapping[str, Holding] | None) -> tuple[Life, Told]:
     life = replace(life, running_at=sight.world.now)
     holding = held.get(life.place) if held is not None else None
-    if holding is not None and holding.member_ids != life.member_ids:
+    if holding is not None and holding.member_ids != life.member_ids and not _is_handed_over(sight, life):
         life = replace(
             life,
             member_ids=holding.member_ids,
@@ -87,6 +87,12 @@ def _live_on(sight: Sight, life: Life, held: Mapping[str, Holding] | None) -> tu
     if holding is not None and (holding.partitions or (isinstance(kafka, GroupObservation) and kafka.calm)):
         life = replace(life, partitions=holding.partitions)
     return _ready_since(sight, life)
+
+
+def _is_handed_over(sight: Sight, life: Life) -> bool:
+    """Then another member is its successor's, or will be known to be its own when that is over."""
+    handover = sight.decided.memory.handover
+    return handover is not None and handover.ordinal == life.ordinal and not handover.over
 
 
 def _ready_since(sight: Sight, life: Life) -> tuple[Life, Told]:

@@ -54,7 +54,7 @@ def _found_away(sight: Sight, place: str, ordinal: int, holding: Holding | None)
         place=place,
         ordinal=ordinal,
         instance_id=place,
-        pod=f"{world.group.name}-{ordinal}",
+        pod=world.pod_name(ordinal),
         reason=RestartReason.UNKNOWN,
         mode=RestartMode.IN_PLACE,
         member_ids=ended,
