@@ -1,4 +1,4 @@
-"""`make demo`: one rollout done in three ways, one bad version in two, and two changes of protocol, all measured on a
+"""`make demo`: one rollout done in five ways, one bad version in two, and two changes of protocol, all measured on a
 real cluster; then one group that learns from its own history.
 
 modes      which ways there are, and what a good end of each is

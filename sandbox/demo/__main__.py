@@ -38,7 +38,7 @@ def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave sandbox, operator and the good group up.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Play only this mode; can be given several times.")] = None,
 ) -> None:
-    """Roll the same new version out in three ways and a bad one in two, take two groups to another protocol, and
+    """Roll the same new version out in five ways and a bad one in two, take two groups to another protocol, and
     compare what it costs; then let a group learn from its own history. Needs root."""
     chosen = _chosen(only or ())
     keep = keep or bool(os.environ.get("KEEP"))

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sandbox.demo.modes import FIRST, PARTITIONS, REPLICAS, SECOND, Mode, Upgrade
+from sandbox.demo.modes import FIRST, MESSAGES_PER_PARTITION_S, PARTITIONS, REPLICAS, SECOND, Mode, Upgrade, Warm
 from sandbox.demo.rollout import Played
 from sandbox.workload import deliveries, generations, group_records, owners
 
@@ -71,9 +71,10 @@ def measure(played: Played, bootstrap_servers: str) -> Figures:
 def judge(played: Played, figures: Figures) -> str:
     """What is wrong with the end that the mode came to, as a sentence; empty when it is as it should be.
 
-    Good versions: every pod has the new one, and every partition is served. By Slackwater also: no rebalance, and each
-    pod replaced once. The bad version in a plain StatefulSet: Kubernetes calls the rollout complete, and nothing is
-    served any more. By Slackwater: one pod got it and was put back, the others were not touched, and all is served.
+    Good versions: every pod has the new one, and every partition is served. By Slackwater also: no rebalance, each pod
+    replaced once, and by handovers no more idle or delivered twice than they may cost. The bad version in a plain
+    StatefulSet: Kubernetes calls the rollout complete, and nothing is served any more. By Slackwater: one pod got it
+    and was put back, the others were not touched, and all is served.
     An upgrade: every pod was replaced once in each step, and each step cost exactly the rebalances that it has to.
     """
     if played.progress.failed:
@@ -117,6 +118,18 @@ def _judge_rolled_out(played: Played, figures: Figures) -> str:
         return f"{len(played.pods_seen) - REPLICAS} pods were made for {REPLICAS} restarts."
     if figures.rebalances:
         return f"There were {figures.rebalances} rebalances; there should be none."
+    return _judge_warm(figures, played.mode.warm) if played.mode.warm is not None else ""
+
+
+def _judge_warm(figures: Figures, warm: Warm) -> str:
+    most_idle_s = PARTITIONS * warm.most_idle_s
+    if figures.idle_partition_seconds > most_idle_s:
+        return f"{figures.idle_partition_seconds} partition-seconds were idle; {most_idle_s:g} may be."
+    if figures.idle_partition_seconds and figures.worst_gap_seconds > warm.most_idle_s:
+        return f"A partition was idle for {figures.worst_gap_seconds} s; {warm.most_idle_s:g} s may be."
+    most = int(PARTITIONS * MESSAGES_PER_PARTITION_S * warm.most_repeated_s)
+    if figures.duplicates > most:
+        return f"{figures.duplicates} records were delivered twice; {most} may be."
     return ""
 
 

@@ -99,6 +99,7 @@ def _consumer_group(mode: Mode, version: str) -> Json:
             "stableFor": f"{modes.STABLE_FOR_S}s",
             "rejoinTimeout": f"{mode.rejoin_timeout_s}s",
             "onFailure": "Rollback",
+            **({"strategy": "WarmHandover", "handover": mode.warm.handover} if mode.warm else {}),
         },
         "template": _pod(mode.workload, _consumer(mode, version)),
     }

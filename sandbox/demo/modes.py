@@ -56,6 +56,17 @@ class Upgrade:
 
 
 @dataclass(frozen=True, slots=True)
+class Warm:
+    """A rollout by handover, and what it may cost."""
+
+    handover: str
+    most_idle_s: float
+    """Partition-seconds, for each partition."""
+    most_repeated_s: float
+    """How much of each member's traffic may be delivered twice, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mode:
     name: str
     title: str
@@ -69,6 +80,8 @@ class Mode:
     replicas: int = REPLICAS
     target: str = "Eager"
     """`protocol.target` of an operator's group, where the mode is not about an upgrade."""
+    warm: Warm | None = None
+    """How the operator hands pods over, where it does not restart them in place."""
     learns: bool = False
     """Whether the operator applies to the group what is learned from its history."""
 
@@ -102,6 +115,10 @@ class Mode:
 DEPLOYMENT = Mode("deployment", "plain Deployment", Kind.DEPLOYMENT, False, 40)
 STATEFUL_SET = Mode("statefulset", "plain StatefulSet", Kind.STATEFUL_SET, False, 55)
 SLACKWATER = Mode("slackwater", "Slackwater", Kind.CONSUMER_GROUP, False, 95)
+WARM = Mode("slackwater-warm", "Slackwater, warm", Kind.CONSUMER_GROUP, False, 95, warm=Warm("Overlapping", 0.0, 1.0))
+PREDICTIVE = Mode(
+    "slackwater-predictive", "Slackwater, predictive", Kind.CONSUMER_GROUP, False, 95, warm=Warm("Predictive", 1.0, 0.2)
+)
 BAD_STATEFUL_SET = Mode("bad-version-statefulset", "bad version, StatefulSet", Kind.STATEFUL_SET, True, 85)
 BAD_SLACKWATER = Mode("bad-version-slackwater", "bad version, Slackwater", Kind.CONSUMER_GROUP, True, 65)
 JAVA_TWO_BOUNCE = Mode(
@@ -139,6 +156,8 @@ MODES = (
     DEPLOYMENT,
     STATEFUL_SET,
     SLACKWATER,
+    WARM,
+    PREDICTIVE,
     BAD_STATEFUL_SET,
     BAD_SLACKWATER,
     JAVA_TWO_BOUNCE,

@@ -74,7 +74,7 @@ def table(results: Iterable[Result]) -> Table:
             result.mode.title,
             *(str(values.get(column, "-")) for column in COLUMNS),
             "[green]yes[/green]" if result.ok else "[red]no[/red]",
-            end_section=result.mode in (modes.SLACKWATER, modes.BAD_SLACKWATER),
+            end_section=result.mode in (modes.PREDICTIVE, modes.BAD_SLACKWATER),
         )
     return drawn
 
@@ -83,6 +83,7 @@ def notes(results: Iterable[Result]) -> list[str]:
     """What one should know to read the table; where another way was cheaper in a column than Slackwater, and why."""
     found = {result.mode: result.figures for result in results if result.figures}
     sentences = [sentence for column in COLUMNS for sentence in _cheaper(found, column)]
+    sentences += [_on_the_handover(mode, figures) for mode, figures in found.items() if mode.warm is not None]
     bad = found.get(modes.BAD_STATEFUL_SET)
     if bad is not None:
         sentences.append(_on_the_bad_version(bad, found.get(modes.BAD_SLACKWATER)))
@@ -113,6 +114,14 @@ def _on_the_bad_version(plain: Figures, ours: Figures | None) -> str:
     if ours is not None and plain.rebalances < ours.rebalances:
         sentence += f" Its {plain.rebalances} rebalances are no merit: nobody was left to rebalance with."
     return sentence
+
+
+def _on_the_handover(mode: modes.Mode, figures: Figures) -> str:
+    of_each_s = figures.duplicates / (modes.PARTITIONS * modes.MESSAGES_PER_PARTITION_S)
+    return (
+        f"{mode.title}: each replacement joins while the old consumer works, under its instance id. What that one had"
+        f" not committed is delivered again: {figures.duplicates} records, {of_each_s:.2f} s of each member's traffic."
+    )
 
 
 def _on_the_upgrade(mode: modes.Mode, figures: Figures) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TypeVar
 
 from kafka import KafkaConsumer, TopicPartition
 
@@ -26,6 +27,8 @@ class Kind(IntEnum):
 
 
 _KINDS = frozenset(Kind)
+_COMMITS = (0, 1)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,17 @@ class Record:
     group: str
     member: str
     value: bytes | None
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """An offset that a group has committed, by a member or by anybody."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
     at_ms: int
 
 
@@ -52,8 +66,26 @@ def parse(key: bytes, value: bytes | None, at_ms: int) -> Record | None:
     return Record(Kind(number), group, member, value, at_ms)
 
 
+def parse_commit(key: bytes, value: bytes | None, at_ms: int) -> Commit | None:
+    """A committed offset; None for other records, and for one that tells that an offset was forgotten."""
+    (number,) = struct.unpack_from(">h", key)
+    if number not in _COMMITS or value is None:
+        return None
+    group, after = _string(key, 2)
+    topic, after = _string(key, after)
+    (partition,) = struct.unpack_from(">i", key, after)
+    (offset,) = struct.unpack_from(">q", value, 2)
+    return Commit(group, topic, partition, offset, at_ms)
+
+
 def read(connection: Mapping[str, object]) -> list[Record]:
-    """Every such record that the brokers still hold, up to this call; those of one group in the order of events.
+    """Every record about a group or its members that the brokers still hold, up to this call, as `read_all` does."""
+    return read_all(connection, parse)
+
+
+def read_all(connection: Mapping[str, object], parsed: Callable[[bytes, bytes | None, int], T | None]) -> list[T]:
+    """What `parsed` makes of the records that the brokers still hold, up to this call; those of one group in the order
+    of events.
 
     `connection` is kafka-python's (`bootstrap_servers`, …). Raises its KafkaError when the brokers do not answer,
     TimeoutError after a minute.
@@ -64,14 +96,14 @@ def read(connection: Mapping[str, object]) -> list[Record]:
         consumer.assign(partitions)
         consumer.seek_to_beginning()
         ends = consumer.end_offsets(partitions)
-        found: list[Record] = []
+        found: list[T] = []
         deadline = time.monotonic() + _READ_S
         while any(consumer.position(each) < ends[each] for each in partitions):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{_TOPIC} was not read to its end within {_READ_S:.0f} s")
             for records in consumer.poll(timeout_ms=200).values():
-                parsed = (parse(record.key, record.value, record.timestamp) for record in records)
-                found += [each for each in parsed if each is not None]
+                each_one = (parsed(record.key, record.value, record.timestamp) for record in records)
+                found += [each for each in each_one if each is not None]
         return found
     finally:
         consumer.close()

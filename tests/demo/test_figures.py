@@ -40,6 +40,19 @@ def test_a_rollout_by_slackwater_has_all_pods_new_and_no_rebalance() -> None:
     assert "2 rebalances" in judge(rolled_out, replace(CALM, rebalances=2))
 
 
+def test_a_handover_is_held_to_what_it_may_cost() -> None:
+    warm, predictive = (played(mode, NEW, DONE) for mode in (modes.WARM, modes.PREDICTIVE))
+    nothing_idle = replace(CALM, idle_partition_seconds=0.0)
+    assert judge(warm, replace(nothing_idle, duplicates=240)) == ""
+    assert "241 records were delivered twice; 240 may be" in judge(warm, replace(nothing_idle, duplicates=241))
+    assert "0.6 partition-seconds were idle; 0 may be" in judge(warm, replace(CALM, idle_partition_seconds=0.6))
+    short = replace(CALM, idle_partition_seconds=24.0, worst_gap_seconds=1.0)
+    assert judge(predictive, replace(short, duplicates=48)) == ""
+    assert "24.1 partition-seconds" in judge(predictive, replace(short, idle_partition_seconds=24.1))
+    assert "idle for 1.1 s" in judge(predictive, replace(short, worst_gap_seconds=1.1))
+    assert "49 records" in judge(predictive, replace(nothing_idle, duplicates=49))
+
+
 def test_a_pod_that_was_restarted_twice_is_told() -> None:
     rolled_out = played(modes.SLACKWATER, NEW, DONE)
     twice = replace(rolled_out, pods_seen=rolled_out.pods_seen | {"another"})

@@ -13,6 +13,7 @@ from slackwater.core.client_settings import settings
 from slackwater.core.protocol.profile import Profile
 
 SERVERS = "broker:9092"
+INSTANCE_ID, ORDINAL = "KAFKA_GROUP_INSTANCE_ID", "SLACKWATER_ORDINAL"
 
 
 def environment(container: dict[str, Any]) -> dict[str, Any]:
@@ -37,11 +38,13 @@ def test_plain_modes_have_by_hand_what_the_operator_sets() -> None:
     group = parse_consumer_group(workload(modes.SLACKWATER))
     by_operator = {entry["name"]: entry.get("value") for entry in settings(group, SERVERS, Profile.EAGER)}
     by_hand = environment(container(modes.STATEFUL_SET))
+    assert by_hand.pop(INSTANCE_ID)["fieldRef"]["fieldPath"] == "metadata.name"
+    assert by_operator.pop(INSTANCE_ID) == f"{group.name}-$({ORDINAL})"
     assert {name: by_hand[name] for name in by_operator if by_operator[name] is not None} == {
         **{name: value for name, value in by_operator.items() if value is not None},
         "KAFKA_GROUP_ID": modes.STATEFUL_SET.workload,
     }
-    assert by_operator.keys() == {name for name in by_hand if name.startswith("KAFKA_")}
+    assert by_operator.keys() - {ORDINAL} == {name for name in by_hand if name.startswith("KAFKA_")}
 
 
 def test_dynamic_members_lack_only_their_instance_id() -> None:

@@ -57,6 +57,11 @@ def test_a_group_without_members_gets_no_praise_for_its_few_rebalances() -> None
     assert "no merit" in report.notes([plain, ours])[0]
 
 
+def test_a_handover_is_told_by_what_it_delivered_twice() -> None:
+    (note,) = report.notes([row(modes.WARM, 0, 0.0, 0.3, 168, 55.0)])
+    assert "168 records, 0.70 s of each member's traffic" in note
+
+
 def test_an_upgrade_is_told_step_by_step() -> None:
     figures = Figures(1, 60.0, 4.5, 0, 80.0, partition_moves=16, rebalances_by_step=(0, 1))
     java = Result(modes.JAVA_TWO_BOUNCE, figures)

@@ -30,7 +30,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from sandbox.workload import generations
+from sandbox.workload import generations, group_records
 from sandbox.workload.generations import Generation
 from tests.e2e.waiting import wait_for
 
@@ -135,6 +135,11 @@ class Kafka:
         asked = self._admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
         found: ConsumerGroupTopicPartitions = asked[group].result(_REQUEST_S)
         return {each.partition: each.offset for each in found.topic_partitions or ()}
+
+    def commits(self, group: str) -> list[group_records.Commit]:
+        """Every offset that it has committed, in order, as far back as the brokers remember."""
+        found = group_records.read_all({"bootstrap_servers": self.bootstrap_servers}, group_records.parse_commit)
+        return [each for each in found if each.group == group]
 
     def lag(self, group: str, topic: str, partitions: int) -> int:
         """Records behind, a partition without a commit counting as unread."""

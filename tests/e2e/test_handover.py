@@ -1,0 +1,66 @@
+"""Warm rollouts on a real cluster: what they cost, however long a consumer takes to start, or if it never does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.groups import PARTITIONS, REPLICAS
+from tests.e2e.handovers import OF_ALL, OF_EACH_MEMBER, Cost, create, pods, rolled_out, warm_group
+from tests.e2e.java import java_group
+from tests.e2e.stage import Stage
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+NAME, SOON, JAVA = "warm", "predictive", "java"
+PREDICTIVE = {"handover": "Predictive"}
+
+
+@pytest.fixture(scope="module")
+def running(stage: Stage) -> Iterator[Stage]:
+    java = java_group(stage, JAVA)
+    create(
+        stage,
+        warm_group(stage, NAME),
+        warm_group(stage, SOON, rollout=PREDICTIVE),
+        warm_group(stage, JAVA, java, {"rejoinTimeout": "90s"}),
+    )
+    yield stage
+
+
+def nothing_is_lost(cost: Cost) -> None:
+    assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
+
+
+@pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("30", f"{NAME}-alt")])
+def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str, workload: str) -> None:
+    cost = rolled_out(running, warm_group(running, NAME, env={"START_DELAY_SECONDS": seconds}))
+    assert pods(running, NAME) == [f"{workload}-{ordinal}" for ordinal in range(REPLICAS)]
+    nothing_is_lost(cost)
+    assert cost.idle_s == 0, cost
+    assert cost.duplicates <= REPLICAS * OF_EACH_MEMBER, cost
+
+
+@pytest.mark.parametrize("fault", [{"NEVER_JOIN": "1"}, {"CRASH_TIMES": "1000"}], ids=["never joins", "crashes"])
+def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: Stage, fault: dict[str, str]) -> None:
+    before = pods(running, NAME)
+    cost = rolled_out(running, warm_group(running, NAME, env=fault), "RolledBack")
+    assert pods(running, NAME) == before
+    nothing_is_lost(cost)
+    assert (cost.duplicates, cost.idle_s) == (0, 0), cost
+
+
+def test_predictive_repeats_next_to_nothing_and_no_partition_is_idle_for_long(running: Stage) -> None:
+    cost = rolled_out(running, warm_group(running, SOON, rollout=PREDICTIVE, env={"START_DELAY_SECONDS": "4"}))
+    nothing_is_lost(cost)
+    assert cost.idle_s <= PARTITIONS * 1.0, cost
+    assert cost.duplicates <= max(0.2 * OF_ALL, OF_EACH_MEMBER), cost  # the first pod is handed over by what is seen
+
+
+def test_java_consumers_are_handed_over_alike(running: Stage) -> None:
+    java = java_group(running, JAVA)
+    cost = rolled_out(running, warm_group(running, JAVA, java, {"rejoinTimeout": "90s"}, {"VERSION": "2"}))
+    nothing_is_lost(cost)
+    assert cost.idle_s == 0, cost
+    assert cost.duplicates <= REPLICAS * OF_EACH_MEMBER, cost
