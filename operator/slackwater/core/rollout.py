@@ -53,7 +53,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Move:
 
 def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
     """Pods to be replaced, highest ordinal first: outdated ones, and failed ones that `retry` gives another chance."""
-    chosen = [pod for pod in world.wanted_pods if pod.revision != workload.update_revision or _has_retry(world, pod)]
+    chosen = [pod for pod in world.wanted_pods if pod.revision != workload.update_revision or has_retry(world, pod)]
     return tuple(sorted(chosen, key=lambda pod: -pod.ordinal))
 
 
@@ -63,7 +63,8 @@ def known_down(world: World, workload: Workload) -> frozenset[int]:
     return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
 
 
-def _has_retry(world: World, pod: Pod) -> bool:
+def has_retry(world: World, pod: Pod) -> bool:
+    """It has failed, and somebody has asked to try again since it was made."""
     retried_at = world.memory.retried_at
     older = retried_at is not None and pod.created_at < int(retried_at)
     return older and (is_down(world, pod) or is_stalled(world, pod))

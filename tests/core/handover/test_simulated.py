@@ -166,6 +166,31 @@ def test_a_retry_makes_the_replacement_anew() -> None:
     assert run.outside.sets[SECOND].pods[0].uid != before
 
 
+def test_a_retry_makes_a_pod_anew_that_failed_after_it_had_taken_over() -> None:
+    run = failed("joins-then-crashes")
+    before = run.outside.sets[SECOND].pods[0].uid
+    run.outside.retry()
+    run.until(RolloutPhase.PROGRESSING)
+    run.for_seconds(10)
+    assert run.outside.sets[SECOND].pods[0].uid != before
+    assert 1 not in run.outside.sets[SECOND].pods  # nothing is built upon a version that does not work
+
+
+def test_once_the_first_set_is_gone_a_version_that_fails_later_goes_back_to_the_second() -> None:
+    run = at_rest()
+    run.outside.apply("v2")
+    while len([each for each in run.outside.sets.values() if each.exists]) == 1:
+        run.step()
+    while len([each for each in run.outside.sets.values() if each.exists]) == 2:
+        run.step()
+    run.outside.pause()  # it is not called complete yet
+    run.outside.apply("never-joins")
+    run.for_seconds(5)
+    run.outside.resume()
+    run.until(ROLLED_BACK, within_s=900)
+    assert pods(run) == all_of(SECOND, "v2")
+
+
 def test_an_outage_of_kafka_is_not_the_versions_failure() -> None:
     run = at_rest(rejoinTimeout="40s")
     run.outside.apply("slow")

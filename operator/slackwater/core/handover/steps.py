@@ -27,7 +27,7 @@ from slackwater.core.handover.sets import Way, arrives_in, with_ordinal, without
 from slackwater.core.memory import Handover, RolloutMemory, RolloutPhase, Step
 from slackwater.core.observation import GroupObservation
 from slackwater.core.reasons import Hold, Reason
-from slackwater.core.rollout import known_down
+from slackwater.core.rollout import has_retry, known_down
 from slackwater.core.world import Beside, Pod, World
 
 LOOK_AGAIN_S: Final = 0.2
@@ -100,7 +100,12 @@ def onwards(world: World, beside: Beside, way: Way) -> Next:
     ordinal = way.following
     if ordinal is None:
         why = "its last pod has been replaced" if way.forward else "every pod is back where it was"
-        return Next(memory, DeleteWorkload(way.off.name, way.off.uid, why))
+        return Next(_without_way_back(world, way), DeleteWorkload(way.off.name, way.off.uid, why))
+    tried_again = (pod for pod in world.pods if pod.workload == way.to.name and has_retry(world, pod))
+    if (pod := next(tried_again, None)) is not None:
+        step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
+        act = DeletePod(pod.name, pod.uid, pod.ordinal, "it has failed, and is to be tried again")
+        return Next(replace(memory, step=step), act)
     if way.forward:
         memory, hold = canary_hold(world, workload)
         if hold:
@@ -111,6 +116,13 @@ def onwards(world: World, beside: Beside, way: Way) -> Next:
     return Next(
         replace(memory, handover=handover, step=step), with_ordinal(beside, way.to.name, ordinal, Purpose.HAND_OVER)
     )
+
+
+def _without_way_back(world: World, way: Way) -> RolloutMemory:
+    """With a StatefulSet its revisions go as well: what every pod runs is the last good version from here on."""
+    if not way.forward or not world.group.spec.replicas:
+        return world.memory
+    return replace(world.memory, last_good_revision=way.to.update_revision, last_good_hash=way.to.template_hash)
 
 
 def failing(world: World, beside: Beside) -> Failure | None:
