@@ -19,7 +19,6 @@ from tests.e2e.waiting import wait_for
 
 OF_EACH_MEMBER: Final = LOAD_PER_PARTITION * PARTITIONS / REPLICAS
 """Messages a second."""
-OF_ALL: Final = LOAD_PER_PARTITION * PARTITIONS
 WARM: Final = {"strategy": "WarmHandover", "onFailure": "Rollback", "rejoinTimeout": "40s"}
 
 

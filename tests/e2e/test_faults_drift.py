@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from tests.e2e.cluster import Json
-from tests.e2e.fault_stage import GROUP, POD_NAMES, FaultStage, fault_stage
+from tests.e2e.fault_stage import GROUP, POD_NAMES, FaultStage, fault_stage, is_ready
 from tests.e2e.groups import REPLICAS
 from tests.e2e.waiting import wait_for
 
@@ -41,9 +41,17 @@ def test_what_stands_beside_the_pods_is_made_again(stage: FaultStage, kind: str)
 def test_a_statefulset_scaled_by_hand_is_scaled_back(stage: FaultStage) -> None:
     kept = {name: stage.uids()[name] for name in POD_NAMES[:2]}
     stage.cluster.kubectl("scale", "statefulset", GROUP, "--replicas=2")
+    wait_for("all pods", lambda: _all_are_back(stage), RIGHT_WITHIN_S)
     stage.wait_ended()
-    wait_for("all pods", lambda: tuple(stage.uids()) == POD_NAMES, RIGHT_WITHIN_S)
     assert {name: stage.uids()[name] for name in POD_NAMES[:2]} == kept
+
+
+def _all_are_back(stage: FaultStage) -> bool:
+    """And the StatefulSet controller is done: a pod that still ends is not there for long."""
+    found, pods = stage.stateful_set(), stage.pods()
+    done = found["status"].get("observedGeneration") == found["metadata"]["generation"]
+    whole = found["spec"]["replicas"] == REPLICAS and tuple(pod["metadata"]["name"] for pod in pods) == POD_NAMES
+    return done and whole and all(is_ready(pod) and "deletionTimestamp" not in pod["metadata"] for pod in pods)
 
 
 def test_a_partition_lowered_by_hand_is_raised_again(stage: FaultStage) -> None:
