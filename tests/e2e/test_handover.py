@@ -15,6 +15,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 NAME, SOON, JAVA = "warm", "predictive", "java"
 PREDICTIVE = {"handover": "Predictive"}
+HEARTBEAT_S = 3.0
+"""After that a fenced consumer notices by itself, if nobody has removed it."""
 AS_IF_IN_PLACE_S = 1.5
 """A restart in place takes longer than that, of the quickest of these consumers. The demo measures what is really idle:
 here the machine has others to run at the same time."""
@@ -42,7 +44,7 @@ def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str,
     assert pods(running, NAME) == [f"{workload}-{ordinal}" for ordinal in range(REPLICAS)]
     nothing_is_lost(cost)
     assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
-    assert cost.duplicates <= REPLICAS * OF_EACH_MEMBER, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
 
 
 @pytest.mark.parametrize("fault", [{"NEVER_JOIN": "1"}, {"CRASH_TIMES": "1000"}], ids=["never joins", "crashes"])
@@ -59,7 +61,7 @@ def test_predictive_lets_all_but_the_first_go_before_their_replacements_join(run
     cost = rolled_out(running, warm_group(running, SOON, rollout=PREDICTIVE, env={"START_DELAY_SECONDS": "4"}))
     nothing_is_lost(cost)
     assert cost.worst_gap_s < 4.0, cost
-    assert cost.duplicates <= REPLICAS * OF_EACH_MEMBER, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
     told = [event["message"] for event in running.cluster.events(SOON) if event["reason"] == "HandedOver"]
     early = [message for message in told if "about to join" in message]
     assert len(early) == REPLICAS - 1  # the first pod of a version is handed over by what is seen
@@ -70,4 +72,4 @@ def test_java_consumers_are_handed_over_alike(running: Stage) -> None:
     cost = rolled_out(running, warm_group(running, JAVA, java, {"rejoinTimeout": "90s"}, {"VERSION": "2"}))
     nothing_is_lost(cost)
     assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
-    assert cost.duplicates <= REPLICAS * OF_EACH_MEMBER, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
