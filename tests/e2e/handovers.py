@@ -102,6 +102,10 @@ def pods(stage: Stage, name: str) -> list[str]:
     return sorted(pod["metadata"]["name"] for pod in stage.cluster.pods(name))
 
 
+def nothing_is_lost(cost: Cost) -> None:
+    assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
+
+
 def _went_back(stage: Stage, group: str) -> int:
     offsets: dict[int, list[int]] = defaultdict(list)
     for commit in stage.kafka.commits(group):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.groups import REPLICAS
-from tests.e2e.handovers import OF_EACH_MEMBER, Cost, create, pods, rolled_out, warm_group
+from tests.e2e.handovers import OF_EACH_MEMBER, create, nothing_is_lost, pods, rolled_out, warm_group
 from tests.e2e.java import java_group
 from tests.e2e.stage import Stage
 
@@ -32,10 +32,6 @@ def running(stage: Stage) -> Iterator[Stage]:
         warm_group(stage, JAVA, java, {"rejoinTimeout": "90s"}),
     )
     yield stage
-
-
-def nothing_is_lost(cost: Cost) -> None:
-    assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
 
 
 @pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("30", f"{NAME}-alt")])
