@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -69,6 +70,22 @@ def _run(behaviour: Behaviour, client: dict[str, str], stop: threading.Event) ->
         LOG.info("ready, and never joining, as NEVER_JOIN asks")
         stop.wait()
         return 0
+    with ThreadPoolExecutor(behaviour.members) as threads:
+        return max(
+            threads.map(lambda each: _consume_until(behaviour, each, stop), of_members(behaviour.members, client))
+        )
+
+
+def of_members(members: int, client: dict[str, str]) -> list[dict[str, str]]:
+    """Each thread's client properties: several static members of one process have an instance id each."""
+    instance = client.get("group.instance.id")
+    if members == 1 or instance is None:
+        return [client] * members
+    return [{**client, "group.instance.id": f"{instance}-{thread}"} for thread in range(members)]
+
+
+def _consume_until(behaviour: Behaviour, client: dict[str, str], stop: threading.Event) -> int:
+    """One member, until it or another one of this process ends; returns the exit code that it asks for."""
     try:
         consumer = Consumer(client)
     except KafkaException as error:
@@ -85,6 +102,7 @@ def _run(behaviour: Behaviour, client: dict[str, str], stop: threading.Event) ->
             stop.wait()
         return EXIT_FATAL
     finally:
+        stop.set()
         consumer.close()  # commits; a classic static member stays in its group (F10)
         if log:
             log.close()

@@ -38,6 +38,8 @@ class Behaviour:
     never_join: bool = False
     crash_times: int = 0
     poll_work_ms: float = 0.0
+    members: int = 1
+    """Consumers in this process, in a thread each; above 1, `-<thread>` is added to the instance id."""
     exit_on_fatal: bool = True
     deliveries_topic: str | None = None
     ready_port: int = 8080
@@ -59,6 +61,7 @@ class Behaviour:
             never_join=environment.get("NEVER_JOIN") == "1",
             crash_times=int(_number(environment, "CRASH_TIMES", 0)),
             poll_work_ms=_number(environment, "POLL_WORK_MS", 0.0),
+            members=int(_number(environment, "MEMBERS", 1)),
             exit_on_fatal=environment.get("EXIT_ON_FATAL") != "0",
             deliveries_topic=deliveries_topic,
             ready_port=int(_number(environment, "READY_PORT", 8080)),

@@ -84,7 +84,8 @@ def _cluster_write(*arguments: Any) -> str:
             return f"{first['kind']} {first['metadata']['name']}"
         template = spec["template"]["metadata"]["annotations"]["slackwater.dev/template-hash"]
         partition = (spec["updateStrategy"].get("rollingUpdate") or {}).get("partition")
-        return f"StatefulSet {first['metadata']['name']} {spec['replicas']} {template} {partition}"
+        start = (spec.get("ordinals") or {}).get("start", 0)
+        return f"StatefulSet {first['metadata']['name']} {spec['replicas']} {template} {partition} from {start}"
     words = [first.name, *(each for each in arguments[1:] if isinstance(each, str))]
     if len(arguments) > 4 and isinstance(arguments[4], Mapping):
         return f"{first.name} {arguments[2]} {_status(arguments[4])}"
@@ -93,9 +94,11 @@ def _cluster_write(*arguments: Any) -> str:
 
 def _status(status: Mapping[str, Any]) -> str:
     memory = status.get("rollout") or {}
-    step, upgrade = memory.get("step") or {}, memory.get("upgrade") or {}
+    step, upgrade, handover = (memory.get(part) or {} for part in ("step", "upgrade", "handover"))
     said = [memory.get("phase"), memory.get("targetHash"), memory.get("protocol"), upgrade.get("step")]
     said += [step.get("ordinal"), step.get("made"), sorted(memory.get("released") or {}), memory.get("groupSettings")]
+    said += [handover.get(each) for each in ("ordinal", "to", "undone", "over", "cold", "fenced")]
+    said += [bool(handover.get("after"))]
     return " ".join(map(str, said))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -56,10 +56,19 @@ def create(stage: Stage, *groups: Json) -> None:
 
 def cost_of(stage: Stage, name: str, doing: Callable[[], Any]) -> Cost:
     """What was given to the group's consumers meanwhile."""
+    return costs_of(stage, [name], doing)[name]
+
+
+def costs_of(stage: Stage, names: Iterable[str], doing: Callable[[], Any]) -> dict[str, Cost]:
+    """The same of several groups at once."""
     began = time.time()
     doing()
     ended = time.time()
     wait_for("what was delivered to be recorded", lambda: time.time() > ended + 2 * MAX_AGE_S)
+    return {name: _cost(stage, name, began, ended) for name in names}
+
+
+def _cost(stage: Stage, name: str, began: float, ended: float) -> Cost:
     servers, group = {"bootstrap.servers": stage.kafka.bootstrap_servers}, stage.group_id(name)
     rows = deliveries.read(servers, deliveries_topic(stage, name), int(began * 1000))
     measured = deliveries.measure(rows, PARTITIONS, int(began * 1000), int(ended * 1000))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.e2e.cluster import Json
 from tests.e2e.groups import REPLICAS
 from tests.e2e.handovers import OF_EACH_MEMBER, create, nothing_is_lost, pods, rolled_out, warm_group
 from tests.e2e.java import java_group
@@ -13,7 +14,7 @@ from tests.e2e.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
-NAME, SOON, JAVA = "warm", "predictive", "java"
+NAME, SOON, JAVA, TWO_EACH = "warm", "predictive", "java", "two-each"
 PREDICTIVE = {"handover": "Predictive"}
 HEARTBEAT_S = 3.0
 """After that a fenced consumer notices by itself, if nobody has removed it."""
@@ -30,8 +31,13 @@ def running(stage: Stage) -> Iterator[Stage]:
         warm_group(stage, NAME),
         warm_group(stage, SOON, rollout=PREDICTIVE),
         warm_group(stage, JAVA, java, {"rejoinTimeout": "90s"}),
+        two_each(stage, {}),
     )
     yield stage
+
+
+def two_each(stage: Stage, env: dict[str, str]) -> Json:
+    return warm_group(stage, TWO_EACH, stage.group(TWO_EACH, membersPerPod=2), env={"MEMBERS": "2", **env})
 
 
 @pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("30", f"{NAME}-alt")])
@@ -66,6 +72,16 @@ def test_predictive_lets_all_but_the_first_go_before_their_replacements_join(run
 def test_java_consumers_are_handed_over_alike(running: Stage) -> None:
     java = java_group(running, JAVA)
     cost = rolled_out(running, warm_group(running, JAVA, java, {"rejoinTimeout": "90s"}, {"VERSION": "2"}))
+    nothing_is_lost(cost)
+    assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
+
+
+def test_pods_of_several_members_are_handed_over_with_all_of_them(running: Stage) -> None:
+    ids = {f"{TWO_EACH}-{ordinal}-{thread}" for ordinal in range(REPLICAS) for thread in range(2)}
+    assert set(running.kafka.look(running.group_id(TWO_EACH)).members) == ids
+    cost = rolled_out(running, two_each(running, {"VERSION": "2"}))
+    assert pods(running, TWO_EACH) == [f"{TWO_EACH}-alt-{ordinal}" for ordinal in range(REPLICAS)]
     nothing_is_lost(cost)
     assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
     assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost

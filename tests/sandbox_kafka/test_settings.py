@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.workload.consumer import crashes_now
+from sandbox.workload.consumer import crashes_now, of_members
 from sandbox.workload.probe import serve_readiness
 from sandbox.workload.settings import Behaviour, InvalidSetting, connection, properties
 
@@ -64,6 +64,20 @@ def test_behaviour_is_read_from_the_environment() -> None:
 def test_a_setting_that_cannot_be_used_is_named(environment: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidSetting, match=message):
         Behaviour.from_environment(environment)
+
+
+@pytest.mark.parametrize(
+    ("members", "client", "each"),
+    [
+        (1, {"group.instance.id": "payments-0"}, ["payments-0"]),
+        (2, {"group.instance.id": "payments-0"}, ["payments-0-0", "payments-0-1"]),
+        (2, {"group.id": "payments"}, [None, None]),
+    ],
+)
+def test_each_member_of_a_process_has_an_instance_id_of_its_own(
+    members: int, client: dict[str, str], each: list[str | None]
+) -> None:
+    assert [made.get("group.instance.id") for made in of_members(members, client)] == each
 
 
 def test_only_the_first_starts_crash(tmp_path: Path) -> None:

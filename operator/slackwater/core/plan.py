@@ -90,8 +90,7 @@ def _decide(world: World, template: Template) -> Plan:
         note = workload_note(Purpose.CREATE, world)
         return Plan(world.memory, act=shape(world, template, Purpose.CREATE), notes=(note,))
     if workload.owner_uid != world.group.metadata.uid:
-        message = f"StatefulSet {workload.name} is there already and not ours: delete it, or name this group otherwise"
-        return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
+        return Plan(world.memory, hold=_in_the_way(workload.name, workload.owner))
     if world.beside is not None:
         return _hand_over(world, world.beside, template)
     if cutover.is_due(world, workload, template):
@@ -145,9 +144,14 @@ def _open_beside(world: World, workload: Workload, template: Template) -> Plan:
         return Plan(world.memory, hold=hold)
     name = handover.other_name(world.group.name, workload.name)
     if name in world.names_taken:
-        message = f"StatefulSet {name} is there already and not ours: delete it, or name this group otherwise"
-        return Plan(world.memory, hold=Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0))
+        return Plan(world.memory, hold=_in_the_way(name, world.names_taken[name]))
     return Plan(world.memory, act=handover.opened(name, template.body))
+
+
+def _in_the_way(name: str, owner: str) -> Hold:
+    theirs, nobodys = f"belongs to {owner}: give one of the two", "is not ours: delete it, or give this group"
+    message = f"StatefulSet {name} is there already and {theirs if owner else nobodys} another name"
+    return Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0)
 
 
 def _hand_over(world: World, beside: Beside, template: Template) -> Plan:

@@ -47,6 +47,8 @@ class Workload:
     """What the operator last rendered into it; empty when somebody else's template stands there."""
     owner_uid: str
     """uid of the controller that owns it; empty when nobody does."""
+    owner: str = ""
+    """Kind and name of that controller."""
     template: Mapping[str, Any] = field(default_factory=dict)
     """The pod template that stands in it."""
     as_written: bool = True
@@ -131,8 +133,8 @@ class World:
     """At most one for each ordinal: the one that holds it."""
     beside: Beside | None = None
     """Only while there are two StatefulSets."""
-    names_taken: frozenset[str] = frozenset()
-    """Names of ours that StatefulSets of somebody else have."""
+    names_taken: Mapping[str, str] = field(default_factory=dict)
+    """Names of ours that StatefulSets of somebody else have → that controller's kind and name, or nothing."""
     loose: frozenset[int] = frozenset()
     """Ordinals of pods that are named as ours and that the StatefulSet does not control, or not yet: they may run."""
     memory: RolloutMemory = field(default_factory=RolloutMemory)

@@ -41,9 +41,14 @@ def test_it_is_refused_with_the_way_out(of: Any, changes: dict[str, Any], why: s
     assert "set rollout.strategy to InPlace" in decided.hold.message
 
 
-def test_a_name_that_somebody_else_has_is_not_taken() -> None:
-    decided = plan(world(group=group(**WARM), memory=AT_REST, names_taken=frozenset({"payments-alt"})))
+@pytest.mark.parametrize(
+    ("owner", "way_out"),
+    [("", "is not ours: delete it"), ("ConsumerGroup payments-alt", "belongs to ConsumerGroup payments-alt: give one")],
+    ids=["nobody's", "another group's"],
+)
+def test_a_name_that_somebody_else_has_is_not_taken(owner: str, way_out: str) -> None:
+    decided = plan(world(group=group(**WARM), memory=AT_REST, names_taken={"payments-alt": owner}))
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.reason is Reason.FOREIGN_STATEFUL_SET
-    assert "payments-alt" in decided.hold.message
+    assert decided.hold.message.startswith(f"StatefulSet payments-alt is there already and {way_out}")

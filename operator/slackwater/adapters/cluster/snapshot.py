@@ -99,7 +99,7 @@ def to_world(
         workload=sets[0] if sets else None,
         pods=pods,
         loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
-        names_taken=frozenset(each.name for each in all_sets if each not in ours),
+        names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=read_memory(snapshot.group.get("status") or {}),
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
         last_good_template=snapshot.last_good_template,

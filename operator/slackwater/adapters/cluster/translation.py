@@ -35,6 +35,7 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
         update_revision=status.get("updateRevision", ""),
         template_hash=annotations.get(TEMPLATE_HASH, ""),
         owner_uid=controller.get("uid", ""),
+        owner=f"{controller['kind']} {controller['name']}" if controller else "",
         template=spec["template"],
         as_written=metadata.get("generation") == written_generation,
         start=(spec.get("ordinals") or {}).get("start", 0),
