@@ -33,7 +33,7 @@ class Stage:
         return await self.deletion.go_on(parse_consumer_group(obj), obj)
 
     def add_pods(self, owner: str = UID) -> None:
-        owners = [{"uid": owner, "controller": True}]
+        owners = [{"kind": "ConsumerGroup", "name": KEY.name, "uid": owner, "controller": True}]
         metadata = {"namespace": KEY.namespace, "name": KEY.name, "uid": "set", "resourceVersion": "3"}
         spec: dict[str, Any] = {"template": {}}
         self.api.add(STATEFUL_SET, {"metadata": metadata | {"ownerReferences": owners}, "spec": spec})
