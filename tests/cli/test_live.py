@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+import yaml
 
 from slackwater.core.recording import read_world
 from tests.api.manifests import kafka_connection
@@ -125,8 +127,101 @@ def test_a_kafka_that_cannot_be_seen_from_here_is_said_to_be_so(shown: Shown) ->
     assert "✗ 1 observation is fresh: " in said
 
 
-def test_a_mistyped_name_gets_the_nearest_one(shown: Shown) -> None:
-    assert shown.typed("status", "order").sentence.endswith(": did you mean orders?")
+ABOUT_ONE: Final = (
+    "status",
+    "explain",
+    "members",
+    "lag",
+    "observe",
+    *("pause", "resume", "promote", "abort", "retry", "restart", "approve"),
+)
+
+
+@pytest.mark.parametrize("command", ABOUT_ONE)
+def test_a_mistyped_name_gets_the_nearest_one(shown: Shown, command: str) -> None:
+    assert shown.typed(command, "order").sentence.endswith(": did you mean orders?")
+
+
+def test_members_and_lag_agree_with_kafka(shown: Shown) -> None:
+    members = shown.document("members", NAME, "-o", "json")["members"]
+    assert [(each["instanceId"], each["pod"]) for each in members] == [(f"{NAME}-{n}", f"{NAME}-{n}") for n in range(3)]
+    document = yaml.safe_load(shown.typed("lag", NAME, "-o", "yaml").out)
+    owned = {each["instanceId"]: set(each["partitions"]) for each in members}
+    for row in document["partitions"]:
+        assert f"{row['topic']}-{row['partition']}" in owned[row["owner"]]
+        assert row["lag"] == row["end"] - row["committed"]
+    assert len(document["partitions"]) == 6
+
+
+def test_groups_are_listed_with_what_the_operator_says_of_them(shown: Shown) -> None:
+    rows: Any = shown.document("list", "-o", "json")
+    assert [(row["name"], row["phase"], row["readyReplicas"], row["reason"]) for row in rows] == [
+        (NAME, "Ready", REPLICAS, None)
+    ]
+    everywhere = ran("list", "-A", environment={"KUBECONFIG": str(shown.stage.cluster.kubeconfig)})
+    assert shown.stage.cluster.namespace in everywhere.out
+    nothing = ran("list", "-n", "kube-public", environment={"KUBECONFIG": str(shown.stage.cluster.kubeconfig)})
+    assert (nothing.code, nothing.out, nothing.err) == (0, "", "There are no ConsumerGroups in kube-public.\n")
+
+
+def test_a_paused_group_is_explained_and_goes_on_when_resumed(shown: Shown) -> None:
+    assert shown.typed("pause", NAME, "--reason", "audit").out == (
+        f"{NAME}: paused; no pod is restarted until you resume it\n"
+    )
+    shown.stage.cluster.apply(with_env(shown.group, VERSION="paused"))
+    late = shown.typed("status", NAME, "--wait", "--timeout", "2s")
+    assert (late.code, late.out) == (3, "")
+    assert late.err == (
+        f"Error: ConsumerGroup {NAME} was not Ready within 2 s, it is Paused: slackwater explain {NAME} says why.\n"
+    )
+    said = " ".join(shown.typed("explain", NAME).out.split())
+    assert "It waits, Paused: " in said
+    assert "audit" in said
+    assert shown.typed("resume", NAME).out == f"{NAME}: resumed\n"
+    done = shown.typed("status", NAME, "--wait", "--timeout", "2m")
+    assert (done.code, done.err) == (0, "")
+    assert "Ready" in done.out
+
+
+def test_a_restart_is_a_rollout_that_can_be_waited_for(shown: Shown) -> None:
+    before = {pod["metadata"]["uid"] for pod in shown.stage.cluster.pods(NAME)}
+    assert shown.typed("restart", NAME).code == 0
+    assert shown.typed("status", NAME, "--wait", "--timeout", "2m").code == 0
+    assert before.isdisjoint(pod["metadata"]["uid"] for pod in shown.stage.cluster.pods(NAME))
+
+
+def test_a_command_that_would_change_nothing_says_so(shown: Shown) -> None:
+    assert shown.typed("promote", NAME).sentence.endswith("promote: no canary is being held, so nothing changes.")
+
+
+def test_a_version_that_fails_ends_the_wait(shown: Shown) -> None:
+    rollout = {**shown.group["spec"]["rollout"], "onFailure": "Rollback"}
+    failing = with_env(shown.group, CRASH_TIMES="1000")
+    shown.stage.cluster.apply({**failing, "spec": {**failing["spec"], "rollout": rollout}})
+    done = shown.typed("status", NAME, "--wait", "--timeout", "3m")
+    assert done.sentence.startswith(f"the rollout of ConsumerGroup {NAME} is being taken back: ")
+    shown.stage.cluster.apply(shown.group)
+    assert shown.typed("status", NAME, "--wait", "--timeout", "2m").code == 0
+
+
+def test_a_command_without_an_operator_is_given_and_said_to_be_waiting(shown: Shown) -> None:
+    shown.stage.operator.kill()
+    done = shown.typed("pause", NAME, "--timeout", "1s")
+    shown.stage.operator.start()
+    shown.stage.operator.wait_ready()
+    assert done.sentence.startswith("pause is given, but the operator has not taken it up within 1 s: see that it runs")
+    shown.stage.cluster.wait_phase(NAME, "Paused")
+    assert shown.typed("resume", NAME).code == 0
+
+
+def test_kubectl_takes_it_for_its_own(shown: Shown) -> None:
+    environment = {"KUBECONFIG": str(shown.stage.cluster.kubeconfig), "PATH": f"{COMMAND.parent}:{os.environ['PATH']}"}
+    words = ["kubectl", "slackwater", "list", "-n", shown.stage.cluster.namespace]
+    done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    assert NAME in done.stdout
+    words = ["kubectl", "__complete", "slackwater", "expl"]
+    done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["explain", ":4"]
 
 
 def test_a_group_of_another_namespace_is_found(shown: Shown) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import yaml
@@ -19,13 +19,24 @@ from tests.cli.command import COMMAND, ran, typed
 Capsys = pytest.CaptureFixture[str]
 
 COMMAND_LINES = {
-    "a command that there is not": (["statsu", "payments"], "No such command 'statsu': did you mean 'status'?"),
+    "a command that there is not": (
+        ["statsu", "payments"],
+        "No such command 'statsu': did you mean 'status', 'restart'?",
+    ),
     "an option that there is not": (["status", "x", "--wat"], "No such option: --wat"),
     "no name": (["status"], "Missing argument 'NAME': see slackwater status --help."),
     "two names": (["status", "a", "b"], "Got unexpected extra argument"),
     "no file": (["plan"], "Missing option '--filename' / '-f': see slackwater plan --help."),
-    "another output": (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json'"),
+    "another output": (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
     "a table to record": (["observe", "x", "-o", "table"], "Invalid value for '--output' / '-o': 'table' is not"),
+    "both all namespaces and one": (
+        ["list", "-A", "-n", "shop"],
+        "-n and -A exclude each other: leave one of them out",
+    ),
+    "both to watch and to wait": (["status", "x", "--watch", "--wait"], "--watch and --wait exclude each other"),
+    "a timeout for nothing": (["status", "x", "--timeout", "5s"], "--timeout is for --wait: add it"),
+    "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+    "a command without its group": (["promote"], "Missing argument 'NAME': see slackwater promote --help."),
     "a number for a duration": (
         ["observe", "x", "--for", "30"],
         "write a duration in whole h, m, s and ms, such as 45s",
@@ -164,7 +175,19 @@ users: [{name: u, user: {}}]
 """
 
 
-@pytest.mark.parametrize("command", [["status", "payments", "--watch"], ["observe", "payments"]])
+ASKING: Final = [
+    ["status", "payments", "--watch"],
+    ["status", "payments", "--wait"],
+    ["observe", "payments"],
+    ["explain", "payments"],
+    ["members", "payments"],
+    ["lag", "payments", "--watch"],
+    ["list"],
+    *([word, "payments"] for word in ("pause", "resume", "promote", "abort", "retry", "restart", "approve")),
+]
+
+
+@pytest.mark.parametrize("command", ASKING, ids=" ".join)
 def test_a_cluster_that_does_not_answer(command: list[str], tmp_path: Path) -> None:
     """As a process: nothing that a library logs, and no exception at its end, may come besides."""
     file = tmp_path / "kubeconfig"

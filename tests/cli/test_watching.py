@@ -10,7 +10,7 @@ import pytest
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
 from slackwater.cli.live import Sight, live_sights
-from slackwater.cli.status_command import line_by_line
+from slackwater.cli.status_command import STATUS, line_by_line
 from slackwater.core.observation import Unobserved
 from slackwater.core.plan import plan
 from tests.api.manifests import consumer_group
@@ -74,7 +74,7 @@ async def test_a_missing_connection_shows_and_ends_nothing() -> None:
 
 def test_a_line_is_written_only_when_more_than_the_time_changed() -> None:
     lines: list[str] = []
-    show = line_by_line(lines.append)
+    show = line_by_line(lines.append, STATUS)
     for world in (builders.world(), builders.world(now=builders.NOW + 1), builders.rolling()):
         show(Sight(world, plan(world)))
     assert len(lines) == 2

@@ -18,7 +18,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import EVENT
 from slackwater.shell.operator import run
 
-WRITES: Final = ("apply", "apply_status", "set_finalizers", "delete", "create")
+WRITES: Final = ("apply", "apply_status", "set_finalizers", "annotate", "delete", "create")
 """The methods of KubernetesApi that change the cluster; a test holds that there is no other."""
 
 Write = Callable[..., Awaitable[Any]]

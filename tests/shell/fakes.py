@@ -128,6 +128,18 @@ class FakeApi:
             del self.objects[place]
         return written
 
+    async def annotate(self, kind: Kind, obj: Mapping[str, Any], values: Mapping[str, str | None]) -> Json | None:
+        self._ask("annotate", kind)
+        metadata = obj["metadata"]
+        there = self.objects.get((kind.name, metadata["namespace"], metadata["name"]))
+        if there is None:
+            return None
+        if there["metadata"]["uid"] != metadata["uid"]:
+            raise Conflict("another one has its name")
+        changed = {**there["metadata"].get("annotations", {}), **values}
+        kept = {key: value for key, value in changed.items() if value is not None}
+        return self._store(kind, {**there, "metadata": {**there["metadata"], "annotations": kept}})
+
     async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
         self._ask("delete", kind)
         self.objects.pop((kind.name, namespace, name), None)

@@ -55,8 +55,12 @@ async def read_group(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
 async def check_installed(api: KubernetesApi) -> None:
     """Raises NotInstalled where the cluster does not know our resource types."""
     if await api.read(_DISCOVERY, "", "") is None:
-        message = f"the cluster does not know {API_VERSION}, so Slackwater is not installed there: install its chart,"
-        raise NotInstalled(f"{message} or use another --context")
+        raise not_installed()
+
+
+def not_installed() -> NotInstalled:
+    message = f"the cluster does not know {API_VERSION}, so Slackwater is not installed there: install its chart,"
+    return NotInstalled(f"{message} or use another --context")
 
 
 async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:

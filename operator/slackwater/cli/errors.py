@@ -3,7 +3,12 @@
     SlackwaterError
     ├── NotInstalled      the cluster does not know ConsumerGroups
     ├── NoSuchGroup       there is no ConsumerGroup of that name
-    └── FileUnusable      a file that is not there, cannot be read, or holds something else
+    ├── FileUnusable      a file that is not there, cannot be read, or holds something else
+    ├── KafkaUnseen       the group cannot be seen in Kafka from here
+    ├── NothingToDo       a command that would change nothing
+    ├── NotObeyed         the operator has not taken a command up in time
+    ├── NotReached        what is waited for has not come about in time
+    └── WentWrong         what is waited for cannot come about any more
 
 Each is one sentence: what happened, what it means, what to do. The command ends with 1; with 2 for a mistyped command
 line, which is typer's to refuse.
@@ -24,3 +29,23 @@ class NoSuchGroup(SlackwaterError):
 
 class FileUnusable(SlackwaterError):
     """A file given on the command line cannot be used."""
+
+
+class KafkaUnseen(SlackwaterError):
+    """What was asked for is known to Kafka only, and it cannot be asked from here."""
+
+
+class NothingToDo(SlackwaterError):
+    """The group is such that the command changes nothing."""
+
+
+class NotObeyed(SlackwaterError):
+    """The command is given; the operator has not taken it up in time."""
+
+
+class NotReached(SlackwaterError):
+    """In time. Exit code 3, so that a script can tell it from a failure."""
+
+
+class WentWrong(SlackwaterError):
+    """The rollout that was waited for has failed, or was taken back."""

@@ -1,7 +1,7 @@
 """The edge: whatever goes wrong becomes one sentence on standard error, and an exit code.
 
-1 something failed; 2 the command line was mistyped; 130 interrupted. With SLACKWATER_DEBUG set (or `--debug`) the
-traceback comes as well.
+1 something failed; 2 the command line was mistyped; 3 what was waited for took too long; 130 interrupted. With
+SLACKWATER_DEBUG set (or `--debug`) the traceback comes as well.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typer import Abort
 from typer.exceptions import TyperException
 
 from slackwater.api.errors import InvalidSpec, SlackwaterError
+from slackwater.cli.errors import NotReached
 
 DEBUG_VARIABLE: Final = "SLACKWATER_DEBUG"
 INTERRUPTED: Final = 130
 FAILED: Final = 1
+NOT_REACHED: Final = 3
 
 
 def run(command_line: Callable[[], int | None]) -> int:
@@ -31,6 +33,8 @@ def run(command_line: Callable[[], int | None]) -> int:
         return _complain(usage_sentence(error), error, error.exit_code)
     except InvalidSpec as error:
         return _complain(invalid_sentence(error), error, FAILED)
+    except NotReached as error:
+        return _complain(str(error), error, NOT_REACHED)
     except SlackwaterError as error:
         return _complain(str(error), error, FAILED)
     except BrokenPipeError:

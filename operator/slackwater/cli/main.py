@@ -9,25 +9,24 @@ command line, `--help` and `plan --world` answer at once.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import re
 import sys
 from enum import StrEnum
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.live import Live
 
-from slackwater.api.durations import parse_duration_ms
 from slackwater.cli import failures
+from slackwater.cli.completion import Shell, answer_shells, script
 from slackwater.cli.documents import plan_document, status_document
 from slackwater.cli.errors import FileUnusable
 from slackwater.cli.files import Manifests, read_manifests, read_world_file
+from slackwater.cli.group_commands import register
 from slackwater.cli.judgement import Judgement, judge_recorded, judgement_table
 from slackwater.cli.kubeconfig import namespace_of
+from slackwater.cli.options import As, Context, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pipeline_command import pipeline
 from slackwater.cli.view import render_view
 from slackwater.core.observation import Unobserved
@@ -37,54 +36,38 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_mar
 app.add_typer(pipeline, name="pipeline")
 
 
-class Output(StrEnum):
-    TABLE = "table"
-    JSON = "json"
-
-
 class Recording(StrEnum):
     JSON = "json"
 
 
-def _name(text: str) -> str:
-    """Kubernetes' own rule for names; anything else would make another path of the request's."""
-    if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", text):
-        raise typer.BadParameter(f"{text!r} is no name: write lower-case letters, digits and -")
-    return text
-
-
-def _seconds(text: str) -> float:
-    try:
-        return parse_duration_ms(text) / 1000
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
-Name = Annotated[str, typer.Argument(help="The ConsumerGroup's name.", metavar="NAME", parser=_name)]
-Namespace = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace", "-n", metavar="NAMESPACE", parser=_name, help="Its namespace; the context's when not given."
-    ),
-]
-Context = Annotated[
-    str | None, typer.Option(metavar="NAME", help="A context of the kubeconfig; the current one when not given.")
-]
-As = Annotated[Output, typer.Option("--output", "-o", help="table for people, json for programs.")]
 For = Annotated[
     float | None,
     typer.Option(
         "--for",
         metavar="DURATION",
-        parser=_seconds,
+        parser=parse_seconds,
         help="How long to watch the group in Kafka, such as 30s; 0s looks once. By default as long as it takes to"
         " tell whether the group is calm: its stableFor and 1s.",
     ),
 ]
 
 
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="DURATION",
+        parser=parse_seconds,
+        help="How long, such as 10m; as long as it takes when not given.",
+    ),
+]
+
+register(app)
+
+
 def main() -> None:
     """Run the command line."""
+    answer_shells()
     sys.exit(failures.run(lambda: app(standalone_mode=False)))
 
 
@@ -98,7 +81,7 @@ def slackwater(
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
 
-    Exit codes: 0 done, 1 failed, 2 mistyped, 130 interrupted. A plan that holds is done, too.
+    Exit codes: 0 done, 1 failed, 2 mistyped, 3 not reached in time, 130 interrupted. A plan that holds is done, too.
     """
     if debug:
         os.environ[failures.DEBUG_VARIABLE] = "1"
@@ -167,51 +150,49 @@ def observe(
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
         typer.echo(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}.", err=True)
-    _print_json(write_world(recorded, f"slackwater {version('slackwater')}"))
+    print_document(write_world(recorded, f"slackwater {version('slackwater')}"), Output.JSON)
 
 
 @app.command()
-def status(
+def status(  # noqa: PLR0913, PLR0917 - an option each
     name: Name,
     namespace: Namespace = None,
     context: Context = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Go on until the group is deleted, or until Ctrl-C.")
-    ] = False,
+    watch: Watch = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Until every pod has the wanted version and is Ready.")] = False,
+    timeout_s: Timeout = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Show a group's pods, members, partitions, gates, conditions and the step in hand. Changes nothing."""
-    from slackwater.cli.status_command import look_once
+    """Show a group's pods, members, partitions, gates, conditions and the step in hand. Changes nothing.
 
+    With --wait the exit code is 0 once it is Ready, 1 when its rollout has failed, and 3 after --timeout.
+    """
+    from slackwater.cli.status_command import STATUS, look_once
+    from slackwater.cli.status_command import watch as watch_group
+
+    if watch and wait:
+        raise typer.BadParameter("--watch and --wait exclude each other: leave one of them out")
+    if timeout_s is not None and not wait:
+        raise typer.BadParameter("--timeout is for --wait: add it")
     place = namespace or namespace_of(context)
     if watch:
-        try:
-            _watch(context, place, name, output)
-        except KeyboardInterrupt:
-            return  # that is how one leaves it
+        watch_group(context, place, name, output, STATUS)
+        return
+    if wait:
+        from slackwater.cli.waiting import wait_until_ready
+
+        asyncio.run(wait_until_ready(context, place, name, timeout_s))
+    sight = asyncio.run(look_once(context, place, name))
+    if output is Output.TABLE:
+        Console().print(render_view(sight.world, sight.plan))
     else:
-        sight = asyncio.run(look_once(context, place, name))
-        if output is Output.JSON:
-            _print_json(status_document(sight.world, sight.plan))
-        else:
-            Console().print(render_view(sight.world, sight.plan))
+        print_document(status_document(sight.world, sight.plan), output)
 
 
-def _watch(context: str | None, namespace: str, name: str, output: Output) -> None:
-    from slackwater.cli.status_command import Show, in_place, line_by_line, look_on, one_below_the_other
-
-    def look(show: Show) -> None:
-        asyncio.run(look_on(context, namespace, name, show))
-        typer.echo(f"ConsumerGroup {name} was deleted.", err=True)
-
-    console = Console()
-    if output is Output.JSON:
-        look(line_by_line(lambda line: print(line, flush=True)))  # noqa: T201 - a program may be waiting for the line
-    elif console.is_terminal:
-        with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
-            look(in_place(console, live))
-    else:
-        look(one_below_the_other(console))
+@app.command()
+def completion(shell: Annotated[Shell, typer.Argument(help="The shell that you use.")]) -> None:
+    """Print the shell's completion script: `source <(slackwater completion bash)`; fish: `... | source`."""
+    typer.echo(script(shell))
 
 
 def _place_of(manifests: Manifests, namespace: str | None, context: str | None) -> str:
@@ -222,12 +203,8 @@ def _place_of(manifests: Manifests, namespace: str | None, context: str | None) 
 
 
 def _print_judgement(judgement: Judgement, output: Output) -> None:
-    if output is Output.JSON:
-        _print_json(plan_document(judgement.world, judgement.plan, judgement.explanation))
+    if output is not Output.TABLE:
+        print_document(plan_document(judgement.world, judgement.plan, judgement.explanation), output)
         return
     console = Console()
     console.print(judgement_table(judgement, console.options.ascii_only))
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    typer.echo(json.dumps(document, indent=2))

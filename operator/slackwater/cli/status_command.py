@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Any, Final
 
+import typer
+import yaml
 from rich.console import Console, RenderableType
 from rich.live import Live
 
@@ -14,6 +19,7 @@ from slackwater.cli.access import cluster, read_group
 from slackwater.cli.documents import status_document
 from slackwater.cli.live import Sight, live_sights, sight_of
 from slackwater.cli.lookout import Lookout
+from slackwater.cli.options import Output
 from slackwater.cli.view import render_view
 
 Show = Callable[[Sight], None]
@@ -41,25 +47,58 @@ async def look_on(context: str | None, namespace: str, name: str, show: Show) ->
                 show(sight)
 
 
-def in_place(console: Console, live: Live) -> Show:
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What of a sight is shown, for people and for programs; and what makes it another one."""
+
+    picture: Callable[[Sight], RenderableType]
+    document: Callable[[Sight], Any]
+    gist: Callable[[Sight], object]
+
+
+def watch(context: str | None, namespace: str, name: str, output: Output, face: Face) -> None:
+    """Until the group is deleted, or Ctrl-C: redrawn on a terminal, else one below the other."""
+
+    def look(show: Show) -> None:
+        asyncio.run(look_on(context, namespace, name, show))
+        typer.echo(f"ConsumerGroup {name} was deleted.", err=True)
+
+    console = Console()
+    with suppress(KeyboardInterrupt):  # that is how one leaves it
+        if output is Output.JSON:
+            look(line_by_line(lambda line: print(line, flush=True), face))  # noqa: T201 - somebody waits for the line
+        elif output is Output.YAML:
+            look(_when_changed(face.gist, lambda sight: print("---\n" + _yaml(face, sight), flush=True)))  # noqa: T201
+        elif console.is_terminal:
+            with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+                look(in_place(console, live, face))
+        else:
+            look(one_below_the_other(console, face))
+
+
+def in_place(console: Console, live: Live, face: Face) -> Show:
     """Redraw a terminal's picture when it changed."""
 
     def rendered(sight: Sight) -> str:
         with console.capture() as capture:
-            console.print(_picture(sight))
+            console.print(face.picture(sight))
         return capture.get()
 
-    return _when_changed(rendered, lambda sight: live.update(_picture(sight), refresh=True))
+    return _when_changed(rendered, lambda sight: live.update(face.picture(sight), refresh=True))
 
 
-def one_below_the_other(console: Console) -> Show:
+def one_below_the_other(console: Console, face: Face) -> Show:
     """A picture after the other, where there is no terminal to redraw."""
-    return _when_changed(_gist, lambda sight: console.print(_picture(sight), "", soft_wrap=False))
+    return _when_changed(face.gist, lambda sight: console.print(face.picture(sight), "", soft_wrap=False))
 
 
-def line_by_line(write: Callable[[str], None]) -> Show:
+def line_by_line(write: Callable[[str], None], face: Face) -> Show:
     """A JSON document a line, for programs."""
-    return _when_changed(_gist, lambda sight: write(json.dumps(status_document(sight.world, sight.plan))))
+    return _when_changed(face.gist, lambda sight: write(json.dumps(face.document(sight))))
+
+
+def _yaml(face: Face, sight: Sight) -> str:
+    return yaml.safe_dump(face.document(sight), sort_keys=False, allow_unicode=True).rstrip("\n")
 
 
 def _when_changed(gist: Callable[[Sight], object], show: Show) -> Show:
@@ -74,13 +113,16 @@ def _when_changed(gist: Callable[[Sight], object], show: Show) -> Show:
     return show_if_new
 
 
-def _picture(sight: Sight) -> RenderableType:
-    return render_view(sight.world, sight.plan, trouble=sight.trouble)
-
-
 def _gist(sight: Sight) -> object:
     """All but what changes with every look: the time, how long ago something was, and the lag."""
     document = status_document(sight.world, sight.plan)
     group = {key: value for key, value in document["group"].items() if key not in ("observedAt", "lag")}
     pods = [{key: value for key, value in pod.items() if key not in ("note", "lag")} for pod in document["pods"]]
     return {**document, "at": None, "group": group, "pods": pods, "trouble": sight.trouble}
+
+
+STATUS: Final = Face(
+    picture=lambda sight: render_view(sight.world, sight.plan, trouble=sight.trouble),
+    document=lambda sight: status_document(sight.world, sight.plan),
+    gist=_gist,
+)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.cli.explanation import Explanation, Outcome, explain
+from slackwater.cli.explanation import Explanation, explain
 from slackwater.cli.gates import GateVerdict, gates_by_reason
+from slackwater.cli.outcome import Outcome, alarms, conditions_of, outcome_of, rollout_in_words, told_by_the_operator
 from slackwater.cli.pod_rows import compact, pod_rows
-from slackwater.cli.protocol_words import cutover_ahead, protocol_line, refused
+from slackwater.cli.protocol_words import protocol_line, refused
 from slackwater.cli.view_tables import (
     condition_messages,
     condition_table,
@@ -27,16 +28,13 @@ from slackwater.cli.view_tables import (
     strangers,
 )
 from slackwater.core.memory import moment
-from slackwater.core.observation import GroupObservation, Unobserved
+from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan
 from slackwater.core.text import seconds
 from slackwater.core.world import World
 
 WIDE: Final = 110
 """Columns from which conditions are shown with their messages beside the gates."""
-
-_ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts"}
-"""Conditions whose message is shown whole when they are true, and its label."""
 
 _PHASE_STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
 
@@ -48,12 +46,6 @@ def render_view(world: World, plan: Plan, width: int | None = None, trouble: str
     picture is not of now.
     """
     return _View(world, plan, explain(world, plan), width, trouble)
-
-
-class _Outcome(NamedTuple):
-    label: str
-    reason: str
-    words: str
 
 
 @dataclass(frozen=True)
@@ -80,15 +72,20 @@ class _View:
         yield Text()
         gates, whose = self._gates()
         below = Table.grid(padding=(0, 3))
-        below.add_row(gate_table(gates, whose, ascii_only), condition_table(self._conditions(), wide))
+        below.add_row(gate_table(gates, whose, ascii_only), condition_table(conditions_of(self.world), wide))
         yield below
-        yield from gate_messages(gates, said=self._outcome().words)
+        yield from gate_messages(gates, said=self._outcome.words)
         if not wide:
-            yield from condition_messages(self._conditions(), self._said())
+            yield from condition_messages(conditions_of(self.world), self._said())
 
     def _said(self) -> set[str]:
         refusal = refused(self.world, self.plan)
-        return {self._outcome().words, *(message for _, message in self._alarms()), refusal.message if refusal else ""}
+        shown = {message for _, message in alarms(self.world, self.explanation)}
+        return {self._outcome.words, *shown, refusal.message if refusal else ""}
+
+    @property
+    def _outcome(self) -> Outcome:
+        return outcome_of(self.world, self.explanation)
 
     def _only_topic(self) -> str:
         topics = self.world.group.spec.topics
@@ -115,60 +112,24 @@ class _View:
         status_of = world.group.status.get("observedGeneration", 0)
         if world.group.status and status_of != world.group.metadata.generation:
             yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
-        yield "Rollout", Text(_rollout(world, self.plan))
+        yield "Rollout", Text(rollout_in_words(world, self.plan))
         yield "Protocol", protocol_line(world, self.plan)
-        outcome = self._outcome()
+        outcome = self._outcome
         reason = f"{outcome.reason}: " if outcome.reason else ""
-        yield outcome.label, Text.assemble((reason, "bold yellow"), outcome.words)
+        yield "Hold" if outcome.holds else "Next", Text.assemble((reason, "bold yellow"), outcome.words)
         if self.explanation.afterwards:
             yield "Then", Text(self.explanation.afterwards)
         yield "Group", _group(world)
-        for kind, message in self._alarms():
+        for kind, message in alarms(self.world, self.explanation):
             yield kind, Text(message, "bold yellow")
-
-    def _alarms(self) -> Iterator[tuple[str, str]]:
-        """What is not as it should be and stands nowhere else: not in what comes next, and not as a gate's word."""
-        for condition in self._conditions():
-            label, message = _ALARMS.get(str(condition["type"])), str(condition.get("message") or "")
-            if label and condition["status"] == "True" and message and message not in self._outcome().words:
-                yield label, message
-
-    def _outcome(self) -> _Outcome:
-        """What comes next, or why nothing does; where the operator sees more than we, it has the word."""
-        if told := self._told_by_the_operator():
-            if told.get("status") == "True":
-                return _Outcome("Hold", str(told.get("reason")), str(told.get("message")))
-            return _Outcome("Next", "", str(told.get("message")))
-        label = "Hold" if self.explanation.outcome is Outcome.HOLD else "Next"
-        return _Outcome(label, self.explanation.reason, self.explanation.words)
-
-    def _told_by_the_operator(self) -> Mapping[str, Any]:
-        """Its condition about the gates, where it can see more than we; empty where we see for ourselves."""
-        if not isinstance(self.world.kafka, Unobserved):
-            return {}
-        return next((c for c in self._conditions() if c["type"] == "RolloutGated"), {})
 
     def _gates(self) -> tuple[Sequence[GateVerdict], str]:
         """Our own judgement; where Kafka cannot be asked from here, the operator's word."""
-        if gated := self._told_by_the_operator():
+        if gated := told_by_the_operator(self.world):
             told = gates_by_reason(str(gated.get("reason")), str(gated.get("message")))
             if told is not None:
                 return told, "Gates, by the operator"
         return self.explanation.gates, "Gates"
-
-    def _conditions(self) -> Sequence[Mapping[str, Any]]:
-        conditions = self.world.group.status.get("conditions")
-        return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
-
-
-def _rollout(world: World, plan: Plan) -> str:
-    memory, phase = plan.memory, plan.memory.phase
-    if not phase.under_way:
-        return f"{phase.value}: {memory.message}" if memory.message else f"{phase.value}, version {memory.target_hash}"
-    done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
-    what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
-    since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
-    return f"{phase.value}{since}: {done} of {world.group.spec.replicas} pods {what}"
 
 
 def _group(world: World) -> Text:

@@ -110,6 +110,14 @@ class KubernetesApi:
         path = kind.path(metadata["namespace"], metadata["name"])
         return await self._send("PATCH", kind, path, {}, body, MERGE, absent_is_none=True)
 
+    async def annotate(self, kind: Kind, obj: Mapping[str, Any], values: Mapping[str, str | None]) -> Json | None:
+        """Set annotations, or remove those that are None; None when the object is gone, Conflict when another one has
+        its name."""
+        metadata = obj["metadata"]
+        body = {"metadata": {"uid": metadata["uid"], "annotations": dict(values)}}
+        path = kind.path(metadata["namespace"], metadata["name"])
+        return await self._send("PATCH", kind, path, {}, body, MERGE, absent_is_none=True)
+
     async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
         """Delete exactly this object; fine when it is gone already, Conflict when another one has its name."""
         body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}

@@ -70,5 +70,5 @@ def _took_s(world: World, known: Handover) -> float | None:
             return None
         if sighting.since - sighting.absent_at > _LOOKS_APART_S:
             return None
-        joined_at = max(joined_at, sighting.since)
+        joined_at = max(joined_at, (sighting.absent_at + sighting.since) / 2)  # between two looks
     return joined_at - known.running_since if joined_at > known.running_since else None

@@ -1,0 +1,121 @@
+"""Giving a group a command, by annotation, and waiting until the operator has obeyed it.
+
+What the operator would do is asked of its own code first, so that a command that changes nothing is refused here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.adapters.cluster.snapshot import Snapshot, to_world
+from slackwater.api.annotations import APPROVE, GROUP, PAUSE, RESTART
+from slackwater.cli.access import cluster, read_group
+from slackwater.cli.errors import NothingToDo, NotObeyed
+from slackwater.core.commands import obey
+from slackwater.core.history import GroupHistory
+from slackwater.core.observation import Unobserved
+from slackwater.core.reasons import Reason
+from slackwater.core.text import seconds
+
+POLL_S: Final = 0.2
+_NOT_LOOKED: Final = "Kafka is not asked for this"
+
+
+async def give(context: str | None, namespace: str, name: str, command: str, timeout_s: float) -> str:
+    """Give one of `TOKEN_COMMANDS`; returns what came of it, in words.
+
+    With a `timeout_s` of 0 nothing is waited for. Raises NothingToDo where it would change nothing, NotObeyed where the
+    operator does not take it up in time, ClusterFailed, NoSuchGroup and NotInstalled.
+    """
+    async with cluster(context) as api:
+        snapshot = await read_group(api, namespace, name)
+        token = datetime.now(UTC).isoformat()
+        words = _foreseen(snapshot, command, token)
+        await _annotate(api, snapshot, {command: token})
+        word = command.removeprefix(f"{GROUP}/")
+        if timeout_s <= 0:
+            return f"{name}: {word} is given, and obeyed as soon as the operator sees it"
+
+        def is_obeyed(group: dict[str, Any]) -> bool:
+            return bool((group.get("status", {}).get("commands") or {}).get(command) == token)
+
+        group = await _wait(api, snapshot, is_obeyed, word, timeout_s)
+        if command == APPROVE:
+            words = _of_recommendation(group)
+        return f"{name}: {words}"
+
+
+async def pause(context: str | None, namespace: str, name: str, reason: str, timeout_s: float) -> str:
+    """Hold the group's rollout; returns what came of it. Raises as `give`, but NothingToDo."""
+    async with cluster(context) as api:
+        snapshot = await read_group(api, namespace, name)
+        await _annotate(api, snapshot, {PAUSE: reason})
+        if timeout_s > 0:
+            await _wait(api, snapshot, lambda group: _phase(group) == "Paused", "pause", timeout_s)
+        return f"{name}: paused; no pod is restarted until you resume it"
+
+
+async def resume(context: str | None, namespace: str, name: str, timeout_s: float) -> str:
+    """Let the group's rollout go on; returns what came of it. Raises as `give`."""
+    async with cluster(context) as api:
+        snapshot = await read_group(api, namespace, name)
+        if PAUSE not in (snapshot.group["metadata"].get("annotations") or {}):
+            raise NothingToDo(f"{name} is not paused, so there is nothing to resume")
+        await _annotate(api, snapshot, {PAUSE: None})
+        if timeout_s > 0:
+            await _wait(api, snapshot, lambda group: _phase(group) not in ("Paused", ""), "resume", timeout_s)
+        return f"{name}: resumed"
+
+
+def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
+    """What the operator will say to it. Raises NothingToDo, InvalidSpec."""
+    if command == RESTART:
+        return "every pod is replaced, each after its gates, as in any rollout"
+    if command == APPROVE:  # what is recommended, only the operator knows
+        return ""
+    now = time.time()
+    world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, _NOT_LOOKED, now), GroupHistory(), now)
+    metadata = world.group.metadata
+    annotations = {**metadata.annotations, command: token}
+    told = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
+    memory, notes = obey(replace(world, group=told))
+    words = next(note.message for note in notes if note.message.startswith(command.removeprefix(f"{GROUP}/")))
+    if replace(memory, commands=world.memory.commands) == world.memory:
+        raise NothingToDo(f"{world.group.name} is as it was: {words}")
+    return words
+
+
+def _of_recommendation(group: dict[str, Any]) -> str:
+    said = group.get("status", {}).get("recommendation") or {}
+    return f"approve: {said.get('message') or 'there is no recommendation for this group'}"
+
+
+async def _annotate(api: KubernetesApi, snapshot: Snapshot, values: dict[str, str | None]) -> None:
+    if await api.annotate(CONSUMER_GROUP, snapshot.group, values) is None:
+        name = snapshot.group["metadata"]["name"]
+        raise Conflict(f"ConsumerGroup {name} has just been deleted: there is nothing left to command")
+
+
+async def _wait(api: KubernetesApi, snapshot: Snapshot, done: Any, word: str, timeout_s: float) -> dict[str, Any]:
+    metadata, deadline = snapshot.group["metadata"], time.monotonic() + timeout_s
+    while True:
+        group = await api.read(CONSUMER_GROUP, metadata["namespace"], metadata["name"])
+        if group is None or group["metadata"]["uid"] != metadata["uid"]:
+            raise Conflict(f"ConsumerGroup {metadata['name']} has just been deleted: there is nothing left to command")
+        if done(group):
+            return group
+        if time.monotonic() >= deadline:
+            waited = f"{word} is given, but the operator has not taken it up within {seconds(timeout_s)}"
+            raise NotObeyed(f"{waited}: see that it runs; it will obey when it does")
+        await asyncio.sleep(POLL_S)
+
+
+def _phase(group: dict[str, Any]) -> str:
+    return str(group.get("status", {}).get("phase") or "")

@@ -1,0 +1,67 @@
+"""What the commands have in common: their arguments and options, and how documents are printed."""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.console import Console, RenderableType
+
+from slackwater.api.durations import parse_duration_ms
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def parse_name(text: str) -> str:
+    """Kubernetes' own rule for names; anything else would make another path of the request's."""
+    if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", text):
+        raise typer.BadParameter(f"{text!r} is no name: write lower-case letters, digits and -")
+    return text
+
+
+def parse_seconds(text: str) -> float:
+    try:
+        return parse_duration_ms(text) / 1000
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+Name = Annotated[str, typer.Argument(help="The ConsumerGroup's name.", metavar="NAME", parser=parse_name)]
+Namespace = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace",
+        "-n",
+        metavar="NAMESPACE",
+        parser=parse_name,
+        help="Its namespace; the context's when not given.",
+    ),
+]
+Context = Annotated[
+    str | None, typer.Option(metavar="NAME", help="A context of the kubeconfig; the current one when not given.")
+]
+As = Annotated[Output, typer.Option("--output", "-o", help="table for people, json or yaml for programs.")]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until the group is deleted, or until Ctrl-C.")]
+
+
+def print_document(document: Any, output: Output) -> None:
+    """As JSON or YAML."""
+    if output is Output.YAML:
+        typer.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip("\n"))
+    else:
+        typer.echo(json.dumps(document, indent=2))
+
+
+def print_whole(table: RenderableType) -> None:
+    """As kubectl does it: a line that is wider than the terminal is not cut."""
+    console = Console()
+    console.width = max(console.width, console.measure(table).maximum)
+    console.print(table)

@@ -1,0 +1,61 @@
+"""What comes next for a group, or why nothing does. Where the operator sees more than we do, it has the word. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from slackwater.cli.explanation import Explanation
+from slackwater.cli.explanation import Outcome as Kind
+from slackwater.cli.protocol_words import cutover_ahead
+from slackwater.core.observation import Unobserved
+from slackwater.core.plan import Plan
+from slackwater.core.text import seconds
+from slackwater.core.world import World
+
+_ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts"}
+"""Conditions whose message is shown whole when they are true, and its label."""
+
+
+class Outcome(NamedTuple):
+    holds: bool
+    reason: str
+    words: str
+
+
+def outcome_of(world: World, explanation: Explanation) -> Outcome:
+    if told := told_by_the_operator(world):
+        holds = told.get("status") == "True"
+        return Outcome(holds, str(told.get("reason")) if holds else "", str(told.get("message")))
+    return Outcome(explanation.outcome is Kind.HOLD, explanation.reason, explanation.words)
+
+
+def told_by_the_operator(world: World) -> Mapping[str, Any]:
+    """Its condition about the gates, where it can see more than we; empty where we see for ourselves."""
+    if not isinstance(world.kafka, Unobserved):
+        return {}
+    return next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
+
+
+def conditions_of(world: World) -> Sequence[Mapping[str, Any]]:
+    conditions = world.group.status.get("conditions")
+    return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
+
+
+def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:
+    """What is not as it should be and stands nowhere else: not in what comes next, and not as a gate's word."""
+    said = outcome_of(world, explanation).words
+    for condition in conditions_of(world):
+        label, message = _ALARMS.get(str(condition["type"])), str(condition.get("message") or "")
+        if label and condition["status"] == "True" and message and message not in said:
+            yield label, message
+
+
+def rollout_in_words(world: World, plan: Plan) -> str:
+    memory, phase = plan.memory, plan.memory.phase
+    if not phase.under_way:
+        return f"{phase.value}: {memory.message}" if memory.message else f"{phase.value}, version {memory.target_hash}"
+    done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
+    what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
+    since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
+    return f"{phase.value}{since}: {done} of {world.group.spec.replicas} pods {what}"

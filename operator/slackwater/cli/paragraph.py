@@ -1,0 +1,72 @@
+"""`slackwater explain`: why a group waits, or what it does, in one paragraph. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from slackwater.cli.explanation import Outcome, explain
+from slackwater.cli.outcome import alarms, outcome_of, rollout_in_words
+from slackwater.cli.pod_rows import PodRow, pod_rows
+from slackwater.cli.protocol_words import protocol_in_words, refused
+from slackwater.core.observation import GroupObservation
+from slackwater.core.plan import Plan
+from slackwater.core.text import listing
+from slackwater.core.world import World
+
+Json = dict[str, Any]
+
+
+def paragraph(world: World, plan: Plan) -> str:
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan))
+
+
+def explain_document(world: World, plan: Plan) -> Json:
+    """Fields are added to it, never renamed. `reason`: of the hold; empty where nothing holds the group."""
+    outcome = outcome_of(world, explain(world, plan))
+    return {
+        "version": 1,
+        "namespace": world.group.namespace,
+        "name": world.group.name,
+        "phase": world.group.status.get("phase"),
+        "holds": outcome.holds,
+        "reason": outcome.reason,
+        "words": paragraph(world, plan),
+    }
+
+
+def _sentences(world: World, plan: Plan) -> Iterator[str]:
+    explanation = explain(world, plan)
+    outcome = outcome_of(world, explanation)
+    yield from _of_the_operator(world)
+    if plan.memory.phase.under_way or outcome.holds:
+        yield f"{world.group.name} is {rollout_in_words(world, plan)}"
+    if outcome.holds:
+        yield f"It waits, {outcome.reason}: {outcome.words}"
+    elif explanation.outcome is Outcome.ACT:
+        yield f"Nothing holds it up; next: {outcome.words}"
+    else:
+        yield f"{world.group.name}: {outcome.words}"
+    if explanation.afterwards:
+        yield f"After that, {explanation.afterwards}"
+    rows = pod_rows(world, plan, explanation)
+    if down := [_not_ready(row) for row in rows if not row.ready and row.name not in outcome.words]:
+        yield f"Not Ready: {listing(down)}"
+    if refusal := refused(world, plan):
+        yield f"Its protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
+    for label, message in alarms(world, explanation):
+        yield f"{label}: {message}"
+    if not isinstance(world.kafka, GroupObservation):
+        yield f"From here the group cannot be seen ({world.kafka.message}), so this is what the operator says"
+
+
+def _of_the_operator(world: World) -> Iterator[str]:
+    group = world.group
+    if not group.status:
+        yield f"The operator has not taken {group.name} up yet: see that it runs, and that it watches {group.namespace}"
+    elif group.status.get("observedGeneration") != group.metadata.generation:
+        yield f"The operator has not taken up generation {group.metadata.generation} of {group.name} yet"
+
+
+def _not_ready(row: PodRow) -> str:
+    return f"{row.name} ({row.note})" if row.note else row.name

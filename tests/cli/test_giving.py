@@ -1,0 +1,153 @@
+"""Commands are given by annotation, and are done when the operator has taken them up."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.api.annotations import ABORT, APPROVE, PAUSE, PROMOTE, RESTART, RETRY
+from slackwater.cli import giving
+from slackwater.cli.errors import NoSuchGroup, NothingToDo, NotObeyed
+from slackwater.core.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.shell.store import Key
+from tests.api.manifests import consumer_group
+from tests.shell.fakes import FakeApi
+
+KEY = Key("shop", "payments")
+FAILED = RolloutMemory(
+    phase=RolloutPhase.FAILED,
+    target_hash="new",
+    failed_hash="new",
+    last_good_revision="payments-1",
+    last_good_hash="old",
+)
+OBEDIENT = 5.0
+"""Seconds that a command may wait for an operator that answers at once."""
+
+
+class Cluster(FakeApi):
+    """With an operator that does `obey` whenever somebody looks."""
+
+    obey: Callable[[dict[str, Any]], None] | None = None
+
+    async def read(self, kind: Any, namespace: str, name: str) -> Any:
+        if kind.name == "APIResourceList":
+            return {}  # Slackwater is installed
+        if kind is CONSUMER_GROUP and self.obey is not None and (obj := self.group()) is not None:
+            self.obey(obj)
+        return await super().read(kind, namespace, name)
+
+    def group(self) -> Any:
+        return self.objects.get(("ConsumerGroup", *KEY))
+
+    def annotations(self) -> dict[str, str]:
+        found: dict[str, str] = self.group()["metadata"].get("annotations", {})
+        return found
+
+
+def obeys_tokens(obj: dict[str, Any]) -> None:
+    tokens = {key: value for key, value in obj["metadata"].get("annotations", {}).items() if key != PAUSE}
+    obj["status"] = {**obj.get("status", {}), "commands": tokens}
+
+
+def obeys_pause(obj: dict[str, Any]) -> None:
+    obj["status"] = {"phase": "Paused" if PAUSE in obj["metadata"].get("annotations", {}) else "Ready"}
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    api = Cluster()
+    manifest = consumer_group()
+    manifest["metadata"] |= {"namespace": "shop", "uid": "u", "generation": 1, "resourceVersion": "1"}
+    api.add(CONSUMER_GROUP, {**manifest, "status": {}})
+
+    @asynccontextmanager
+    async def reached(context: str | None) -> AsyncIterator[Cluster]:
+        yield api
+
+    monkeypatch.setattr(giving, "cluster", reached)
+    return api
+
+
+def remembers(cluster: Cluster, memory: RolloutMemory) -> None:
+    cluster.group()["status"] = {"rollout": write_memory(memory)}
+
+
+@pytest.mark.parametrize(
+    ("command", "memory", "words"),
+    [
+        (ABORT, FAILED, "payments: abort: going back to the last good version"),
+        (RETRY, FAILED, "payments: retry: trying the failed version again"),
+        (RESTART, RolloutMemory(), "payments: every pod is replaced, each after its gates, as in any rollout"),
+        (APPROVE, RolloutMemory(), "payments: approve: there is no recommendation for this group"),
+    ],
+    ids=["abort", "retry", "restart", "approve"],
+)
+async def test_it_is_told_when_the_operator_has_obeyed(
+    cluster: Cluster, command: str, memory: RolloutMemory, words: str
+) -> None:
+    remembers(cluster, memory)
+    cluster.obey = obeys_tokens
+    assert await giving.give(None, *KEY, command, OBEDIENT) == words
+    assert set(cluster.annotations()) == {command}
+
+
+async def test_each_command_has_a_token_of_its_own(cluster: Cluster) -> None:
+    await giving.give(None, *KEY, RESTART, 0.0)
+    first = cluster.annotations()[RESTART]
+    await giving.give(None, *KEY, RESTART, 0.0)
+    assert cluster.annotations()[RESTART] != first
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (PROMOTE, "payments is as it was: promote: no canary is being held"),
+        (ABORT, "payments is as it was: abort: no rollout is under way"),
+        (RETRY, "payments is as it was: retry: nothing has failed"),
+    ],
+    ids=["promote", "abort", "retry"],
+)
+async def test_what_would_change_nothing_is_not_given(cluster: Cluster, command: str, why: str) -> None:
+    with pytest.raises(NothingToDo, match=why):
+        await giving.give(None, *KEY, command, OBEDIENT)
+    assert cluster.writes() == []
+
+
+async def test_an_operator_that_is_not_there_is_told_and_the_command_stands(cluster: Cluster) -> None:
+    with pytest.raises(NotObeyed, match=r"restart is given, but the operator has not taken it up within 0\.1 s: see"):
+        await giving.give(None, *KEY, RESTART, 0.1)
+    assert RESTART in cluster.annotations()
+
+
+async def test_a_group_is_paused_with_a_reason_and_resumed(cluster: Cluster) -> None:
+    cluster.obey = obeys_pause
+    assert (await giving.pause(None, *KEY, "Black Friday", OBEDIENT)).startswith("payments: paused")
+    assert cluster.annotations() == {PAUSE: "Black Friday"}
+    assert await giving.resume(None, *KEY, OBEDIENT) == "payments: resumed"
+    assert cluster.annotations() == {}
+
+
+async def test_only_a_paused_group_is_resumed(cluster: Cluster) -> None:
+    with pytest.raises(NothingToDo, match="payments is not paused, so there is nothing to resume"):
+        await giving.resume(None, *KEY, OBEDIENT)
+
+
+async def test_a_group_that_is_deleted_meanwhile(cluster: Cluster) -> None:
+    def gone(obj: dict[str, Any]) -> None:
+        if RESTART in obj["metadata"].get("annotations", {}):
+            del cluster.objects["ConsumerGroup", *KEY]
+
+    cluster.obey = gone
+    with pytest.raises(Conflict, match="has just been deleted: there is nothing left to command"):
+        await giving.give(None, *KEY, RESTART, OBEDIENT)
+
+
+async def test_a_group_that_there_is_not(cluster: Cluster) -> None:
+    with pytest.raises(NoSuchGroup, match="there is no ConsumerGroup payment in namespace shop: did you mean payments"):
+        await giving.give(None, "shop", "payment", RESTART, OBEDIENT)

@@ -1,0 +1,99 @@
+"""`list`, `members`, `lag` and `explain`, held by pictures as the view is; and their documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from slackwater.cli.groups_table import groups_document, groups_table
+from slackwater.cli.members_table import lag_document, lag_table, members_document, members_table
+from slackwater.cli.paragraph import explain_document, paragraph
+from slackwater.core.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
+from slackwater.core.plan import plan
+from slackwater.core.world import World
+from tests.cli import builders
+from tests.cli.pictures import held
+from tests.cli.test_view import WORLDS
+
+PLAIN: dict[str, Any] = {"apiVersion": "slackwater.dev/v1alpha1", "kind": "ConsumerGroup"}
+
+
+def as_object(world: World, name: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": world.group.namespace}
+    return {
+        **PLAIN,
+        "metadata": metadata,
+        "spec": {"replicas": world.group.spec.replicas},
+        "status": world.group.status,
+    }
+
+
+FLEET = [as_object(world, name) for name, world in WORLDS.items()]
+
+
+def drawn(picture: RenderableType) -> str:
+    console = Console(
+        width=100 if isinstance(picture, str) else 200, color_system=None, legacy_windows=False, highlight=False
+    )
+    with console.capture() as capture:
+        console.print(picture, markup=False) if isinstance(picture, str) else console.print(picture)
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+
+
+def seen(world: World) -> GroupObservation:
+    assert isinstance(world.kafka, GroupObservation)
+    return world.kafka
+
+
+PICTURES: dict[str, Callable[[], RenderableType]] = {
+    "list": lambda: groups_table(FLEET, with_namespace=False),
+    "list-of-all": lambda: groups_table(FLEET, with_namespace=True),
+    "members-crashing": lambda: members_table(WORLDS["crashing"], seen(WORLDS["crashing"])),
+    "lag-at-rest": lambda: lag_table(WORLDS["at-rest"], WORLDS["at-rest"].kafka),
+    "lag-kafka-away": lambda: lag_table(WORLDS["kafka-away"], WORLDS["kafka-away"].kafka),
+    **{
+        f"explain-{name}": lambda world=world: paragraph(world, plan(world))  # type: ignore[misc]
+        for name, world in WORLDS.items()
+    },
+}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_it_looks_as_it_is_held(picture: str) -> None:
+    held(f"{picture}.txt", drawn(PICTURES[picture]()))
+
+
+def test_the_documents_say_what_the_tables_say() -> None:
+    crashing, world = WORLDS["crashing"], WORLDS["at-rest"]
+    members = members_document(crashing, seen(crashing))["members"]
+    assert [each["pod"] for each in members] == [None, "payments-0", "payments-1", "payments-2"]
+    of_one = [row["lag"] for row in lag_document(world, world.kafka)["partitions"] if row["pod"] == "payments-0"]
+    assert members_document(world, seen(world))["members"][0]["lag"] == sum(of_one) == 40
+    assert {row["name"]: row["reason"] for row in groups_document(FLEET)}["crashing"] == "ForeignMembers"
+
+
+def test_an_offset_that_is_not_known_is_not_made_up() -> None:
+    kafka = builders.observation()
+    nowhere = TopicPartition("orders", 0)
+    kafka = replace(kafka, offsets={**kafka.offsets, nowhere: PartitionOffsets(None, None)})
+    document = lag_document(builders.world(kafka=kafka), kafka)
+    row = next(row for row in document["partitions"] if (row["topic"], row["partition"]) == ("orders", 0))
+    assert (row["committed"], row["end"], row["lag"], document["lag"]) == (None, None, None, None)
+    assert members_document(builders.world(kafka=kafka), kafka)["members"][0]["lag"] is None
+
+
+def test_a_group_that_cannot_be_seen_is_said_to_be_so() -> None:
+    world = WORLDS["kafka-away"]
+    assert isinstance(world.kafka, Unobserved)
+    assert lag_document(world, world.kafka)["observed"] is False
+
+
+@pytest.mark.parametrize(("name", "holds"), [("at-rest", False), ("crashing", True), ("kafka-away", True)])
+def test_the_explanation_says_whether_anything_holds_the_group(name: str, holds: bool) -> None:
+    document = explain_document(WORLDS[name], plan(WORLDS[name]))
+    assert (document["holds"], bool(document["reason"])) == (holds, holds)
+    assert document["words"] == paragraph(WORLDS[name], plan(WORLDS[name]))
