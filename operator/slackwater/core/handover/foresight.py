@@ -15,8 +15,8 @@ from slackwater.core.memory import Handover
 from slackwater.core.world import Pod, World
 
 JOINS_KEPT: Final = 5
-LEAD_S: Final = 0.75
-"""How long before the expected join the old pod is let go: its end takes about half of that."""
+LEAD_S: Final = 0.7
+"""How long before the expected join the old pod is let go. Its end takes 0.1 to 0.2 s of that, and starts differ."""
 _SEEN_WITHIN_S: Final = 3.0
 """A start that is seen later than that was not watched, and is not known to better than that."""
 _LOOKS_APART_S: Final = 1.0
