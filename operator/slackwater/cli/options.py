@@ -54,10 +54,11 @@ Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until the grou
 
 def print_document(document: Any, output: Output) -> None:
     """As JSON or YAML."""
-    if output is Output.YAML:
-        typer.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip("\n"))
-    else:
-        typer.echo(json.dumps(document, indent=2))
+    typer.echo(in_yaml(document) if output is Output.YAML else json.dumps(document, indent=2))
+
+
+def in_yaml(document: Any) -> str:
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True).rstrip("\n")
 
 
 def print_whole(table: RenderableType) -> None:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import typer
-import yaml
 from rich.console import Console, RenderableType
 from rich.live import Live
 
@@ -19,7 +18,7 @@ from slackwater.cli.access import cluster, read_group
 from slackwater.cli.documents import status_document
 from slackwater.cli.live import Sight, live_sights, sight_of
 from slackwater.cli.lookout import Lookout
-from slackwater.cli.options import Output
+from slackwater.cli.options import Output, in_yaml
 from slackwater.cli.view import render_view
 
 Show = Callable[[Sight], None]
@@ -68,7 +67,7 @@ def watch(context: str | None, namespace: str, name: str, output: Output, face: 
         if output is Output.JSON:
             look(line_by_line(lambda line: print(line, flush=True), face))  # noqa: T201 - somebody waits for the line
         elif output is Output.YAML:
-            look(_when_changed(face.gist, lambda sight: print("---\n" + _yaml(face, sight), flush=True)))  # noqa: T201
+            look(_when_changed(face.gist, lambda sight: print(f"---\n{in_yaml(face.document(sight))}", flush=True)))  # noqa: T201
         elif console.is_terminal:
             with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
                 look(in_place(console, live, face))
@@ -95,10 +94,6 @@ def one_below_the_other(console: Console, face: Face) -> Show:
 def line_by_line(write: Callable[[str], None], face: Face) -> Show:
     """A JSON document a line, for programs."""
     return _when_changed(face.gist, lambda sight: write(json.dumps(face.document(sight))))
-
-
-def _yaml(face: Face, sight: Sight) -> str:
-    return yaml.safe_dump(face.document(sight), sort_keys=False, allow_unicode=True).rstrip("\n")
 
 
 def _when_changed(gist: Callable[[Sight], object], show: Show) -> Show:

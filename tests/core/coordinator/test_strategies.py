@@ -78,7 +78,7 @@ WITH_A_CHANGE: Final = (
 EXITS: Final = replace(JAVA, warm=True)
 LIVES_ON: Final = replace(EXITS, exits_when_fenced=False)
 HANDOVERS: Final = [(EXITS, 1, 0), (LIVES_ON, 3, 0), (LIVES_ON, 1, 1)] + (
-    [(EXITS, 3, 0), (EXITS, 1, 1), (LIVES_ON, 2, 1)] if EVERYTHING else []
+    [(EXITS, 3, 0), (EXITS, 1, 1), (LIVES_ON, 3, 1)] if EVERYTHING else []
 )
 """Client, pods, faults. Processes that exit when they are fenced come back and fence in turn: more can happen."""
 PREDICTED: Final = [(LIVES_ON, 3, 0), (EXITS, 1, 0)] + ([(EXITS, 3, 0), (EXITS, 1, 1)] if EVERYTHING else [])
