@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 from slackwater.cli.groups_table import groups_document, groups_table
 from slackwater.cli.members_table import lag_document, lag_table, members_document, members_table
 from slackwater.cli.paragraph import explain_document, paragraph
+from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
 from slackwater.core.plan import plan
 from slackwater.core.world import World
@@ -97,3 +98,12 @@ def test_the_explanation_says_whether_anything_holds_the_group(name: str, holds:
     document = explain_document(WORLDS[name], plan(WORLDS[name]))
     assert (document["holds"], bool(document["reason"])) == (holds, holds)
     assert document["words"] == paragraph(WORLDS[name], plan(WORLDS[name]))
+
+
+def test_of_a_group_that_nobody_has_looked_at_nothing_is_made_up() -> None:
+    unseen = Unobserved("ConnectionMissing", "there is no KafkaConnection main: apply one", builders.NOW)
+    world = builders.world(workload=None, pods=(), kafka=unseen, bootstrap_servers=None, memory=RolloutMemory())
+    said = paragraph(world, plan(world))
+    assert "None" not in said
+    assert "the operator says" not in said
+    assert "It waits, ConnectionMissing: " in said

@@ -9,6 +9,7 @@ from slackwater.cli.explanation import Outcome, explain
 from slackwater.cli.outcome import alarms, outcome_of, rollout_in_words
 from slackwater.cli.pod_rows import PodRow, pod_rows
 from slackwater.cli.protocol_words import protocol_in_words, refused
+from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan
 from slackwater.core.text import listing
@@ -39,7 +40,7 @@ def _sentences(world: World, plan: Plan) -> Iterator[str]:
     explanation = explain(world, plan)
     outcome = outcome_of(world, explanation)
     yield from _of_the_operator(world)
-    if plan.memory.phase.under_way or outcome.holds:
+    if plan.memory.phase.under_way or (outcome.holds and plan.memory.phase is not RolloutPhase.NONE):
         yield f"{world.group.name} is {rollout_in_words(world, plan)}"
     if outcome.holds:
         yield f"It waits, {outcome.reason}: {outcome.words}"
@@ -57,7 +58,8 @@ def _sentences(world: World, plan: Plan) -> Iterator[str]:
     for label, message in alarms(world, explanation):
         yield f"{label}: {message}"
     if not isinstance(world.kafka, GroupObservation):
-        yield f"From here the group cannot be seen ({world.kafka.message}), so this is what the operator says"
+        whose = ", so this is what the operator says" if world.group.status else ""
+        yield f"From here the group cannot be seen ({world.kafka.message}){whose}"
 
 
 def _of_the_operator(world: World) -> Iterator[str]:
