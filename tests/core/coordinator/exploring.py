@@ -6,9 +6,12 @@ needs neither luck nor people.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import chain
 
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupState
@@ -24,21 +27,44 @@ Apart = Callable[[Fleet], Hashable]
 
 @dataclass
 class Explored:
-    """What was found; a state is known by its number, which is its place in the order of discovery."""
+    """What was found; a state is known by its number, which is its place in the order of discovery.
 
-    fleets: list[Fleet] = field(default_factory=list)
+    A state that was gone on from is kept as a digest of its key: whole, a million of them would not fit into memory.
+    """
+
+    start: Fleet
+    change: Change | None
+    apart: Apart
+    digests: list[bytes] = field(default_factory=list)
     came_from: list[tuple[int, str]] = field(default_factory=list)
-    ways: list[list[int]] = field(default_factory=list)
-    """From each state to the next ones, without faults and changes of mind."""
+    sources: array[int] = field(default_factory=lambda: array("L"))
+    targets: array[int] = field(default_factory=lambda: array("L"))
+    """The ways from state to state, without faults and changes of mind."""
+    ends: dict[int, Fleet] = field(default_factory=dict)
+    """Those where the group should be."""
     transitions: int = 0
 
     def story(self, number: int) -> str:
         """How it came to this state."""
-        told: list[str] = []
+        return "\n".join(f"{i:3d} {self.came_from[n][1]}" for i, n in enumerate(self._way_to(number), start=1))
+
+    def fleet(self, number: int) -> Fleet:
+        """This state, by going the way to it once more."""
+        fleet = self.start
+        for step in self._way_to(number):
+            after = chain(natural(fleet), _disturbances(fleet, self.change))
+            fleet = _kept(next(f for _, f in after if self.digest(f) == self.digests[step]))
+        return fleet
+
+    def digest(self, fleet: Fleet) -> bytes:
+        return blake2b(repr((key(fleet), self.apart(fleet))).encode(), digest_size=16).digest()
+
+    def _way_to(self, number: int) -> list[int]:
+        way: list[int] = []
         while number > 0:
-            number, event = self.came_from[number]
-            told.append(event)
-        return "\n".join(f"{i:3d} {event}" for i, event in enumerate(reversed(told), start=1))
+            way.append(number)
+            number = self.came_from[number][0]
+        return way[::-1]
 
 
 class TooMany(AssertionError):
@@ -46,58 +72,68 @@ class TooMany(AssertionError):
 
 
 def explore(
-    start: Fleet, change: Change | None = None, apart: Apart = lambda fleet: None, limit: int = 1_000_000
+    start: Fleet,
+    goal: Goal,
+    change: Change | None = None,
+    apart: Apart = lambda fleet: None,
+    limit: int = 1_000_000,
 ) -> Explored:
     """Raises Broken, with how it came to that, when an invariant does not hold.
 
     `apart`: what keeps states apart that would be the same otherwise.
     """
-    found = Explored()
-    numbers: dict[Hashable, int] = {}
-    queue: deque[int] = deque()
+    found = Explored(start, change, apart)
+    numbers: dict[bytes, int] = {}
+    ahead: deque[Fleet] = deque()
 
     def number_of(fleet: Fleet, source: int, event: str) -> int:
-        name = (key(fleet), apart(fleet))
+        name = found.digest(fleet)
         if name not in numbers:
             if len(numbers) >= limit:
                 raise TooMany(f"more than {limit} states")
-            numbers[name] = len(found.fleets)
-            found.fleets.append(settled_times(fleet) if fleet.now > NOW + SESSION_S / 3 else fleet)
+            numbers[name] = number = len(found.digests)
+            found.digests.append(name)
             found.came_from.append((source, event))
-            found.ways.append([])
-            queue.append(numbers[name])
+            if goal(fleet):
+                found.ends[number] = fleet
+            ahead.append(_kept(fleet))
         return numbers[name]
 
     number_of(start, -1, "")
-    while queue:
-        source = queue.popleft()
-        fleet = found.fleets[source]
+    source = 0
+    while ahead:
+        fleet = ahead.popleft()
         try:
             for event, after in natural(fleet):
-                found.ways[source].append(number_of(after, source, event))
+                found.sources.append(source)
+                found.targets.append(number_of(after, source, event))
             for event, after in _disturbances(fleet, change):
                 number_of(after, source, event)
                 found.transitions += 1
         except Broken as broken:
             raise Broken(f"{broken}\nafter\n{found.story(source)}") from broken
-        found.transitions += len(found.ways[source])
+        source += 1
+    found.transitions += len(found.targets)
     return found
 
 
-def stuck(found: Explored, goal: Goal) -> list[int]:
+def stuck(found: Explored) -> list[int]:
     """States from which there is no way to a goal any more."""
-    back: list[list[int]] = [[] for _ in found.fleets]
-    for source, ways in enumerate(found.ways):
-        for target in ways:
-            back[target].append(source)
-    reached = {number for number, fleet in enumerate(found.fleets) if goal(fleet)}
+    back: list[list[int]] = [[] for _ in found.digests]
+    for source, target in zip(found.sources, found.targets, strict=True):
+        back[target].append(source)
+    reached = set(found.ends)
     queue = deque(reached)
     while queue:
         for source in back[queue.popleft()]:
             if source not in reached:
                 reached.add(source)
                 queue.append(source)
-    return [number for number in range(len(found.fleets)) if number not in reached]
+    return [number for number in range(len(found.digests)) if number not in reached]
+
+
+def _kept(fleet: Fleet) -> Fleet:
+    return settled_times(fleet) if fleet.now > NOW + SESSION_S / 3 else fleet
 
 
 def at_rest(fleet: Fleet) -> bool:
