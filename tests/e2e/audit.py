@@ -14,6 +14,7 @@ import pytest
 from sandbox.layout import Layout
 from tests.e2e.rights import RELEASE
 
+_TOKEN_ID: Final = "authentication.kubernetes.io/credential-id"
 _WRITING: Final = ("create", "update", "patch", "delete", "deletecollection")
 
 
@@ -28,6 +29,8 @@ class Write:
     name: str
     code: int
     """HTTP status of the answer."""
+    token: str = ""
+    """The id of the service account's token, by which two operators of one account can be told apart."""
 
 
 def all_writes(namespace: str, since: float) -> list[Write]:
@@ -64,4 +67,5 @@ def _write(event: dict[str, Any]) -> Write:
         resource="/".join(part for part in (target.get("resource"), target.get("subresource")) if part),
         name=target.get("name", ""),
         code=event["responseStatus"]["code"],
+        token=(event["user"].get("extra") or {}).get(_TOKEN_ID, [""])[0].removeprefix("JTI="),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,6 +61,8 @@ class FakeApi:
     """`<verb> <kind>` → what the next such request fails with."""
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     events: list[Json] = field(default_factory=list)
+    before_write: Callable[[], float] = lambda: 15.0
+    unanswered_writes: int = 0
     version: int = 100
 
     def add(self, kind: Kind, obj: Json) -> Json:

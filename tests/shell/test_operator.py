@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,10 +15,13 @@ from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachabl
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell import operator as module
+from slackwater.shell.leadership import Leadership
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list, _until_one_ends
 from slackwater.shell.settings import Settings
+from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import WATCHED, Key
 from tests.shell.fakes import KEY, FakeApi, group_object
+from tests.shell.leases import LEASE_KEY, Leases
 
 
 class ListingApi(FakeApi):
@@ -182,3 +187,77 @@ async def test_what_made_a_part_fail_is_what_is_said() -> None:
     watching = asyncio.create_task(for_ever())
     with pytest.raises(ClusterRefused, match="pods is forbidden"):
         await _until_one_ends(watching, [asyncio.create_task(relist())])
+
+
+def standing_for(leases: Leases) -> Operator:
+    api: Any = ListingApi()
+    api.add(CONSUMER_GROUP, group_object())
+    lease_api: Any = leases
+    return Operator(api, Settings.model_validate({}), Leadership(lease_api, LEASE_KEY, 15, "a"))
+
+
+async def test_one_that_stands_by_is_ready_and_makes_no_pass() -> None:
+    started, passes, put_off = standing_for(Leases()), [], asyncio.Event()
+
+    async def reconcile(key: Key) -> float | None:
+        passes.append(key)
+        return None
+
+    def failed(key: Key) -> float:
+        put_off.set()
+        return 0.0
+
+    started.reconciler.reconcile = reconcile  # type: ignore[method-assign]
+    started.queue.failed = failed  # type: ignore[method-assign]
+    assert started.not_ready() == ""
+    assert b"slackwater_leading 0.0" in started.metrics.text()
+    started.queue.add(KEY)
+    async with working(started.work()), asyncio.timeout(5):
+        await put_off.wait()
+    assert passes == []
+
+
+async def test_one_that_leads_is_ready_when_it_has_read_the_cluster() -> None:
+    leases = Leases()
+    leases.held_by("")
+    started = standing_for(leases)
+    assert started.leadership is not None
+    await started.leadership.acquire()
+    assert started.not_ready() == "the cluster's objects have not been read yet"
+    assert b"slackwater_leading 1.0" in started.metrics.text()
+    started.ready.set()
+    assert started.not_ready() == ""
+
+
+@pytest.mark.parametrize(("unanswered", "holder"), [(0, ""), (1, "a")])
+async def test_the_lease_is_given_back_unless_a_write_may_still_be_done(unanswered: int, holder: str) -> None:
+    leases = Leases()
+    leases.held_by("")
+    started = standing_for(leases)
+    assert started.leadership is not None
+    await started.leadership.acquire()
+    started.api.unanswered_writes = unanswered
+    await started.end_leadership()
+    assert leases.holder == holder
+
+
+def test_without_a_lease_the_one_replica_leads() -> None:
+    assert b"slackwater_leading 1.0" in operator().metrics.text()
+
+
+async def test_sigterm_ends_the_preparation() -> None:
+    async def prepare() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        await for_ever()
+
+    async with asyncio.timeout(5):
+        assert not await until_sigterm(prepare())
+
+
+async def test_a_preparation_that_ends_by_itself_ends_well_or_says_why_not() -> None:
+    async def fail() -> None:
+        raise ClusterRefused("leases is forbidden")
+
+    assert await until_sigterm(asyncio.sleep(0))
+    with pytest.raises(ClusterRefused, match="forbidden"):
+        await until_sigterm(fail())

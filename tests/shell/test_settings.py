@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slackwater.shell.settings import InvalidSettings, read_settings
+from slackwater.shell.store import Key
 
 
 def test_unset_and_empty_variables_mean_the_default() -> None:
@@ -26,3 +27,17 @@ def test_values_are_taken() -> None:
 def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
     with pytest.raises(InvalidSettings, match=f"SLACKWATER_{name} cannot be '{value}'"):
         read_settings({f"SLACKWATER_{name}": value})
+
+
+def test_the_lease_is_named_with_its_namespace() -> None:
+    settings = read_settings({"SLACKWATER_LEASE": "slackwater-system/slackwater", "SLACKWATER_LEASE_S": "30"})
+    assert (settings.lease, settings.lease_s) == (Key("slackwater-system", "slackwater"), 30)
+    assert read_settings({}).lease is None
+    with pytest.raises(InvalidSettings, match="SLACKWATER_LEASE cannot be 'slackwater': write <namespace>/<name>"):
+        read_settings({"SLACKWATER_LEASE": "slackwater"})
+
+
+@pytest.mark.parametrize("value", ["2", "3.5"])
+def test_a_lease_lasts_whole_seconds_and_three_at_least(value: str) -> None:
+    with pytest.raises(InvalidSettings, match="SLACKWATER_LEASE_S cannot be"):
+        read_settings({"SLACKWATER_LEASE_S": value})

@@ -161,9 +161,10 @@ class Connections:
             opened.observer.set_motion(str(group_key), in_motion)
 
     def admin(self, group_key: Key) -> KafkaGroupAdmin | None:
-        """To change the group in Kafka; None while there is no usable connection."""
+        """To change the group in Kafka, by whom may write to Kubernetes as well; None while there is no usable
+        connection."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
-        return None if opened is None else KafkaGroupAdmin(opened.wire)
+        return None if opened is None else KafkaGroupAdmin(opened.wire, before_write=self._api.before_write)
 
     def requests(self) -> dict[str, int]:
         """Kafka requests sent so far, by API."""

@@ -48,6 +48,10 @@ class Metrics:
             _GROUP,
             registry=self.registry,
         )
+        self.leading = Gauge(
+            "slackwater_leading", "1 while this replica may act, 0 while it stands by.", registry=self.registry
+        )
+        self.leading.set(1)
         self.passes = Counter("slackwater_reconciles", "Passes, by result.", ("result",), registry=self.registry)
         self.seconds = Histogram("slackwater_reconcile_seconds", "How long a pass takes.", registry=self.registry)
         self._states: dict[tuple[str, str], str] = {}

@@ -21,11 +21,13 @@ from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
+from slackwater.shell.leadership import Leadership, own_identity
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
+from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 from slackwater.shell.telemetry import telemetry_to
 
@@ -50,14 +52,18 @@ class WatchEnded(SlackwaterError):
 
 
 class Operator:
-    """The parts, wired."""
+    """The parts, wired. Without a `leadership` there is no other replica."""
 
-    def __init__(self, api: KubernetesApi, settings: Settings) -> None:
+    def __init__(self, api: KubernetesApi, settings: Settings, leadership: Leadership | None = None) -> None:
         self.settings = settings
         self.api = api
         self.store = Store()
         self.queue: WorkQueue[Key] = WorkQueue()
         self.metrics = Metrics()
+        self.leadership = leadership
+        if leadership is not None:
+            api.before_write = leadership.before_write
+            self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.broken = asyncio.Event()
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
@@ -87,6 +93,7 @@ class Operator:
             key = await self.queue.take()
             began = time.perf_counter()
             try:
+                self.api.before_write()  # a pass of one that does not lead would come to nothing, and be told of
                 recheck_s = await self.reconciler.reconcile(key)
             except SlackwaterError as error:
                 self._failed(key)
@@ -137,20 +144,30 @@ class Operator:
         return "a pass over a group does not come to an end" if self.queue.in_hand_for() > LONGEST_PASS_S else ""
 
     def not_ready(self) -> str:
-        return "" if self.ready.is_set() else "the cluster's objects have not been read yet"
+        """One that stands by is ready to take over: were it not, a rolling update would wait for the leader's end."""
+        stands_by = self.leadership is not None and self.leadership.seconds_left() == 0
+        return "" if stands_by or self.ready.is_set() else "the cluster's objects have not been read yet"
+
+    async def end_leadership(self) -> None:
+        """When no part acts any more. A write that may still be done makes the next leader wait for the Lease's end."""
+        if self.leadership is not None and self.api.unanswered_writes == 0:
+            await self.leadership.release()
 
 
 async def _run(settings: Settings) -> None:
     api = await KubernetesApi.connect()
-    operator = Operator(api, settings)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(api.close)
+        operator = Operator(api, settings, await _leadership(settings, stack))
         stack.push_async_callback(operator.connections.close)
         stack.push_async_callback(operator.telemetry.close)
+        stack.push_async_callback(operator.end_leadership)
         await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
-        await _first_list(operator)
-        operator.ready.set()
-        parts: list[asyncio.Task[object]] = [
+        parts: list[asyncio.Task[object]] = []
+        stack.push_async_callback(_end, parts)
+        if not await until_sigterm(_prepare(operator, parts)):
+            return
+        parts += [
             asyncio.create_task(operator.keep_listing(), name="relist"),
             asyncio.create_task(operator.broken.wait(), name="observers"),
         ]
@@ -159,10 +176,26 @@ async def _run(settings: Settings) -> None:
             parts.append(asyncio.create_task(following, name="recommendations"))
         parts += [asyncio.create_task(part, name=name) for name, part in operator.telemetry.parts()]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
-        stack.push_async_callback(_end, parts)
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
         watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
         await _until_one_ends(watching, parts)
+
+
+async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership | None:
+    if settings.lease is None:
+        return None
+    api = await KubernetesApi.connect()
+    stack.push_async_callback(api.close)
+    return Leadership(api, settings.lease, settings.lease_s, own_identity(settings.identity))
+
+
+async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> None:
+    """Wait until this replica leads, and has read the cluster."""
+    if operator.leadership is not None:
+        await operator.leadership.acquire()
+        parts.append(asyncio.create_task(operator.leadership.keep(), name="leadership"))
+    await _first_list(operator)
+    operator.ready.set()
 
 
 async def _until_one_ends(watching: asyncio.Task[None], parts: Sequence[asyncio.Task[object]]) -> None:

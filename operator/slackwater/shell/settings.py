@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.places import Place, parse_place
+from slackwater.shell.store import Key
 
 PREFIX = "SLACKWATER_"
 
@@ -19,6 +20,15 @@ class InvalidSettings(SlackwaterError):
 
 def _place(value: object) -> object:
     return parse_place(value) if isinstance(value, str) else value
+
+
+def _lease(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    parts = value.split("/")
+    if len(parts) != 2 or not all(parts):
+        raise ValueError("write <namespace>/<name>")
+    return Key(*parts)
 
 
 class Settings(BaseModel):
@@ -42,6 +52,12 @@ class Settings(BaseModel):
     telemetry: Annotated[Place | None, BeforeValidator(_place)] = None
     """Where events about what happened go: file:<folder> for files of JSON lines, or
     kafka:<namespace>/<KafkaConnection>/<topic>; nowhere when unset."""
+    lease: Annotated[Key | None, BeforeValidator(_lease)] = None
+    """The Lease whose holder acts, <namespace>/<name>, so that several replicas can run; without it this one acts."""
+    lease_s: int = Field(15, ge=3)
+    """How long a leader that falls silent holds the Lease: for so long nobody acts."""
+    identity: str = ""
+    """What this replica is called in the Lease, with something unique appended; the host's name when unset."""
     port: int = Field(8080, ge=0, le=65535)
     """For /healthz, /readyz and /metrics."""
     log_format: Literal["auto", "json", "text"] = "auto"

@@ -196,3 +196,27 @@ async def test_a_group_with_members_is_not_deleted() -> None:
 
     with pytest.raises(KafkaRefused, match="still has members"):
         await admin.delete_group("g")
+
+
+class Refused(Exception):
+    """What a guard says."""
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda admin: admin.remove_members("g", [FOUR]),
+        lambda admin: admin.release_members("g", [FOUR]),
+        lambda admin: admin.alter_group_settings("g", {"consumer.session.timeout.ms": "45000"}),
+        lambda admin: admin.delete_group("g"),
+    ],
+    ids=["remove", "release", "alter", "delete"],
+)
+async def test_a_write_that_is_refused_beforehand_never_goes_out(write: Any) -> None:
+    def refuse() -> None:
+        raise Refused
+
+    wire: Any = ScriptedWire()
+    with pytest.raises(Refused):
+        await write(KafkaGroupAdmin(wire, before_write=refuse))
+    assert wire.asked == []

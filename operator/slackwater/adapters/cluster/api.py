@@ -10,7 +10,7 @@ import json
 import os
 import ssl
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 from urllib.parse import urlencode
 
@@ -34,6 +34,11 @@ class KubernetesApi:
     def __init__(self, api_client: Any) -> None:
         self._client = api_client
         self.requests: Counter[tuple[str, str]] = Counter()
+        self.before_write: Callable[[], float] = lambda: TIMEOUT_S
+        """Called right before each request that changes something: returns within how many seconds it has to be
+        answered, and raises SlackwaterError where it must not go out."""
+        self.unanswered_writes = 0
+        """Under way, or given up: of those nobody will ever know whether they were done, or when."""
 
     @classmethod
     async def connect(cls, context: str | None = None) -> Self:
@@ -138,13 +143,17 @@ class KubernetesApi:
         absent_is_none: bool = False,
     ) -> Json | None:
         what = f"{method} {path}"
-        self.requests[method, kind.plural] += 1
+        writes = method != "GET"
         url = f"{self._client.configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "slackwater"}
         try:
             await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
-            answer = await self._client.call_api(method, url, headers, body, _request_timeout=TIMEOUT_S)
+            timeout_s = min(TIMEOUT_S, self.before_write()) if writes else TIMEOUT_S
+            self.requests[method, kind.plural] += 1
+            self.unanswered_writes += writes
+            answer = await self._client.call_api(method, url, headers, body, _request_timeout=timeout_s)
             text = await answer.read()
+            self.unanswered_writes -= writes
         except (aiohttp.ClientError, TimeoutError, OSError, ssl.SSLError) as error:
             message = f"the Kubernetes API did not answer {what}: {error or type(error).__name__}"
             raise ClusterUnreachable(message) from error

@@ -31,8 +31,9 @@ POD: Final = Kind("v1", "Pod", "pods")
 SERVICE: Final = Kind("v1", "Service", "services")
 SECRET: Final = Kind("v1", "Secret", "secrets")
 EVENT: Final = Kind("v1", "Event", "events")
+LEASE: Final = Kind("coordination.k8s.io/v1", "Lease", "leases")
 POD_DISRUPTION_BUDGET: Final = Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
 
 APPLIED: Final = {
-    kind.name: kind for kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET, CONSUMER_GROUP, KAFKA_CONNECTION)
+    kind.name: kind for kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET, CONSUMER_GROUP, KAFKA_CONNECTION, LEASE)
 }

@@ -30,9 +30,17 @@ _REASON: Final = "removed by slackwater: the member's pod is gone"
 class KafkaGroupAdmin:
     """A `GroupAdmin` of one cluster."""
 
-    def __init__(self, wire: KafkaWire, coordinators: Coordinators | None = None) -> None:
+    def __init__(
+        self,
+        wire: KafkaWire,
+        coordinators: Coordinators | None = None,
+        *,
+        before_write: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`before_write` is called right before each request that changes something, and may refuse it by raising."""
         self._wire = wire
         self._coordinators = coordinators or Coordinators(wire)
+        self._before_write = before_write
 
     async def remove_members(self, group_id: str, members: Collection[MemberRef]) -> Collection[str]:
         """Remove static members, of classic and KIP-848 groups alike (F11); returns the instance ids removed.
@@ -78,6 +86,7 @@ class KafkaGroupAdmin:
         Members get them with their next heartbeat. Raises KafkaUnreachable, and KafkaRefused for values that the broker
         does not take and for a missing right.
         """
+        self._before_write()
         await alter_settings(self._wire, group_id, values)
 
     async def delete_group(self, group_id: str) -> None:
@@ -112,11 +121,15 @@ class KafkaGroupAdmin:
 
     async def _ask_coordinator(self, group_id: str, request: Any, code_of: Callable[[Any], int]) -> Any:
         """Ask once more when the coordinator that we remember no longer is it."""
-        response = await self._wire.send(request, await self._coordinator(group_id))
+        response = await self._write(request, await self._coordinator(group_id))
         if code_of(response) in _MOVED:
             self._coordinators.forget((group_id,))
-            response = await self._wire.send(request, await self._coordinator(group_id))
+            response = await self._write(request, await self._coordinator(group_id))
         return response
+
+    async def _write(self, request: Any, coordinator: int) -> Any:
+        self._before_write()
+        return await self._wire.send(request, coordinator)
 
     async def _coordinator(self, group_id: str) -> int:
         node = (await self._coordinators.find((group_id,)))[group_id]
