@@ -39,6 +39,11 @@ class Replicas:
     def wait_leads(self, replica: OperatorProcess) -> None:
         wait_for("that replica to lead", lambda: leads(replica), 60.0, replica.log_tail)
 
+    def wait_writes(self, replica: OperatorProcess, count: int) -> None:
+        """Until it has sent so many more."""
+        goal = _writes_of(replica) + count
+        wait_for("a write of the leader", lambda: _writes_of(replica) >= goal, 60.0, replica.log_tail)
+
     def assert_only_the_holder_wrote(self, since: float) -> list[Write]:
         """By the audit log, each write is of who was the last to take or renew the Lease. Returns them."""
         holder, told = "", []
@@ -58,7 +63,7 @@ def leads(replica: OperatorProcess) -> bool:
     return _LEADING in _metrics(replica)
 
 
-def writes_of(replica: OperatorProcess) -> int:
+def _writes_of(replica: OperatorProcess) -> int:
     """How many it has sent, Events left out: nothing depends on them."""
     found = _WRITES.findall(_metrics(replica))
     return sum(int(float(count)) for kind, verb, count in found if verb != "GET" and kind != "events")

@@ -13,8 +13,7 @@ from tests.e2e.fault_stage import GROUP, POD_NAMES, FaultStage, fault_stage
 from tests.e2e.groups import REPLICAS
 from tests.e2e.progress import down_over_time
 from tests.e2e.recorder import Recorder
-from tests.e2e.replicas import Replicas, replicas, token_id, writes_of
-from tests.e2e.waiting import wait_for
+from tests.e2e.replicas import Replicas, replicas, token_id
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
@@ -48,8 +47,7 @@ def test_the_leader_is_killed_twenty_times_in_a_rollout(pair: Replicas, stage: F
         stage.apply_version("second")
         for number in range(KILLS):
             leader = pair.wait_leader()
-            wanted = number % 2
-            wait_for("a write of the leader", lambda of=leader, n=wanted: writes_of(of) >= n, 60.0, leader.log_tail)
+            pair.wait_writes(leader, number % 2)
             leader.kill()
             leader.start()
         assert not stage.has_ended("Complete"), "the rollout was over before the leader had been killed so often"
@@ -66,7 +64,7 @@ def test_a_leader_that_slept_past_its_lease_writes_nothing_and_ends(pair: Replic
     before, began = stage.recorder.snapshot(), time.time()
     leader = pair.wait_leader()
     stage.apply_version("third")
-    wait_for("a write of the leader", lambda: writes_of(leader) > 0, 60.0, leader.log_tail)
+    pair.wait_writes(leader, 1)
     with leader.stopped():
         pair.wait_leads(pair.other(leader))
     leader.wait_dead()
