@@ -71,7 +71,7 @@ def test_the_operator_answers_its_probes_and_shows_metrics(installed: Cluster) -
         "the group's lag among the metrics",
         lambda: (
             (text := installed.kubectl("get", "--raw", f"{service}/metrics"))
-            and "kafka_consumergroup_lag{" in text
+            and "slackwater_group_lag{" in text
             and text
         ),
     )

@@ -38,7 +38,7 @@ async def test_a_broken_process_is_neither_well_nor_ready(port: int) -> None:
 
 async def test_metrics_are_served(port: int) -> None:
     metrics = Metrics()
-    metrics.passes.labels("ok").inc()
+    metrics.passed("ok", 0.1)
     async with served(port, metrics, lambda: "", lambda: ""):
         status, text = await get(port, "metrics")
     assert status == 200

@@ -44,7 +44,7 @@ def verdicts(world: World, hold: Hold | None, refusal: Hold | None = None) -> tu
         _timeouts_clamped(world),
         _lagging(world),
         _paused(world),
-        _degraded(world, hold),
+        degraded(world, hold),
     )
 
 
@@ -208,7 +208,8 @@ _DEGRADING = (
 )
 
 
-def _degraded(world: World, hold: Hold | None) -> Verdict:
+def degraded(world: World, hold: Hold | None) -> Verdict:
+    """Something is wrong that does not mend itself."""
     kind, memory = ConditionType.DEGRADED, world.memory
     if hold is not None and hold.reason in _DEGRADING:
         return Verdict(kind, TRUE, hold.reason, hold.message)

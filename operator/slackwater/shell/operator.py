@@ -15,6 +15,7 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.advice import AdviceBook
@@ -74,6 +75,7 @@ class Operator:
             api, self.store, self.connections, self.advice, self.metrics, self.telemetry, time.time
         )
         self.telemetry.publish(self.metrics)
+        self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
         self.metrics.count_requests(
             "slackwater_kubernetes_requests_total",
             "Requests to the Kubernetes API.",
@@ -96,22 +98,21 @@ class Operator:
                 self.api.before_write()  # a pass of one that does not lead would come to nothing, and be told of
                 recheck_s = await self.reconciler.reconcile(key)
             except SlackwaterError as error:
-                self._failed(key)
+                self._failed(key, began)
                 _log.warning("pass_failed", group=str(key), error=str(error))
                 continue
             except Exception:  # noqa: BLE001 - a bug that one group brings to light must not stop all the others
-                self._failed(key)
+                self._failed(key, began)
                 _log.exception("pass_crashed", group=str(key))
                 continue
-            self.metrics.passes.labels("ok").inc()
-            self.metrics.seconds.observe(time.perf_counter() - began)
+            self.metrics.passed("ok", time.perf_counter() - began)
             self.queue.done(key)
             if recheck_s is not None:
                 self.queue.add_later(key, recheck_s)
 
-    def _failed(self, key: Key) -> None:
+    def _failed(self, key: Key, began: float) -> None:
         self.queue.failed(key)
-        self.metrics.passes.labels("failed").inc()
+        self.metrics.passed("failed", time.perf_counter() - began)
 
     async def relist(self) -> None:
         """List everything anew; the store forgets what is gone."""

@@ -121,9 +121,9 @@ class Reconciler:
             decided = replace(decided, hold=self._refused[key])
         self._connections.set_motion(key, key not in self._refused and _in_motion(world, decided))
         await self._remember(world, decided, status)
+        self._metrics.groups.saw(key, world, decided)
         await self._companions.put_right(key, world.group)
         done = await self._act(key, world, decided)
-        self._metrics.show(world, decided)
         self._telemetry.saw(key, world, decided, done)
         tried_again = decided.act is not None or self._now() >= self._refused_until.get(key, 0.0)
         no_longer_refused = tried_again and self._refused.pop(key, None) is not None
@@ -217,7 +217,7 @@ class Reconciler:
         self._gathering.forget(key)
         self._refused.pop(key, None)
         self._refused_until.pop(key, None)
-        self._metrics.forget(key)
+        self._metrics.groups.forget(key)
         self._telemetry.forget(key)
 
 
