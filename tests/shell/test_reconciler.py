@@ -32,8 +32,8 @@ class Stage:
         api: Any = self.api
         connections: Any = self.connections
         self.advice = AdviceBook(lambda key: None)
-        telemetry = Telemetry(None, time.time)
-        self.reconciler = Reconciler(api, self.store, connections, self.advice, Metrics(), telemetry, time.time)
+        self.metrics, telemetry = Metrics(), Telemetry(None, time.time)
+        self.reconciler = Reconciler(api, self.store, connections, self.advice, self.metrics, telemetry, time.time)
 
     def see(self, obj: dict[str, Any]) -> None:
         """What a watch brings."""
@@ -51,6 +51,9 @@ class Stage:
     def condition(self, kind: str) -> dict[str, Any]:
         status = self.api.objects["ConsumerGroup", *KEY]["status"]
         return next(c for c in status["conditions"] if c["type"] == kind)
+
+    def metrics_text(self) -> str:
+        return self.metrics.text().decode()
 
     def ask_nothing_more(self) -> None:
         self.api.asked.clear()
@@ -143,6 +146,7 @@ async def test_what_the_api_server_refuses_shows_in_the_conditions_until_it_is_t
     assert (gated["status"], gated["reason"], gated["message"]) == ("True", "ClusterRefused", "exceeded quota: pods")
     assert stage.condition("Degraded")["status"] == "True"
     assert [e["reason"] for e in stage.api.events].count("ClusterRefused") == 1
+    assert 'slackwater_gate_held{group="payments",namespace="default",reason="ClusterRefused"}' in stage.metrics_text()
     assert stage.connections.motion[KEY] is False  # looked at every second, it would be refused every second
     stage.ask_nothing_more()
     stage.api.failures["apply StatefulSet"] = ClusterRefused("exceeded quota: pods")
@@ -205,8 +209,10 @@ async def test_a_group_that_is_gone_leaves_nothing_behind() -> None:
     stage = Stage()
     await stage.run_to_rest()
     stage.store.drop(CONSUMER_GROUP, group_object())
+    assert "payments" in stage.metrics_text()
     assert await stage.run() is None
     assert stage.connections.forgotten == [KEY]
+    assert "payments" not in stage.metrics_text()
 
 
 async def test_a_group_without_a_connection_says_so_and_comes_back() -> None:
