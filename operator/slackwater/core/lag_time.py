@@ -18,7 +18,7 @@ from typing import Final
 from slackwater.core.observation import GroupObservation, TopicPartition
 
 POINTS_KEPT: Final = 16
-"""For each partition. After a month of looks every 15 s none of them is three times as old as the next."""
+"""For each partition: a kilobyte. After a month of looks every 15 s none of them is three times as old as the next."""
 
 Point = tuple[float, int]
 Points = tuple[Point, ...]
