@@ -85,7 +85,8 @@ class FakeApi:
         self, kind: Kind, namespace: str | None, label_selector: str = ""
     ) -> tuple[tuple[Json, ...], int]:
         self.requests["GET", kind.plural] += 1
-        found = [obj for (name, _, _), obj in self.objects.items() if name == kind.name]
+        wanted = [name for name in self.objects if name[0] == kind.name and namespace in (None, name[1])]
+        found = [self.objects[name] for name in wanted]
         return tuple(deepcopy(found)), self.version
 
     async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:

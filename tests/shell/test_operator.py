@@ -19,7 +19,7 @@ from slackwater.shell.leadership import Leadership
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list, _until_one_ends
 from slackwater.shell.settings import Settings
 from slackwater.shell.signals import until_sigterm
-from slackwater.shell.store import WATCHED, Key
+from slackwater.shell.store import WATCHED, Key, Store
 from tests.shell.fakes import KEY, FakeApi, group_object
 from tests.shell.leases import LEASE_KEY, Leases
 
@@ -60,6 +60,47 @@ async def test_it_waits_for_the_api_server_and_for_its_own_kinds(monkeypatch: py
     assert started.store.get(CONSUMER_GROUP, KEY) is not None
     assert len(started.queue) == 1
     assert sum(started.api.requests.values()) == len(WATCHED)
+
+
+class TwoNamespaces(FakeApi):
+    """Between the lists of its two namespaces, a group appears in the first: its watch was quicker than the lists."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store: Store | None = None
+
+    async def list_all(self, kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if kind is not CONSUMER_GROUP:
+            return (), self.version
+        listed, _ = await super().list_all(kind, namespace, label_selector)
+        if namespace == "shop":
+            return listed, 100
+        if self.store is not None:
+            self.store.put(CONSUMER_GROUP, in_namespace("shop", version=150))
+        return listed, 200
+
+
+def in_namespace(namespace: str, version: int) -> dict[str, Any]:
+    made = group_object()
+    metadata = {**made["metadata"], "namespace": namespace, "resourceVersion": str(version)}
+    return {**made, "metadata": metadata}
+
+
+async def test_an_operator_of_some_namespaces_lists_each_of_them_and_no_other() -> None:
+    api: Any = TwoNamespaces()
+    for namespace in ("shop", "bank", "elsewhere"):
+        api.add(CONSUMER_GROUP, in_namespace(namespace, version=50))
+    started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
+    await started.relist()
+    assert sorted(key.namespace for key in started.store.keys(CONSUMER_GROUP)) == ["bank", "shop"]
+
+
+async def test_what_came_after_the_first_list_is_not_forgotten_for_the_last_ones_sake() -> None:
+    api: Any = TwoNamespaces()
+    started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
+    api.store = started.store
+    await started.relist()
+    assert [key.namespace for key in started.store.keys(CONSUMER_GROUP)] == ["shop"]
 
 
 async def test_without_the_right_to_list_it_ends_at_once() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from slackwater.shell.settings import InvalidSettings, read_settings
@@ -10,14 +12,24 @@ from slackwater.shell.store import Key
 
 def test_unset_and_empty_variables_mean_the_default() -> None:
     settings = read_settings({"SLACKWATER_NAMESPACE": "", "SLACKWATER_REST_INTERVAL_S": ""})
-    assert (settings.namespace, settings.rest_interval_s, settings.port) == ("", None, 8080)
+    assert (settings.namespace, settings.rest_interval_s, settings.port) == ((), None, 8080)
 
 
 def test_values_are_taken() -> None:
     settings = read_settings(
         {"SLACKWATER_NAMESPACE": "shop", "SLACKWATER_WORKERS": "8", "SLACKWATER_LOG_LEVEL": "debug"}
     )
-    assert (settings.namespace, settings.workers, settings.log_level) == ("shop", 8, "debug")
+    assert (settings.namespace, settings.workers, settings.log_level) == (("shop",), 8, "debug")
+
+
+def test_namespaces_are_a_list() -> None:
+    assert read_settings({"SLACKWATER_NAMESPACE": "shop, bank,shop"}).namespace == ("shop", "bank")
+
+
+@pytest.mark.parametrize(("given", "wrong"), [("shop,", ""), ("team-*", "team-*"), ("shop,Bank", "Bank")])
+def test_a_namespace_that_cannot_be_is_refused(given: str, wrong: str) -> None:
+    with pytest.raises(InvalidSettings, match=re.escape(f"SLACKWATER_NAMESPACE cannot be '{wrong}'")):
+        read_settings({"SLACKWATER_NAMESPACE": given})
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from typing import Final
 import kopf
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.api import Json, KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.advice import AdviceBook
@@ -116,15 +116,24 @@ class Operator:
 
     async def relist(self) -> None:
         """List everything anew; the store forgets what is gone."""
-        namespace = self.settings.namespace or None
         for kind in WATCHED:
-            selector = GROUP_LABEL if kind in LABELLED else ""
-            objects, version = await self.api.list_all(kind, namespace, selector)
+            objects, version = await self._list(kind, GROUP_LABEL if kind in LABELLED else "")
             changed = self.store.replace(kind, objects, version)
             for key in changed:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
                 _log.warning("changes_that_no_watch_told", kind=kind.plural, groups=len(changed))
+
+    async def _list(self, kind: Kind, selector: str) -> tuple[list[Json], int]:
+        """All that we look after, and the resource version of the oldest of the lists that this takes: what came after
+        it may be missing."""
+        objects: list[Json] = []
+        versions: list[int] = []
+        for namespace in self.settings.namespace or (None,):
+            listed, version = await self.api.list_all(kind, namespace, selector)
+            objects += listed
+            versions.append(version)
+        return objects, min(versions)
 
     async def keep_listing(self) -> None:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile."""
@@ -229,15 +238,15 @@ async def _first_list(operator: Operator) -> None:
 
 async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) -> None:
     """Until a signal comes. A watch that ends by what kopf does not try again ends kopf. Raises WatchEnded."""
-    namespace = operator.settings.namespace
+    namespaces = operator.settings.namespace
     try:
         await kopf.operator(
             registry=registered(
                 operator.store, operator.queue, operator.listing_wanted.set, operator.telemetry.saw_pod, before_end
             ),
             settings=configured(),
-            clusterwide=not namespace,
-            namespaces=[namespace] if namespace else [],
+            clusterwide=not namespaces,
+            namespaces=namespaces,
         )
     except Exception as error:
         raise WatchEnded(f"the cluster cannot be watched any more ({error}): the process starts anew") from error

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.places import Place, parse_place
 from slackwater.shell.store import Key
 
 PREFIX = "SLACKWATER_"
+Namespace = Annotated[str, StringConstraints(pattern="^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+"""A name as Kubernetes has it: kopf would take a `*` for a pattern."""
 
 
 class InvalidSettings(SlackwaterError):
@@ -31,13 +33,18 @@ def _lease(value: object) -> object:
     return Key(*parts)
 
 
+def _words(value: object) -> object:
+    """A list in one variable; what is in it twice counts once."""
+    return tuple(dict.fromkeys(word.strip() for word in value.split(","))) if isinstance(value, str) else value
+
+
 class Settings(BaseModel):
     """`SLACKWATER_<NAME>` in the environment; an unset or empty variable means the default."""
 
     model_config = ConfigDict(frozen=True)
 
-    namespace: str = ""
-    """The one namespace to work in; empty means all of them."""
+    namespace: Annotated[tuple[Namespace, ...], BeforeValidator(_words)] = ()
+    """The namespaces to work in, with commas between them; none means all of them."""
     moving_interval_s: float | None = Field(None, gt=0)
     """How often groups in motion are looked at, for all connections; their own `observe` when unset."""
     rest_interval_s: float | None = Field(None, gt=0)
