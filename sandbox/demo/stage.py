@@ -60,7 +60,8 @@ class Stage:
     def install_operator(self) -> None:
         """Install the operator by Helm, for the demo's namespace only."""
         self._refuse_rival()
-        if not self.cluster.knows_groups():  # Helm installs the types, but never removes them
+        there = self.cluster.knows_groups()
+        if not there:  # Helm installs the types, but never removes them
             self._later(self.cluster.forget_groups)
             self._later(self._clear_away)  # before them: undoing goes backwards
         with step("Installing the operator by Helm", "a pod of its own image, under its own service account"):
@@ -68,7 +69,8 @@ class Stage:
             values = {
                 "image.repository": repository,
                 "image.tag": tag,
-                "watchNamespace": NAMESPACE,
+                "watchNamespaces": f"{{{NAMESPACE}}}",
+                "crds.install": str(not there).lower(),  # what somebody else has put there is not Helm's
                 "telemetry": manifests.place(manifests.TELEMETRY),
                 "recommendations": manifests.place(manifests.RECOMMENDATIONS),
             }

@@ -40,16 +40,16 @@ def helm(*arguments: str, kubeconfig: Path | None = None) -> str:
 def render(**values: str) -> list[Manifest]:
     """All that the chart makes with these values; a dot in a value's name is written as two underscores."""
     text = helm("template", RELEASE, str(CHART), f"--namespace={NAMESPACE}", *settings(values))
-    return [manifest for manifest in yaml.safe_load_all(text) if manifest]
+    return [manifest for manifest in yaml.load_all(text, Loader=yaml.CSafeLoader) if manifest]
 
 
 def settings(values: Mapping[str, str]) -> list[str]:
     return [f"--set={name.replace('__', '.')}={value}" for name, value in values.items()]
 
 
-def only(manifests: list[Manifest], kind: str) -> Manifest:
-    """The one manifest of that kind."""
-    found = [manifest for manifest in manifests if manifest["kind"] == kind]
+def only(manifests: list[Manifest], kind: str, name: str = "") -> Manifest:
+    """The one manifest of that kind, or of that kind and name."""
+    found = [each for each in manifests if each["kind"] == kind and name in ("", each["metadata"]["name"])]
     assert len(found) == 1, f"{kind} is there {len(found)} times"
     return found[0]
 

@@ -40,9 +40,16 @@ def installed(kubeconfig: Path) -> Iterator[Installed]:
     restricted = "pod-security.kubernetes.io/enforce=restricted"
     assert release.kubectl("create", "namespace", release.name).returncode == 0
     assert release.kubectl("label", "namespace", release.name, restricted).returncode == 0
-    values = settings({"watchNamespace": release.name, "nodeSelector.slackwater": "nowhere"})
+    values = settings(
+        {
+            "watchNamespaces": f"{{{release.name}}}",
+            "secretNames": "{kafka}",
+            "nodeSelector.slackwater": "nowhere",
+        }
+    )
     try:
-        helm("install", release.name, str(CHART), f"--namespace={release.name}", *values, kubeconfig=kubeconfig)
+        words = ("install", release.name, str(CHART), f"--namespace={release.name}", *values)
+        helm(*words, "--take-ownership", kubeconfig=kubeconfig)  # of types that are there already
         yield release
         helm("uninstall", release.name, f"--namespace={release.name}", "--wait=hookOnly", kubeconfig=kubeconfig)
     finally:
@@ -68,17 +75,23 @@ def test_the_restricted_standard_admits_the_pod(installed: Installed) -> None:
         ("patch", "consumergroups.slackwater.dev/status"),
         ("patch", "statefulsets.apps"),
         ("delete", "pods"),
-        ("get", "secrets"),
+        ("get", "secrets/kafka"),
         ("create", "events"),
+        ("get", "leases.coordination.k8s.io/LEADER"),
+        ("update", "leases.coordination.k8s.io/LEADER"),
     ],
 )
 def test_the_operator_may_do_its_work(installed: Installed, verb: str, resource: str) -> None:
-    assert installed.operator_may(verb, resource, installed.name)
+    assert installed.operator_may(verb, resource.replace("LEADER", f"{installed.name}-leader"), installed.name)
 
 
 @pytest.mark.parametrize(
     ("verb", "resource"),
     [
+        ("get", "secrets"),
+        ("get", "secrets/another"),
+        ("get", "leases.coordination.k8s.io/another"),
+        ("create", "leases.coordination.k8s.io"),
         ("list", "secrets"),
         ("watch", "secrets"),
         ("create", "pods"),

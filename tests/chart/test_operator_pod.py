@@ -1,4 +1,4 @@
-"""The operator's pod: restricted, one at a time, asked about its health, told its settings."""
+"""The operator's pod: restricted, asked about its health, told its settings."""
 
 from __future__ import annotations
 
@@ -37,11 +37,6 @@ def test_the_pod_shares_nothing_with_its_node() -> None:
     assert [sorted(volume) for volume in spec["volumes"]] == [["emptyDir", "name"]]
 
 
-def test_there_is_one_operator_at_a_time() -> None:
-    spec = only(render(), "Deployment")["spec"]
-    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
-
-
 def test_the_kubelet_asks_whether_it_lives_and_whether_it_is_ready() -> None:
     container = operator()
     assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "http"}
@@ -65,6 +60,9 @@ def test_two_releases_do_not_take_each_others_pods() -> None:
 def test_the_operator_is_told_its_settings() -> None:
     assert environment() == {
         "SLACKWATER_NAMESPACE": "",
+        "SLACKWATER_LEASE": "operations/slackwater-leader",
+        "SLACKWATER_LEASE_S": "15",
+        "SLACKWATER_IDENTITY": {"fieldRef": {"fieldPath": "metadata.name"}},
         "SLACKWATER_MOVING_INTERVAL_S": "1",
         "SLACKWATER_REST_INTERVAL_S": "15",
         "SLACKWATER_LOG_FORMAT": "json",
@@ -78,7 +76,7 @@ def test_no_service_is_taken_for_a_setting() -> None:
 
 def test_each_setting_has_a_value() -> None:
     given = {
-        "watchNamespace": "team-a",
+        "leaseSeconds": "30",
         "observation__movingIntervalSeconds": "0.5",
         "observation__restIntervalSeconds": "60",
         "telemetry": "kafka:team-a/main/telemetry",
@@ -86,12 +84,16 @@ def test_each_setting_has_a_value() -> None:
         "log__format": "text",
         "log__level": "debug",
     }
-    assert list(environment(**given).values()) == list(given.values())
+    told = environment(**given)
+    others = ("SLACKWATER_NAMESPACE", "SLACKWATER_LEASE", "SLACKWATER_IDENTITY")
+    assert [value for name, value in told.items() if name not in others] == list(given.values())
 
 
 def test_the_operator_reads_the_settings_as_they_are_given() -> None:
-    given = environment(telemetry="kafka:team-a/main/events", recommendations="file:/data/all.jsonl")
-    settings = read_settings(given)
+    values = {"telemetry": "kafka:team-a/main/events", "recommendations": "file:/data/all.jsonl"}
+    given = environment(watchNamespaces="{team-a,team-b}", **values)
+    settings = read_settings({name: value for name, value in given.items() if isinstance(value, str)})
+    assert settings.namespace == ("team-a", "team-b")
     assert settings.telemetry == TopicPlace(Key("team-a", "main"), "events")
     assert settings.recommendations == FilePlace(Path("/data/all.jsonl"))
 
@@ -137,5 +139,5 @@ def operator(**values: str) -> dict[str, Any]:
     return dict(container)
 
 
-def environment(**values: str) -> dict[str, str]:
-    return {variable["name"]: variable["value"] for variable in operator(**values)["env"]}
+def environment(**values: str) -> dict[str, Any]:
+    return {each["name"]: each.get("value", each.get("valueFrom")) for each in operator(**values)["env"]}

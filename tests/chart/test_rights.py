@@ -21,9 +21,9 @@ RIGHTS = {
     "policy/poddisruptionbudgets": {"list", "watch", "create", "patch"},
     "/services": {"list", "watch", "create", "patch"},
     "/pods": {"get", "list", "watch", "delete"},
-    "/secrets": {"get"},
     "/events": {"create"},
 }
+LEADER = {("Role", NAMESPACE), ("RoleBinding", NAMESPACE)}
 ROLES = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
 
 
@@ -32,30 +32,61 @@ def test_the_rights_are_these() -> None:
 
 
 def test_they_are_the_same_for_one_namespace() -> None:
-    assert rights(only(render(watchNamespace="team-a"), "Role")) == RIGHTS
+    assert rights(only(render(watchNamespaces="{team-a}"), "Role", RELEASE)) == RIGHTS
 
 
 def test_no_right_is_a_wildcard() -> None:
-    words = {word for rule in only(render(), "ClusterRole")["rules"] for words in rule.values() for word in words}
+    roles = [each for each in render(anySecret="true") if each["kind"] in ("Role", "ClusterRole")]
+    words = {word for role in roles for rule in role["rules"] for words in rule.values() for word in words}
+    assert len(roles) == 2
     assert not [word for word in words if "*" in word]
 
 
 def test_watching_all_namespaces_takes_a_cluster_role() -> None:
-    assert roles(render()) == {("ClusterRole", None), ("ClusterRoleBinding", None)}
+    assert roles(render()) == {("ClusterRole", None), ("ClusterRoleBinding", None), *LEADER}
 
 
-def test_watching_one_namespace_takes_nothing_outside_it() -> None:
-    assert roles(render(watchNamespace="team-a")) == {("Role", "team-a"), ("RoleBinding", "team-a")}
+def test_watching_some_namespaces_takes_nothing_outside_them() -> None:
+    watched = {(kind, namespace) for kind in ("Role", "RoleBinding") for namespace in ("team-a", "team-b")}
+    assert roles(render(watchNamespaces="{team-a,team-b}")) == watched | LEADER
 
 
-@pytest.mark.parametrize(("namespace", "scope"), [("", "Cluster"), ("team-a", "")])
-def test_they_are_bound_to_the_operator_alone(namespace: str, scope: str) -> None:
-    manifests = render(watchNamespace=namespace)
-    binding = only(manifests, f"{scope}RoleBinding")
+def test_no_secret_is_read_unless_it_is_named() -> None:
+    (rule,) = secret_rules(secretNames="{kafka,kafka-ca}")
+    assert (rule["verbs"], rule["resourceNames"]) == (["get"], ["kafka", "kafka-ca"])
+
+
+def test_any_secret_may_be_read_by_name_where_somebody_says_so() -> None:
+    assert secret_rules(anySecret="true") == [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]
+
+
+def test_there_is_one_lease_for_which_nothing_has_to_be_created() -> None:
+    manifests = render()
+    lease, role = only(manifests, "Lease"), only(manifests, "Role")
+    assert role["rules"] == [
+        {
+            "apiGroups": ["coordination.k8s.io"],
+            "resources": ["leases"],
+            "resourceNames": [lease["metadata"]["name"]],
+            "verbs": ["get", "update"],
+        }
+    ]
+    assert role["metadata"]["namespace"] == lease["metadata"]["namespace"] == NAMESPACE
+    assert "spec" not in lease, "an upgrade would take it from who holds it"
+
+
+@pytest.mark.parametrize(("values", "scope"), [({}, "Cluster"), ({"watchNamespaces": "{team-a}"}, "")])
+def test_they_are_bound_to_the_operator_alone(values: dict[str, str], scope: str) -> None:
+    manifests = render(**values)
+    binding = only(manifests, f"{scope}RoleBinding", RELEASE)
     assert binding["roleRef"]["kind"] == f"{scope}Role"
-    assert binding["roleRef"]["name"] == only(manifests, f"{scope}Role")["metadata"]["name"]
+    assert binding["roleRef"]["name"] == only(manifests, f"{scope}Role", RELEASE)["metadata"]["name"]
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": RELEASE, "namespace": NAMESPACE}]
     assert only(manifests, "Deployment")["spec"]["template"]["spec"]["serviceAccountName"] == RELEASE
+
+
+def secret_rules(**values: str) -> list[Manifest]:
+    return [rule for rule in only(render(**values), "ClusterRole")["rules"] if "secrets" in rule["resources"]]
 
 
 def rights(role: Manifest) -> dict[str, set[str]]:

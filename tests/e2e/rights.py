@@ -10,13 +10,14 @@ import yaml
 from tests.chart.helm import CHART, helm
 from tests.e2e.cluster import Cluster
 
-_KINDS = ("ServiceAccount", "Role", "RoleBinding")
+_KINDS = ("ServiceAccount", "Role", "RoleBinding", "Lease")
 RELEASE = "slackwater"
 
 
 def operator_kubeconfig(cluster: Cluster, directory: Path) -> Path:
     """Apply what the chart says an operator of this namespace may do; the result is that operator's kubeconfig."""
-    words = (f"--namespace={cluster.namespace}", f"--set=watchNamespace={cluster.namespace}")
+    settings = ("crds.install=false", f"watchNamespaces={{{cluster.namespace}}}", "anySecret=true")
+    words = (f"--namespace={cluster.namespace}", *(f"--set={setting}" for setting in settings))
     rendered = [each for each in yaml.safe_load_all(helm("template", RELEASE, str(CHART), *words)) if each]
     cluster.apply(*(manifest for manifest in rendered if manifest["kind"] in _KINDS))
     token = cluster.kubectl("create", "token", RELEASE, "--duration=1h").strip()

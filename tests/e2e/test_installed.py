@@ -26,7 +26,8 @@ def installed(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[
     """A restricted namespace with the release, a topic under load and a connection."""
     cluster = Cluster(kubeconfig, f"e2e-installed-{uuid4().hex[:6]}")
     kafka = Kafka(bootstrap_servers)
-    settings = (f"--namespace={cluster.namespace}", f"--set=watchNamespace={cluster.namespace}", "--set=image.tag=dev")
+    values = (f"watchNamespaces={{{cluster.namespace}}}", "image.tag=dev", "crds.install=false")
+    settings = (f"--namespace={cluster.namespace}", *(f"--set={value}" for value in values))
     with ExitStack() as stack:
         cluster.kubectl("create", "namespace", cluster.namespace)
         stack.callback(cluster.kubectl, "delete", "namespace", cluster.namespace, "--wait=false")

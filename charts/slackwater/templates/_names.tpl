@@ -4,6 +4,17 @@
 {{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 63 | trimSuffix "-" }}{{ end }}
 {{- end }}
 
+{{/* The same with a word behind it, in no more than 63 characters: (list $ "metrics"). */}}
+{{- define "slackwater.nameOf" -}}
+{{- $word := last . }}
+{{- printf "%s-%s" (include "slackwater.name" (first .) | trunc (int (sub 62 (len $word))) | trimSuffix "-") $word }}
+{{- end }}
+
+{{- define "slackwater.serviceAccount" -}}
+{{- if .Values.serviceAccount.create }}{{ .Values.serviceAccount.name | default (include "slackwater.name" .) }}
+{{- else }}{{ .Values.serviceAccount.name | required "serviceAccount.create is false: say in serviceAccount.name which one to use" }}{{ end }}
+{{- end }}
+
 {{- define "slackwater.selector" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -11,6 +22,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- define "slackwater.labels" -}}
 {{ include "slackwater.selector" . }}
+{{ include "slackwater.origin" . }}
+{{- end }}
+
+{{/* The labels of what is no part of the operator's pod, such as the pipeline: its Service must not lead there. */}}
+{{- define "slackwater.origin" -}}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
