@@ -25,6 +25,8 @@ HELM_VERSION = "4.3.1"
 PROMETHEUS_VERSION = "0.316.0"  # of the Go module: Prometheus 3.16.0
 
 KUBERNETES_SOURCE = Path(__file__).parent / "k8s"
+HELM_UNITTEST_SOURCE = Path(__file__).parent / "helm_unittest"
+HELM_UNITTEST = "github.com/helm-unittest/helm-unittest/cmd/helm-unittest"
 BUILD_DEADLINE_S = 3600
 
 
@@ -84,6 +86,22 @@ def ensure_promtool(layout: Layout) -> Path:
     tags = ("remove_all_sd",)  # the clients of two dozen clouds, which no rule needs
     how_long = "about 4 minutes on 2 cores"
     return _install(layout, "promtool", PROMETHEUS_VERSION, (package,), how_long, tags) / "promtool"
+
+
+def ensure_helm_unittest(layout: Layout) -> Path:
+    """The chart's test runner. By a go.mod of our own, because `go install` refuses a module that replaces another."""
+    sources = [HELM_UNITTEST_SOURCE / name for name in ("go.mod", "go.sum")]
+    folder = layout.binaries / f"helm-unittest-{_digest(*(path.read_text() for path in sources))}"
+    if not folder.exists():
+        argv = ["build", "-trimpath", "-ldflags", "-s -w", "-o", "{out}/", HELM_UNITTEST]
+        _build(layout, folder, argv, "helm-unittest", "about 1 minute on 2 cores", HELM_UNITTEST_SOURCE)
+    return folder / "helm-unittest"
+
+
+def ensure_go_program(layout: Layout, package: str, version: str) -> Path:
+    """A command of a published module, such as those that look at the chart."""
+    name = package.rpartition("/")[2]
+    return _install(layout, name, version, (package,), "about 1 minute on 2 cores") / name
 
 
 def _ensure_containerd(layout: Layout) -> Path:
