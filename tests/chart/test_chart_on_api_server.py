@@ -15,6 +15,9 @@ from tests.chart.helm import CHART, helm, only, render, settings
 
 pytestmark = pytest.mark.e2e
 
+OF_WHAT_IS_THERE = ("--take-ownership", "--force-conflicts")
+"""The types may have come by another way, or with another version: as the chart's README says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Installed:
@@ -49,7 +52,7 @@ def installed(kubeconfig: Path) -> Iterator[Installed]:
     )
     try:
         words = ("install", release.name, str(CHART), f"--namespace={release.name}", *values)
-        helm(*words, "--take-ownership", kubeconfig=kubeconfig)  # of types that are there already
+        helm(*words, *OF_WHAT_IS_THERE, kubeconfig=kubeconfig)
         yield release
         helm("uninstall", release.name, f"--namespace={release.name}", "--wait=hookOnly", kubeconfig=kubeconfig)
     finally:
@@ -59,6 +62,18 @@ def installed(kubeconfig: Path) -> Iterator[Installed]:
 def test_the_crds_are_there(installed: Installed) -> None:
     served = installed.kubectl("api-resources", "--api-group=slackwater.dev", "-o", "name").stdout.split()
     assert sorted(served) == ["consumergroups.slackwater.dev", "kafkaconnections.slackwater.dev"]
+
+
+def test_an_upgrade_and_a_rollback_leave_the_lease_to_who_holds_it(installed: Installed) -> None:
+    name, namespace = installed.name, f"--namespace={installed.name}"
+    held = {"holderIdentity": "somebody", "leaseDurationSeconds": 15, "leaseTransitions": 3}
+    patch = ("patch", "lease", f"{name}-leader", namespace, "--type=merge", "-p", json.dumps({"spec": held}))
+    assert installed.kubectl(*patch).returncode == 0
+    upgrade = ("upgrade", name, str(CHART), namespace, "--reuse-values", "--set=leaseSeconds=20")
+    for words in (upgrade, ("rollback", name, "1", namespace)):
+        helm(*words, kubeconfig=installed.kubeconfig)
+        found = installed.kubectl("get", "lease", f"{name}-leader", namespace, "-o", "json").stdout
+        assert json.loads(found)["spec"] == held
 
 
 def test_the_restricted_standard_admits_the_pod(installed: Installed) -> None:
