@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from slackwater.cli.groups_table import groups_document, groups_table
 from slackwater.cli.members_table import lag_document, lag_table, members_document, members_table
-from slackwater.cli.paragraph import explain_document, paragraph
+from slackwater.cli.paragraph import explain_document, paragraph, paragraph_and_pointer
 from slackwater.core.memory import RolloutMemory
 from slackwater.core.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
 from slackwater.core.plan import plan
@@ -57,7 +57,7 @@ PICTURES: dict[str, Callable[[], RenderableType]] = {
     "lag-at-rest": lambda: lag_table(WORLDS["at-rest"], WORLDS["at-rest"].kafka),
     "lag-kafka-away": lambda: lag_table(WORLDS["kafka-away"], WORLDS["kafka-away"].kafka),
     **{
-        f"explain-{name}": lambda world=world: paragraph(world, plan(world))  # type: ignore[misc]
+        f"explain-{name}": lambda world=world: paragraph_and_pointer(world, plan(world))  # type: ignore[misc]
         for name, world in WORLDS.items()
     },
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console, RenderableType
 
-from slackwater.api.annotations import ABORT, APPROVE, PROMOTE, RESTART, RETRY
+from slackwater.api.annotations import ABORT, APPROVE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.cli.errors import KafkaUnseen
 from slackwater.cli.kubeconfig import namespace_of
 from slackwater.cli.options import (
@@ -100,11 +100,11 @@ def lag(
 
 def explain(name: Name, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
     """Say in one paragraph what the group is doing, and if it waits, why, and what to do about it. Changes nothing."""
-    from slackwater.cli.paragraph import explain_document, paragraph
+    from slackwater.cli.paragraph import explain_document, paragraph_and_pointer
 
     sight = _look(name, namespace, context)
     if output is Output.TABLE:
-        Console(highlight=False).print(paragraph(sight.world, sight.plan), markup=False)
+        Console(highlight=False).print(paragraph_and_pointer(sight.world, sight.plan), markup=False)
     else:
         print_document(explain_document(sight.world, sight.plan), output)
 
@@ -122,20 +122,8 @@ def pause(
     typer.echo(asyncio.run(giving.pause(context, namespace or namespace_of(context), name, reason, timeout_s)))
 
 
-def resume(
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
-    timeout_s: ObeyedWithin = PATIENCE,  # type: ignore[assignment]
-) -> None:
-    """Let a paused group go on."""
-    from slackwater.cli import giving
-
-    typer.echo(asyncio.run(giving.resume(context, namespace or namespace_of(context), name, timeout_s)))
-
-
 def giving_command(annotation: str, text: str) -> Callable[..., None]:
-    """The command that gives the one of `annotation`. `text`: its help."""
+    """The command that gives the one of `annotation`; that of PAUSE is taken back. `text`: its help."""
 
     def command(
         name: Name,
@@ -145,13 +133,18 @@ def giving_command(annotation: str, text: str) -> Callable[..., None]:
     ) -> None:
         from slackwater.cli import giving
 
-        typer.echo(asyncio.run(giving.give(context, namespace or namespace_of(context), name, annotation, timeout_s)))
+        place = namespace or namespace_of(context)
+        if annotation == PAUSE:
+            typer.echo(asyncio.run(giving.resume(context, place, name, timeout_s)))
+        else:
+            typer.echo(asyncio.run(giving.give(context, place, name, annotation, timeout_s)))
 
     command.__doc__ = text
     return command
 
 
 GIVING = {
+    "resume": giving_command(PAUSE, "Let a paused group go on."),
     "promote": giving_command(PROMOTE, "End the canary's hold, so that the rollout goes on."),
     "abort": giving_command(ABORT, "Give the rollout up, and go back to the last good version."),
     "retry": giving_command(RETRY, "Try a version that has failed once more."),
@@ -163,7 +156,7 @@ GIVING = {
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command("list")(list_groups)
-    for command in (explain, members, lag, pause, resume):
+    for command in (explain, members, lag, pause):
         app.command()(command)
     for word, command in GIVING.items():
         app.command(word)(command)

@@ -28,6 +28,7 @@ from slackwater.cli.judgement import Judgement, judge_recorded, judgement_table
 from slackwater.cli.kubeconfig import namespace_of
 from slackwater.cli.options import As, Context, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pipeline_command import pipeline
+from slackwater.cli.reason_command import reason
 from slackwater.cli.view import render_view
 from slackwater.core.observation import Unobserved
 from slackwater.core.recording import write_world
@@ -63,6 +64,7 @@ Timeout = Annotated[
 ]
 
 register(app)
+app.command()(reason)
 
 
 def main() -> None:

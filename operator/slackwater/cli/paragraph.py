@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from slackwater.cli.explanation import Outcome, explain
-from slackwater.cli.outcome import alarms, outcome_of, rollout_in_words
 from slackwater.cli.pod_rows import PodRow, pod_rows
 from slackwater.cli.protocol_words import protocol_in_words, refused
+from slackwater.cli.standing import alarms, rollout_in_words, standing_of, where_to_read
 from slackwater.core.memory import RolloutPhase
 from slackwater.core.observation import GroupObservation
 from slackwater.core.plan import Plan
@@ -22,36 +22,43 @@ def paragraph(world: World, plan: Plan) -> str:
     return " ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan))
 
 
+def paragraph_and_pointer(world: World, plan: Plan) -> str:
+    """For people; and below it where to read more, on a line of its own, to be copied."""
+    refusal = refused(world, plan)
+    reason = standing_of(world, explain(world, plan)).reason or (refusal.reason if refusal is not None else "")
+    return f"{paragraph(world, plan)}\n{where_to_read(reason)}" if reason else paragraph(world, plan)
+
+
 def explain_document(world: World, plan: Plan) -> Json:
     """Fields are added to it, never renamed. `reason`: of the hold; empty where nothing holds the group."""
-    outcome = outcome_of(world, explain(world, plan))
+    standing = standing_of(world, explain(world, plan))
     return {
         "version": 1,
         "namespace": world.group.namespace,
         "name": world.group.name,
         "phase": world.group.status.get("phase"),
-        "holds": outcome.holds,
-        "reason": outcome.reason,
+        "holds": standing.holds,
+        "reason": standing.reason,
         "words": paragraph(world, plan),
     }
 
 
 def _sentences(world: World, plan: Plan) -> Iterator[str]:
     explanation = explain(world, plan)
-    outcome = outcome_of(world, explanation)
+    standing = standing_of(world, explanation)
     yield from _of_the_operator(world)
-    if plan.memory.phase.under_way or (outcome.holds and plan.memory.phase is not RolloutPhase.NONE):
+    if plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE):
         yield f"{world.group.name} is {rollout_in_words(world, plan)}"
-    if outcome.holds:
-        yield f"It waits, {outcome.reason}: {outcome.words}"
+    if standing.holds:
+        yield f"It waits, {standing.reason}: {standing.words}"
     elif explanation.outcome is Outcome.ACT:
-        yield f"Nothing holds it up; next: {outcome.words}"
+        yield f"Nothing holds it up; next: {standing.words}"
     else:
-        yield f"{world.group.name}: {outcome.words}"
+        yield f"{world.group.name}: {standing.words}"
     if explanation.afterwards:
         yield f"After that, {explanation.afterwards}"
     rows = pod_rows(world, plan, explanation)
-    if down := [_not_ready(row) for row in rows if not row.ready and row.name not in outcome.words]:
+    if down := [_not_ready(row) for row in rows if not row.ready and row.name not in standing.words]:
         yield f"Not Ready: {listing(down)}"
     if refusal := refused(world, plan):
         yield f"Its protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"

@@ -16,9 +16,17 @@ from rich.text import Text
 
 from slackwater.cli.explanation import Explanation, explain
 from slackwater.cli.gates import GateVerdict, gates_by_reason
-from slackwater.cli.outcome import Outcome, alarms, conditions_of, outcome_of, rollout_in_words, told_by_the_operator
 from slackwater.cli.pod_rows import compact, pod_rows
 from slackwater.cli.protocol_words import protocol_line, refused
+from slackwater.cli.standing import (
+    Standing,
+    alarms,
+    conditions_of,
+    rollout_in_words,
+    standing_of,
+    told_by_the_operator,
+    where_to_read,
+)
 from slackwater.cli.view_tables import (
     condition_messages,
     condition_table,
@@ -74,18 +82,18 @@ class _View:
         below = Table.grid(padding=(0, 3))
         below.add_row(gate_table(gates, whose, ascii_only), condition_table(conditions_of(self.world), wide))
         yield below
-        yield from gate_messages(gates, said=self._outcome.words)
+        yield from gate_messages(gates, said=self._standing.words)
         if not wide:
             yield from condition_messages(conditions_of(self.world), self._said())
 
     def _said(self) -> set[str]:
         refusal = refused(self.world, self.plan)
         shown = {message for _, message in alarms(self.world, self.explanation)}
-        return {self._outcome.words, *shown, refusal.message if refusal else ""}
+        return {self._standing.words, *shown, refusal.message if refusal else ""}
 
     @property
-    def _outcome(self) -> Outcome:
-        return outcome_of(self.world, self.explanation)
+    def _standing(self) -> Standing:
+        return standing_of(self.world, self.explanation)
 
     def _only_topic(self) -> str:
         topics = self.world.group.spec.topics
@@ -114,9 +122,13 @@ class _View:
             yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
         yield "Rollout", Text(rollout_in_words(world, self.plan))
         yield "Protocol", protocol_line(world, self.plan)
-        outcome = self._outcome
-        reason = f"{outcome.reason}: " if outcome.reason else ""
-        yield "Hold" if outcome.holds else "Next", Text.assemble((reason, "bold yellow"), outcome.words)
+        if refusal := refused(world, self.plan):
+            yield "", Text(where_to_read(refusal.reason), "dim")
+        standing = self._standing
+        reason = f"{standing.reason}: " if standing.reason else ""
+        yield "Hold" if standing.holds else "Next", Text.assemble((reason, "bold yellow"), standing.words)
+        if standing.reason:
+            yield "", Text(where_to_read(standing.reason), "dim")
         if self.explanation.afterwards:
             yield "Then", Text(self.explanation.afterwards)
         yield "Group", _group(world)

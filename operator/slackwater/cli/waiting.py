@@ -12,7 +12,7 @@ from rich.markup import escape
 from slackwater.cli.access import cluster, read_group
 from slackwater.cli.errors import NoSuchGroup, NotReached, WentWrong
 from slackwater.cli.live import Sight, live_sights
-from slackwater.cli.outcome import rollout_in_words
+from slackwater.cli.standing import rollout_in_words
 from slackwater.core.text import seconds
 
 _ENDED_BADLY: Final = {"Failed": "failed", "RolledBack": "was taken back", "RollingBack": "is being taken back"}

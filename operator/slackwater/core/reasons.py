@@ -101,7 +101,6 @@ class Reason(StrEnum):
     ROLLED_BACK = "RolledBack"
     PROMOTED = "Promoted"
     RETRYING = "Retrying"
-    DELETING = "Deleting"
 
     # How things are.
     UPGRADING = "Upgrading"
@@ -123,7 +122,6 @@ class Reason(StrEnum):
     DYNAMIC_MEMBERS = "DynamicMembers"
     NOT_PAUSED = "NotPaused"
     WITHIN_BOUND = "WithinBound"
-    UNKNOWN = "Unknown"
 
 
 @dataclass(frozen=True, slots=True)

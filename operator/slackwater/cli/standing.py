@@ -1,12 +1,11 @@
-"""What comes next for a group, or why nothing does. Where the operator sees more than we do, it has the word. Pure."""
+"""How a group stands: what comes next, or why nothing does. Where the operator sees more, it has the word. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from slackwater.cli.explanation import Explanation
-from slackwater.cli.explanation import Outcome as Kind
+from slackwater.cli.explanation import Explanation, Outcome
 from slackwater.cli.protocol_words import cutover_ahead
 from slackwater.core.observation import Unobserved
 from slackwater.core.plan import Plan
@@ -17,17 +16,22 @@ _ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts"}
 """Conditions whose message is shown whole when they are true, and its label."""
 
 
-class Outcome(NamedTuple):
+class Standing(NamedTuple):
     holds: bool
     reason: str
     words: str
 
 
-def outcome_of(world: World, explanation: Explanation) -> Outcome:
+def standing_of(world: World, explanation: Explanation) -> Standing:
     if told := told_by_the_operator(world):
         holds = told.get("status") == "True"
-        return Outcome(holds, str(told.get("reason")) if holds else "", str(told.get("message")))
-    return Outcome(explanation.outcome is Kind.HOLD, explanation.reason, explanation.words)
+        return Standing(holds, str(told.get("reason")) if holds else "", str(told.get("message")))
+    return Standing(explanation.outcome is Outcome.HOLD, explanation.reason, explanation.words)
+
+
+def where_to_read(reason: str) -> str:
+    """The command that tells more of a reason that is shown."""
+    return f"slackwater reason {reason} says what to do"
 
 
 def told_by_the_operator(world: World) -> Mapping[str, Any]:
@@ -44,7 +48,7 @@ def conditions_of(world: World) -> Sequence[Mapping[str, Any]]:
 
 def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:
     """What is not as it should be and stands nowhere else: not in what comes next, and not as a gate's word."""
-    said = outcome_of(world, explanation).words
+    said = standing_of(world, explanation).words
     for condition in conditions_of(world):
         label, message = _ALARMS.get(str(condition["type"])), str(condition.get("message") or "")
         if label and condition["status"] == "True" and message and message not in said:
