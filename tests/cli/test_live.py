@@ -127,7 +127,29 @@ def test_a_kafka_that_cannot_be_seen_from_here_is_said_to_be_so(shown: Shown) ->
     assert "✗ 1 observation is fresh: " in said
 
 
+def test_a_difference_is_told_by_field_by_pod_and_by_exit_code(shown: Shown) -> None:
+    nothing = shown.typed("diff", "-f", "-", given=json.dumps(shown.group))
+    assert (nothing.code, nothing.err) == (0, "")
+    changed = with_env(shown.group, VERSION="2")
+    something = shown.typed("diff", "-f", "-", "-o", "json", given=json.dumps(changed))
+    assert (something.code, something.err) == (1, "")
+    document = json.loads(something.out)
+    fields = {change["field"]: change["after"] for each in document["objects"] for change in each["changes"]}
+    assert [after for field, after in fields.items() if field.endswith("env[VERSION].value")] == ["2"]
+    assert len(fields) == 1
+    assert document["pods"] == [f"{NAME}-{ordinal}" for ordinal in (2, 1, 0)]
+    assert (shown.stage.cluster.get("cg", NAME) or {})["spec"].get("template") == shown.group["spec"]["template"]
+
+
+def test_a_difference_to_nothing_is_a_new_group(shown: Shown) -> None:
+    done = shown.typed("diff", "-f", "-", given=json.dumps(shown.stage.group("refunds")))
+    assert (done.code, done.err) == (1, "")
+    assert "ConsumerGroup refunds would be new" in done.out
+    assert f"create StatefulSet refunds with {REPLICAS} pods" in done.out
+
+
 ABOUT_ONE: Final = (
+    "history",
     "status",
     "explain",
     "members",
@@ -188,6 +210,23 @@ def test_a_restart_is_a_rollout_that_can_be_waited_for(shown: Shown) -> None:
     assert shown.typed("restart", NAME).code == 0
     assert shown.typed("status", NAME, "--wait", "--timeout", "2m").code == 0
     assert before.isdisjoint(pod["metadata"]["uid"] for pod in shown.stage.cluster.pods(NAME))
+
+
+def test_history_has_every_version_with_its_pods(shown: Shown) -> None:
+    document = shown.document("history", NAME, "-o", "json")
+    assert document["rollout"]["phase"] == "Complete"
+    versions = document["versions"]
+    assert len(versions) >= 2
+    assert [each["revision"] for each in versions] == sorted(each["revision"] for each in versions)
+    assert [(each["pods"], each["wanted"], each["lastGood"], each["failed"]) for each in versions[-1:]] == [
+        (REPLICAS, True, True, False)
+    ]
+    assert sum(each["pods"] for each in versions[:-1]) == 0
+    image = shown.group["spec"]["template"]["spec"]["containers"][0]["image"]
+    assert {each["image"] for each in versions} == {image}
+    table = shown.typed("history", NAME)
+    assert (table.code, table.err) == (0, "")
+    assert "wanted, last good" in table.out
 
 
 def test_a_command_that_would_change_nothing_says_so(shown: Shown) -> None:

@@ -26,6 +26,7 @@ COMMAND_LINES = {
     "an option that there is not": (["status", "x", "--wat"], "No such option: --wat"),
     "no name": (["status"], "Missing argument 'NAME': see slackwater status --help."),
     "two names": (["status", "a", "b"], "Got unexpected extra argument"),
+    "no file to compare": (["diff"], "Missing option '--filename' / '-f': see slackwater diff --help."),
     "no file": (["plan"], "Missing option '--filename' / '-f': see slackwater plan --help."),
     "another output": (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
     "a table to record": (["observe", "x", "-o", "table"], "Invalid value for '--output' / '-o': 'table' is not"),
@@ -46,6 +47,7 @@ COMMAND_LINES = {
     "a namespace in capitals": (["status", "x", "-n", "Shop"], "'Shop' is no name"),
     "a file that is not there": (["plan", "-f", "nowhere.yaml"], "there is no file nowhere.yaml: correct the path"),
     "a folder": (["plan", "-f", "/"], "/ cannot be read (Is a directory): give a file that can"),
+    "a file to compare that is not there": (["diff", "-f", "nowhere.yaml"], "there is no file nowhere.yaml: correct"),
     "a world that is not there": (["plan", "-f", "{group}", "--world", "none.json"], "there is no file none.json"),
     "a manifest for a world": (["plan", "-f", "{group}", "--world", "{group}"], "is not JSON at line 1"),
     "another group's world": (
@@ -182,6 +184,7 @@ ASKING: Final = [
     ["explain", "payments"],
     ["members", "payments"],
     ["lag", "payments", "--watch"],
+    ["history", "payments"],
     ["list"],
     *([word, "payments"] for word in ("pause", "resume", "promote", "abort", "retry", "restart", "approve")),
 ]
@@ -195,6 +198,15 @@ def test_a_cluster_that_does_not_answer(command: list[str], tmp_path: Path) -> N
     sentence = ran(*command, environment={"KUBECONFIG": str(file)}).sentence
     assert "the Kubernetes API did not answer GET /apis/slackwater.dev/v1alpha1/namespaces/shop/" in sentence
     assert sentence.endswith("see that the cluster runs, and that --context and KUBECONFIG fit.")
+
+
+def test_a_difference_from_a_cluster_that_does_not_answer(files: dict[str, str], tmp_path: Path) -> None:
+    """Is told from one that there is: by the exit code, too."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG)
+    done = ran("diff", "-f", files["group"], environment={"KUBECONFIG": str(file)})
+    assert done.code == 2
+    assert done.sentence.endswith("see that the cluster runs, and that --context and KUBECONFIG fit.")
 
 
 def test_a_context_that_there_is_not(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ Capsys = pytest.CaptureFixture[str]
 RECORDED = sorted((Path(__file__).parent / "worlds").glob("*.json"))
 
 
-def _manifest_of(world: World, **spec: Any) -> Manifest:
+def manifest_of(world: World, **spec: Any) -> Manifest:
     manifest = world.group.model_dump(mode="json", by_alias=True, exclude_unset=True)
     return {
         "apiVersion": manifest["apiVersion"],
@@ -33,7 +33,7 @@ def _manifest_of(world: World, **spec: Any) -> Manifest:
     }
 
 
-def _with_image(manifest: Manifest, image: str) -> Manifest:
+def with_image(manifest: Manifest, image: str) -> Manifest:
     changed: Manifest = json.loads(json.dumps(manifest))
     changed["spec"]["template"]["spec"]["containers"][0]["image"] = image
     return changed
@@ -54,14 +54,14 @@ def planned(tmp_path: Path, capsys: Capsys) -> Any:
 
 def test_the_same_manifest_again_changes_nothing(planned: Any) -> None:
     world = builders.world()
-    document = planned(world, _manifest_of(world))
+    document = planned(world, manifest_of(world))
     assert (document["outcome"], document["act"], document["hold"]) == ("nothing", None, None)
     assert document["words"] == "nothing to do: 3 pods as wanted, all of them of this version"
 
 
 def test_a_new_version_is_written_first_and_then_rolled_out(planned: Any) -> None:
     world = builders.world()
-    document = planned(world, _with_image(_manifest_of(world), "consumer:2"))
+    document = planned(world, with_image(manifest_of(world), "consumer:2"))
     assert (document["act"]["purpose"], document["act"]["disruptive"]) == ("TAKE_TEMPLATE", False)
     assert document["then"]["pods"] == ["payments-2", "payments-1", "payments-0"]
     assert (document["gatesAsked"], {gate["mark"] for gate in document["gates"]}) == (False, {"pass"})
@@ -70,7 +70,7 @@ def test_a_new_version_is_written_first_and_then_rolled_out(planned: Any) -> Non
 
 def test_the_next_restart_is_named(planned: Any) -> None:
     world = builders.rolling()
-    document = planned(world, _manifest_of(world))
+    document = planned(world, manifest_of(world))
     act = document["act"]
     assert (act["purpose"], act["pod"], act["partition"], act["disruptive"]) == ("RESTART", "payments-1", 1, True)
     assert (document["gatesAsked"], document["then"]["pods"]) == (True, ["payments-0"])
@@ -78,7 +78,7 @@ def test_the_next_restart_is_named(planned: Any) -> None:
 
 def test_a_hold_names_its_gate(planned: Any) -> None:
     world = builders.rolling(kafka=builders.observation(members=builders.observation().members[:2]))
-    document = planned(world, _manifest_of(world))
+    document = planned(world, manifest_of(world))
     refused = [gate for gate in document["gates"] if gate["mark"] == "refuse"]
     assert [(gate["number"], gate["name"], gate["reason"]) for gate in refused] == [
         (5, "members are ours", "MemberMissing")
@@ -90,12 +90,12 @@ def test_a_hold_names_its_gate(planned: Any) -> None:
 def test_canary_stops_are_foretold(planned: Any) -> None:
     world = builders.world()
     canary = {"canary": [{"replicas": 1, "hold": "5m"}, {"replicas": 2}]}
-    document = planned(world, _with_image(_manifest_of(world, rollout=canary), "consumer:2"))
+    document = planned(world, with_image(manifest_of(world, rollout=canary), "consumer:2"))
     assert document["then"]["words"].endswith("; it stops at 1 pod for 5m, at 2 pods until promoted")
 
 
 def test_pausing_by_manifest_holds(planned: Any) -> None:
-    manifest = _manifest_of(builders.rolling())
+    manifest = manifest_of(builders.rolling())
     manifest["metadata"]["annotations"] = {"slackwater.dev/pause": "holiday"}
     document = planned(builders.rolling(), manifest)
     assert document["hold"]["reason"] == "Paused"
@@ -103,7 +103,7 @@ def test_pausing_by_manifest_holds(planned: Any) -> None:
 
 def test_more_replicas_are_a_change_of_scale(planned: Any) -> None:
     world = builders.world()
-    document = planned(world, _manifest_of(world, replicas=5))
+    document = planned(world, manifest_of(world, replicas=5))
     assert document["words"] == "change StatefulSet payments from 3 to 5 pods"
 
 
@@ -111,12 +111,12 @@ def test_a_connection_beside_the_group_counts(planned: Any) -> None:
     """Other brokers are another template."""
     world = builders.world()
     connection = kafka_connection("main", bootstrapServers="elsewhere:9092")
-    assert planned(world, _manifest_of(world), connection)["act"]["purpose"] == "TAKE_TEMPLATE"
-    assert planned(world, _manifest_of(world), kafka_connection("another"))["outcome"] == "nothing"
+    assert planned(world, manifest_of(world), connection)["act"]["purpose"] == "TAKE_TEMPLATE"
+    assert planned(world, manifest_of(world), kafka_connection("another"))["outcome"] == "nothing"
 
 
 def test_the_table_says_the_same_in_words(planned: Any) -> None:
-    text = planned(builders.rolling(), _manifest_of(builders.rolling()), output="table")
+    text = planned(builders.rolling(), manifest_of(builders.rolling()), output="table")
     lines = [" ".join(line.split()) for line in text.splitlines()]
     assert "Now restart pod payments-1, so that it takes up the new version" in lines
     assert "Then 1 more pod is restarted after its gates: payments-0" in lines
@@ -127,7 +127,7 @@ def test_the_table_says_the_same_in_words(planned: Any) -> None:
 def test_worlds_recorded_from_a_real_cluster_can_still_be_planned(file: Path, planned: Any) -> None:
     """Their files were written by an earlier slackwater: recordings are kept."""
     world = read_world(json.loads(file.read_text()))
-    document = planned(world, _with_image(_manifest_of(world), "consumer:2"))
+    document = planned(world, with_image(manifest_of(world), "consumer:2"))
     assert document["act"]["purpose"] == "TAKE_TEMPLATE"
     assert len(document["gates"]) == 7
 
@@ -136,27 +136,27 @@ def test_the_document_tells_the_plan_of_the_core(planned: Any) -> None:
     """No judgement of its own: what the command says is what the operator would decide."""
     for world in (builders.world(), builders.rolling(), builders.rolling(watched_s=3)):
         decided = plan(world)
-        document = planned(world, _manifest_of(world))
+        document = planned(world, manifest_of(world))
         assert (document["act"] is None, document["hold"] is None) == (decided.act is None, decided.hold is None)
 
 
 def test_replicas_that_a_manifest_leaves_out_stay_the_autoscalers() -> None:
     live = builders.group(replicas=7)
-    manifest = _manifest_of(builders.world())
+    manifest = manifest_of(builders.world())
     del manifest["spec"]["replicas"]
     assert as_applied(live, manifest, "shop").spec.replicas == 7
 
 
 def test_only_a_changed_spec_is_a_new_generation() -> None:
     live = builders.group()
-    same = _manifest_of(builders.world(live))
+    same = manifest_of(builders.world(live))
     assert as_applied(live, same, "shop").metadata.generation == live.metadata.generation
-    assert as_applied(live, _with_image(same, "consumer:2"), "shop").metadata.generation == live.metadata.generation + 1
+    assert as_applied(live, with_image(same, "consumer:2"), "shop").metadata.generation == live.metadata.generation + 1
 
 
 def test_annotations_are_added_to_those_that_are_there() -> None:
     live = builders.group({"slackwater.dev/retry": "1"})
-    manifest = _manifest_of(builders.world())
+    manifest = manifest_of(builders.world())
     manifest["metadata"]["annotations"] = {"slackwater.dev/pause": ""}
     applied = as_applied(live, manifest, "shop")
     assert applied.metadata.annotations == {"slackwater.dev/retry": "1", "slackwater.dev/pause": ""}
@@ -164,6 +164,6 @@ def test_annotations_are_added_to_those_that_are_there() -> None:
 
 def test_a_group_that_is_not_there_yet_owns_nothing_that_is() -> None:
     """A StatefulSet of the same name without an owner must not pass for its own."""
-    made = as_applied(None, _manifest_of(builders.world()), "shop")
+    made = as_applied(None, manifest_of(builders.world()), "shop")
     assert (made.metadata.uid, made.namespace, dict(made.status)) == (NOT_APPLIED_UID, "shop", {})
-    assert parse_consumer_group(_manifest_of(builders.world())).metadata.uid == ""
+    assert parse_consumer_group(manifest_of(builders.world())).metadata.uid == ""

@@ -1,4 +1,5 @@
-"""The commands about groups that are there: `list`, `members`, `lag`, `explain`, and those that tell them what to do.
+"""The commands about groups that are there: `list`, `members`, `lag`, `explain`, `history`, and those that tell them
+what to do.
 
 As in `main`, what takes a second to import is imported by the command that needs it.
 """
@@ -109,6 +110,17 @@ def explain(name: Name, namespace: Namespace = None, context: Context = None, ou
         print_document(explain_document(sight.world, sight.plan), output)
 
 
+def history(name: Name, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
+    """Show the versions of a group that the cluster still keeps: when each was made, its image, and who runs it."""
+    from slackwater.cli.history_table import history_document, history_picture, read_history
+
+    found = asyncio.run(read_history(context, namespace or namespace_of(context), name))
+    if output is Output.TABLE:
+        print_whole(history_picture(found))
+    else:
+        print_document(history_document(found), output)
+
+
 def pause(
     name: Name,
     namespace: Namespace = None,
@@ -156,7 +168,7 @@ GIVING = {
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command("list")(list_groups)
-    for command in (explain, members, lag, pause):
+    for command in (explain, members, lag, history, pause):
         app.command()(command)
     for word, command in GIVING.items():
         app.command(word)(command)

@@ -18,15 +18,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.cli import failures
+from slackwater.cli import failures, group_commands, manifest_commands
 from slackwater.cli.completion import Shell, answer_shells, script
-from slackwater.cli.documents import plan_document, status_document
-from slackwater.cli.errors import FileUnusable
-from slackwater.cli.files import Manifests, read_manifests, read_world_file
-from slackwater.cli.group_commands import register
-from slackwater.cli.judgement import Judgement, judge_recorded, judgement_table
+from slackwater.cli.documents import status_document
 from slackwater.cli.kubeconfig import namespace_of
-from slackwater.cli.options import As, Context, Name, Namespace, Output, Watch, parse_seconds, print_document
+from slackwater.cli.options import As, Context, For, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pipeline_command import pipeline
 from slackwater.cli.reason_command import reason
 from slackwater.cli.view import render_view
@@ -41,18 +37,6 @@ class Recording(StrEnum):
     JSON = "json"
 
 
-For = Annotated[
-    float | None,
-    typer.Option(
-        "--for",
-        metavar="DURATION",
-        parser=parse_seconds,
-        help="How long to watch the group in Kafka, such as 30s; 0s looks once. By default as long as it takes to"
-        " tell whether the group is calm: its stableFor and 1s.",
-    ),
-]
-
-
 Timeout = Annotated[
     float | None,
     typer.Option(
@@ -63,7 +47,8 @@ Timeout = Annotated[
     ),
 ]
 
-register(app)
+manifest_commands.register(app)
+group_commands.register(app)
 app.command()(reason)
 
 
@@ -84,6 +69,7 @@ def slackwater(
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
 
     Exit codes: 0 done, 1 failed, 2 mistyped, 3 not reached in time, 130 interrupted. A plan that holds is done, too.
+    Only diff says 1 where something would change, and 2 or more where it failed.
     """
     if debug:
         os.environ[failures.DEBUG_VARIABLE] = "1"
@@ -101,38 +87,6 @@ def run() -> None:
     from slackwater.shell.operator import run as run_operator
 
     run_operator()
-
-
-@app.command()
-def plan(
-    file: Annotated[
-        str,
-        typer.Option(
-            "--filename",
-            "-f",
-            metavar="FILE",
-            help="The ConsumerGroup's manifest; - for standard input. A KafkaConnection beside it counts as well.",
-        ),
-    ],
-    world: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Plan from a recorded world (see observe); no cluster is needed."),
-    ] = None,
-    namespace: Namespace = None,
-    context: Context = None,
-    duration_s: For = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Say what the operator would do now, and why, once a manifest were applied. Changes nothing."""
-    manifests = read_manifests(file)
-    if world is not None:
-        judgement = judge_recorded(read_world_file(world), manifests, world)
-    else:
-        place = _place_of(manifests, namespace, context)
-        from slackwater.cli.plan_command import judge_live
-
-        judgement = asyncio.run(judge_live(context, place, manifests, duration_s))
-    _print_judgement(judgement, output)
 
 
 @app.command()
@@ -195,18 +149,3 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
 def completion(shell: Annotated[Shell, typer.Argument(help="The shell that you use.")]) -> None:
     """Print the shell's completion script: `source <(slackwater completion bash)`; fish: `... | source`."""
     typer.echo(script(shell))
-
-
-def _place_of(manifests: Manifests, namespace: str | None, context: str | None) -> str:
-    named = manifests.group["metadata"].get("namespace")
-    if named and namespace and named != namespace:
-        raise FileUnusable(f"the manifest names namespace {named}, and -n says {namespace}: leave one of them out")
-    return named or namespace or namespace_of(context)
-
-
-def _print_judgement(judgement: Judgement, output: Output) -> None:
-    if output is not Output.TABLE:
-        print_document(plan_document(judgement.world, judgement.plan, judgement.explanation), output)
-        return
-    console = Console()
-    console.print(judgement_table(judgement, console.options.ascii_only))

@@ -49,6 +49,16 @@ Context = Annotated[
     str | None, typer.Option(metavar="NAME", help="A context of the kubeconfig; the current one when not given.")
 ]
 As = Annotated[Output, typer.Option("--output", "-o", help="table for people, json or yaml for programs.")]
+For = Annotated[
+    float | None,
+    typer.Option(
+        "--for",
+        metavar="DURATION",
+        parser=parse_seconds,
+        help="How long to watch the group in Kafka, such as 30s; 0s looks once. By default as long as it takes to"
+        " tell whether the group is calm: its stableFor and 1s.",
+    ),
+]
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until the group is deleted, or until Ctrl-C.")]
 
 

@@ -1,9 +1,9 @@
-"""`slackwater plan` from the cluster and Kafka as they are now."""
+"""`slackwater plan` and `slackwater diff` from the cluster and Kafka as they are now."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -13,6 +13,7 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.access import check_installed, cluster
 from slackwater.cli.applying import as_applied, connection_beside
+from slackwater.cli.difference import Difference, difference
 from slackwater.cli.files import Manifests
 from slackwater.cli.gates import Mark, ask_gates
 from slackwater.cli.judgement import Judgement, judge
@@ -25,6 +26,18 @@ from slackwater.core.world import World
 Json = Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """The world as of now with a manifest applied, and what there was before."""
+
+    world: World
+    live: ConsumerGroup | None
+    connection: Json | None
+    """The KafkaConnection that the manifest names, as it is in the cluster."""
+    beside: Json | None
+    """As it stands in the manifest's file."""
+
+
 async def judge_live(context: str | None, namespace: str, manifests: Manifests, longest_s: float | None) -> Judgement:
     """From the cluster and Kafka as they are, seen from this machine.
 
@@ -34,28 +47,41 @@ async def judge_live(context: str | None, namespace: str, manifests: Manifests, 
     async with cluster(context) as api:
         lookout = Lookout(api)
         try:
-            world = await _look(api, lookout, namespace, manifests)
+            world = (await foresee(api, lookout, namespace, manifests)).world
             enough_s = long_enough_s(world.group) if longest_s is None else longest_s
             if enough_s > 0 and _wants_time(world):
                 await watch_for(lookout, f"watching whether group {world.group.group_id} is calm", enough_s)
-                world = await _look(api, lookout, namespace, manifests)
+                world = (await foresee(api, lookout, namespace, manifests)).world
         finally:
             await lookout.close()
-    return judge(world, _remark(world))
+    return judge(world, remark_on(world))
 
 
-async def _look(api: KubernetesApi, lookout: Lookout, namespace: str, manifests: Manifests) -> World:
-    """A world as of now, with the manifest applied."""
+async def find_difference(context: str | None, namespace: str, manifests: Manifests) -> Difference:
+    """Between the cluster and what it would be with the manifest applied. Raises as `judge_live`."""
+    async with cluster(context) as api:
+        lookout = Lookout(api)
+        try:
+            foreseen = await foresee(api, lookout, namespace, manifests)
+        finally:
+            await lookout.close()
+    judgement = judge(foreseen.world, remark_on(foreseen.world))
+    return difference(judgement, foreseen.live, foreseen.connection, foreseen.beside)
+
+
+async def foresee(api: KubernetesApi, lookout: Lookout, namespace: str, manifests: Manifests) -> Foreseen:
+    """One look."""
     name = manifests.group["metadata"]["name"]
     snapshot = await read_snapshot(api, namespace, name)
     live = None if snapshot is None else parse_consumer_group(snapshot.group)
     group = as_applied(live, manifests.group, namespace)
     snapshot = await _around_a_new_group(api, group) if snapshot is None else snapshot
     connection = await _connection(api, group, snapshot.connection)
-    connection = connection_beside(group, manifests.connections, connection)
-    await lookout.aim(group, connection)
+    beside = connection_beside(group, manifests.connections, None)
+    used = connection if beside is None else beside
+    await lookout.aim(group, used)
     await lookout.look()
-    return lookout.world(replace(snapshot, connection=connection), group)
+    return Foreseen(lookout.world(replace(snapshot, connection=used), group), live, connection, beside)
 
 
 async def _around_a_new_group(api: KubernetesApi, group: ConsumerGroup) -> Snapshot:
@@ -79,7 +105,7 @@ def _wants_time(world: World) -> bool:
     return any(gate.mark is Mark.UNKNOWN for gate in ask_gates(world, decided))
 
 
-def _remark(world: World) -> str:
+def remark_on(world: World) -> str:
     new = "it would be new to the cluster; " if world.workload is None else ""
     if isinstance(world.kafka, Unobserved):
         unseen = f"from this machine the group cannot be seen in Kafka ({world.kafka.message})"

@@ -46,7 +46,7 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
 def to_pods(objects: Iterable[Json], workloads: Iterable[Workload], container: str) -> tuple[Pod, ...]:
     """The pods that the StatefulSets control, by ordinal. `container`: the one that runs the consumer."""
     names = {workload.uid: workload.name for workload in workloads}
-    ours = [(obj, names.get(_controller_uid(obj))) for obj in objects]
+    ours = [(obj, names.get(controller_uid(obj))) for obj in objects]
     pods = [_to_pod(obj, container, name) for obj, name in ours if name is not None]
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
@@ -54,7 +54,7 @@ def to_pods(objects: Iterable[Json], workloads: Iterable[Workload], container: s
 def loose_ordinals(objects: Iterable[Json], workloads: Iterable[Workload], group: str) -> frozenset[int]:
     """Of pods named as ours that no StatefulSet of ours controls: it was deleted, and they were left or still end."""
     uids = {workload.uid for workload in workloads}
-    strangers = [obj["metadata"]["name"] for obj in objects if _controller_uid(obj) not in uids]
+    strangers = [obj["metadata"]["name"] for obj in objects if controller_uid(obj) not in uids]
     ordinals = [text.rpartition("-") for text in strangers]
     return frozenset(int(last) for first, _, last in ordinals if first in names_of(group) and last.isdecimal())
 
@@ -72,7 +72,8 @@ def revision_template(revision: Json) -> dict[str, Any]:
     return template
 
 
-def _controller_uid(obj: Json) -> str:
+def controller_uid(obj: Json) -> str:
+    """Empty where nobody controls it."""
     owners = obj["metadata"].get("ownerReferences", ())
     return next((owner["uid"] for owner in owners if owner.get("controller")), "")
 
