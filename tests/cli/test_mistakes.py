@@ -34,6 +34,10 @@ COMMAND_LINES = {
         ["list", "-A", "-n", "shop"],
         "-n and -A exclude each other: leave one of them out",
     ),
+    "both all namespaces and one to examine": (
+        ["doctor", "-A", "-n", "shop"],
+        "-n and -A exclude each other: leave one of them out",
+    ),
     "both to watch and to wait": (["status", "x", "--watch", "--wait"], "--watch and --wait exclude each other"),
     "a timeout for nothing": (["status", "x", "--timeout", "5s"], "--timeout is for --wait: add it"),
     "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
@@ -207,6 +211,15 @@ def test_a_difference_from_a_cluster_that_does_not_answer(files: dict[str, str],
     done = ran("diff", "-f", files["group"], environment={"KUBECONFIG": str(file)})
     assert done.code == 2
     assert done.sentence.endswith("see that the cluster runs, and that --context and KUBECONFIG fit.")
+
+
+@pytest.mark.parametrize("command", [["doctor"], ["doctor", "-A", "--kafka", "-o", "json"]], ids=" ".join)
+def test_without_a_cluster_there_is_nothing_to_examine(command: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG)
+    sentence = ran(*command, environment={"KUBECONFIG": str(file)}).sentence
+    assert "the Kubernetes API did not answer GET /version: " in sentence
+    assert sentence.endswith("see that the cluster runs, and that --context and KUBECONFIG fit.")
 
 
 def test_a_context_that_there_is_not(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,18 +11,18 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed
-from slackwater.adapters.cluster.paths import SECRET
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.adapters.kafka.security import client_settings, secret_names
+from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.kafka.watch import Watch
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.protocol import ProtocolTarget
-from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.api.resources import ConsumerGroup
+from slackwater.cli.credentials import read_secrets
 from slackwater.core.broker import BrokerFacts
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView, Unobserved
@@ -80,7 +79,8 @@ class Lookout:
             return
         try:
             parsed = parse_kafka_connection(connection)
-            settings = client_settings(parsed.metadata.name, parsed.spec, await self._secrets(parsed, group.namespace))
+            secrets = await read_secrets(self._api, parsed, group.namespace)
+            settings = client_settings(parsed.metadata.name, parsed.spec, secrets)
         except InvalidSpec as error:
             self._blind = self._refused(Reason.CONNECTION_INVALID, str(error))
         except ClusterFailed as error:
@@ -116,15 +116,6 @@ class Lookout:
         self._asked_brokers_at = now  # whatever comes of it: a broker that is silent is not to hold up every look
         with suppress(KafkaFailed):
             self._broker = await self._brokers.read()
-
-    async def _secrets(self, connection: KafkaConnection, namespace: str) -> dict[str, Mapping[str, bytes]]:
-        """By name, one by one, as the operator does (F27)."""
-        secrets: dict[str, Mapping[str, bytes]] = {}
-        for name in secret_names(connection.spec):
-            found = await self._api.read(SECRET, namespace, name)
-            if found is not None:
-                secrets[name] = {key: base64.b64decode(value) for key, value in (found.get("data") or {}).items()}
-        return secrets
 
     @staticmethod
     def _refused(reason: Reason, message: str) -> Unobserved:

@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.cli import failures, group_commands, manifest_commands
+from slackwater.cli import failures, group_commands, manifest_commands, set_up_commands
 from slackwater.cli.completion import Shell, answer_shells, script
 from slackwater.cli.documents import status_document
 from slackwater.cli.kubeconfig import namespace_of
@@ -49,6 +49,7 @@ Timeout = Annotated[
 
 manifest_commands.register(app)
 group_commands.register(app)
+set_up_commands.register(app)
 app.command()(reason)
 
 

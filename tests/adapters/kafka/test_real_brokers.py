@@ -14,7 +14,8 @@ from confluent_kafka.admin import (
 )
 
 from slackwater.adapters.kafka.broker_reader import BrokerReader
-from slackwater.adapters.kafka.errors import KafkaFailed, KafkaRefused
+from slackwater.adapters.kafka.errors import Failure, KafkaFailed, KafkaRefused
+from slackwater.adapters.kafka.granted import Granted, Operation, read_features, read_granted
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -149,6 +150,23 @@ async def test_changes_that_are_denied_say_what_to_grant_and_that_is_enough(
         assert await admin.release_members(group_id, [member]) == ()
         await admin.alter_group_settings(group_id, {SESSION: "20000"})
         await eventually(settings, lambda seen: seen == {SESSION: "20000"})
+
+
+async def test_a_user_is_told_what_it_may_do_with_a_group(strict: StrictBroker, group_id: str) -> None:
+    """KIP-430, for a group that nobody has joined. Read includes Describe, AlterConfigs includes DescribeConfigs."""
+    async with strict.wire(OPERATOR) as wire:
+
+        async def granted() -> Granted:
+            return (await read_granted(wire, [group_id]))[group_id]
+
+        denied = await granted()
+        assert isinstance(denied, Failure)
+        assert denied.message.endswith("grant it Describe on the group")
+        strict.grant(ResourceType.GROUP, group_id, AclOperation.READ)
+        await eventually(granted, lambda told: told == {Operation.DESCRIBE, Operation.READ})
+        strict.grant(ResourceType.GROUP, group_id, AclOperation.DELETE, AclOperation.ALTER_CONFIGS)
+        await eventually(granted, lambda told: told == set(Operation))
+        assert (await read_features(wire))["group.version"] == 1
 
 
 async def test_a_new_session_timeout_holds_for_members_that_run(strict: StrictBroker, group_id: str) -> None:

@@ -27,6 +27,9 @@ TIMEOUT_S: Final = 15.0
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
 MERGE: Final = "application/merge-patch+json"
 
+_VERSION: Final = Kind("", "Info", "version")
+"""No resource: it stands outside of all API groups."""
+
 
 class KubernetesApi:
     """One connection pool to one API server. `requests` counts what was sent, by verb and kind."""
@@ -130,6 +133,14 @@ class KubernetesApi:
 
     async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:
         return await self._send("POST", kind, kind.path(namespace), {}, body) or {}
+
+    @property
+    def host(self) -> str:
+        return str(self._client.configuration.host)
+
+    async def version(self) -> Json:
+        """Of the API server itself; everybody who is let in may ask."""
+        return await self._send("GET", _VERSION, "/version") or {}
 
     async def _send(  # noqa: PLR0913 - one request has these parts
         self,

@@ -10,7 +10,7 @@ from slackwater.api.annotations import API_VERSION
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of namespaced object."""
+    """One kind of object; those that no namespace holds are read with the namespace ""."""
 
     api_version: str
     name: str
@@ -33,6 +33,12 @@ SECRET: Final = Kind("v1", "Secret", "secrets")
 EVENT: Final = Kind("v1", "Event", "events")
 LEASE: Final = Kind("coordination.k8s.io/v1", "Lease", "leases")
 POD_DISRUPTION_BUDGET: Final = Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
+DEPLOYMENT: Final = Kind("apps/v1", "Deployment", "deployments")
+CUSTOM_RESOURCE_DEFINITION: Final = Kind(
+    "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"
+)
+OWN_ACCESS_REVIEW: Final = Kind("authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews")
+ACCESS_REVIEW: Final = Kind("authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews")
 
 APPLIED: Final = {
     kind.name: kind for kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET, CONSUMER_GROUP, KAFKA_CONNECTION, LEASE)

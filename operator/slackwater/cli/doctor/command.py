@@ -1,0 +1,128 @@
+"""`slackwater doctor`: asks for every fact there is to have, and says what each comes to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import ClusterRefused, KindMissing
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.api.crd import RESOURCES
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import ConsumerGroup
+from slackwater.cli.access import cluster
+from slackwater.cli.doctor import installation, rights
+from slackwater.cli.doctor.asking_cluster import find_operators, operators_rights, own_rights, read_definition
+from slackwater.cli.doctor.asking_kafka import ask_kafka
+from slackwater.cli.doctor.connections import ConnectionFacts, connection_findings, no_connections
+from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well, not_checked
+
+Json = dict[str, Any]
+
+_STYLES: Final = {Mark.OK: "green", Mark.WARNING: "yellow", Mark.MISSING: "bold red", Mark.NOT_CHECKED: "dim"}
+
+
+async def examine(context: str | None, namespace: str | None, with_kafka: bool) -> list[Finding]:
+    """Every finding about one namespace; about all when None. Raises ClusterFailed where the cluster does not answer.
+
+    `with_kafka`: ask the brokers as well, with the credentials of each KafkaConnection.
+    """
+    async with cluster(context) as api:
+        return [
+            installation.cluster_finding(await api.version(), api.host),
+            *await _definitions(api),
+            *await _operators(api, namespace),
+            *rights.plugin_findings(await own_rights(api, namespace), namespace),
+            *await _connections(api, namespace, with_kafka),
+        ]
+
+
+async def _definitions(api: KubernetesApi) -> list[Finding]:
+    plurals = [resource.plural for resource in RESOURCES]
+    found = await asyncio.gather(*(read_definition(api, plural) for plural in plurals))
+    return installation.crd_findings(dict(zip(plurals, found, strict=True)))
+
+
+async def _operators(api: KubernetesApi, namespace: str | None) -> list[Finding]:
+    found = await find_operators(api, namespace)
+    findings = installation.operator_findings(found, namespace, version("slackwater"))
+    if isinstance(found, Unread):
+        return [*findings, not_checked("the operator's rights", Unread("it is not known as whom it runs"))]
+    for operator in found:
+        if operator.watches(namespace):
+            place = namespace if operator.watched else None
+            account = f"{operator.namespace}/{operator.service_account}"
+            allowed = await operators_rights(api, operator, place)
+            findings.append(rights.operator_findings(account, allowed, place))
+    return findings
+
+
+async def _connections(api: KubernetesApi, namespace: str | None, with_kafka: bool) -> list[Finding]:
+    where = rights.place(namespace)
+    try:
+        connections, _ = await api.list_all(KAFKA_CONNECTION, namespace)
+        objects, _ = await api.list_all(CONSUMER_GROUP, namespace)
+    except KindMissing as error:
+        return [not_checked("KafkaConnections", Unread(str(error)))]
+    except ClusterRefused:
+        return [not_checked("KafkaConnections", Unread(f"you may not list them, or the ConsumerGroups, {where}"))]
+    groups, findings = _parsed(objects)
+    if not connections:
+        findings.append(no_connections(where))
+    for connection in connections:
+        metadata = connection["metadata"]
+        using = [
+            group
+            for group in groups
+            if (group.namespace, group.spec.connection_ref.name) == (metadata["namespace"], metadata["name"])
+        ]
+        kafka = await ask_kafka(api, connection, using) if with_kafka else None
+        findings += connection_findings(ConnectionFacts(connection, using, kafka))
+    return findings
+
+
+def _parsed(objects: Sequence[Json]) -> tuple[list[ConsumerGroup], list[Finding]]:
+    groups: list[ConsumerGroup] = []
+    findings: list[Finding] = []
+    for obj in objects:
+        try:
+            groups.append(parse_consumer_group(obj))
+        except InvalidSpec as error:
+            subject = f"ConsumerGroup {obj['metadata']['namespace']}/{obj['metadata']['name']}"
+            findings.append(Finding(Mark.MISSING, subject, "it is not valid: " + " ".join(error.problems).rstrip(".")))
+    return groups, findings
+
+
+def findings_document(findings: Sequence[Finding]) -> Json:
+    """Fields are added to it, never renamed."""
+    return {
+        "well": is_well(findings),
+        "findings": [
+            {
+                "result": finding.mark.value,
+                "subject": finding.subject,
+                "message": finding.message,
+                "remedy": finding.remedy or None,
+            }
+            for finding in findings
+        ],
+    }
+
+
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """A line each, however long."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    for finding in findings:
+        remedy = f". {finding.remedy[:1].upper()}{finding.remedy[1:]}." if finding.remedy else ""
+        mark = Text(finding.mark.value, _STYLES[finding.mark])
+        table.add_row(mark, Text(finding.subject), Text(f"{finding.message}{remedy}"))
+    return table
