@@ -38,6 +38,14 @@ COMMAND_LINES = {
         ["doctor", "-A", "-n", "shop"],
         "-n and -A exclude each other: leave one of them out",
     ),
+    "no workload to import": (["import"], "Missing argument 'KIND/NAME': see slackwater import --help."),
+    "a workload without its kind": (
+        ["import", "payments"],
+        "'payments' is no workload: write statefulset/NAME or deployment/NAME",
+    ),
+    "a workload of another kind": (["import", "cronjob/payments"], "'cronjob/payments' is no workload"),
+    "a workload with a path in it": (["import", "sts/../x"], "'../x' is no name"),
+    "a client library that there is not": (["import", "sts/x", "--client", "Kafka"], "'Kafka' is not one of 'Java', "),
     "both to watch and to wait": (["status", "x", "--watch", "--wait"], "--watch and --wait exclude each other"),
     "a timeout for nothing": (["status", "x", "--timeout", "5s"], "--timeout is for --wait: add it"),
     "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
@@ -220,6 +228,13 @@ def test_without_a_cluster_there_is_nothing_to_examine(command: list[str], tmp_p
     sentence = ran(*command, environment={"KUBECONFIG": str(file)}).sentence
     assert "the Kubernetes API did not answer GET /version: " in sentence
     assert sentence.endswith("see that the cluster runs, and that --context and KUBECONFIG fit.")
+
+
+def test_without_a_cluster_there_is_nothing_to_import(tmp_path: Path) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_text(KUBECONFIG)
+    sentence = ran("import", "deploy/payments", environment={"KUBECONFIG": str(file)}).sentence
+    assert "the Kubernetes API did not answer GET /apis/apps/v1/namespaces/shop/deployments/payments: " in sentence
 
 
 def test_a_context_that_there_is_not(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@
     ├── NoSuchGroup       there is no ConsumerGroup of that name
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
+    ├── CannotBeImported  a workload that is not there, or that no ConsumerGroup can stand for
+    ├── NotTold           what nothing tells, and so the person has to
     ├── NothingToDo       a command that would change nothing
     ├── NotObeyed         the operator has not taken a command up in time
     ├── NotReached        what is waited for has not come about in time
@@ -33,6 +35,14 @@ class FileUnusable(SlackwaterError):
 
 class KafkaUnseen(SlackwaterError):
     """What was asked for is known to Kafka only, and it cannot be asked from here."""
+
+
+class CannotBeImported(SlackwaterError):
+    """There is no such workload, or a ConsumerGroup would lose what it has."""
+
+
+class NotTold(SlackwaterError):
+    """An option is missing that only some workloads need. Exit code 2, as for any mistyped command line."""
 
 
 class NothingToDo(SlackwaterError):

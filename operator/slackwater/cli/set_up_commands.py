@@ -1,4 +1,4 @@
-"""The commands for setting up: `doctor`.
+"""The commands for setting up: `doctor` and `import`.
 
 As in `main`, what takes a second to import is imported by the command that needs it.
 """
@@ -12,8 +12,10 @@ from typing import Annotated
 
 import typer
 
+from slackwater.api.client import Library
+from slackwater.cli.errors import NotTold
 from slackwater.cli.kubeconfig import namespace_of
-from slackwater.cli.options import As, Context, Namespace, Output, print_document, print_whole
+from slackwater.cli.options import As, Context, Namespace, Output, parse_name, print_document, print_whole
 
 Everywhere = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
@@ -53,6 +55,47 @@ def doctor(
         raise typer.Exit(1)
 
 
+def import_workload(  # noqa: PLR0913, PLR0917 - an option each
+    workload: Annotated[str, typer.Argument(metavar="KIND/NAME", help="statefulset/NAME or deployment/NAME.")],
+    namespace: Namespace = None,
+    context: Context = None,
+    group_id: Annotated[str | None, typer.Option(metavar="ID", help="The Kafka group's id.")] = None,
+    connection: Annotated[
+        str | None, typer.Option(metavar="NAME", parser=parse_name, help="The KafkaConnection to use.")
+    ] = None,
+    client: Annotated[Library | None, typer.Option(help="The consumers' Kafka client library.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="A topic; may be given again.")] = None,
+    container: Annotated[str | None, typer.Option(metavar="NAME", help="The container that is the consumer.")] = None,
+    env_prefix: Annotated[
+        str | None,
+        typer.Option(metavar="PREFIX", help="How the variables begin that the Kafka client reads, such as KAFKA_."),
+    ] = None,
+) -> None:
+    """Write the ConsumerGroup for a workload that runs, and say what would change. Changes nothing.
+
+    The options are for what its environment and arguments do not tell.
+    """
+    from slackwater.cli.importing.command import kind_of, run
+    from slackwater.cli.importing.manifest import Said
+
+    kind, _, name = workload.partition("/")
+    try:
+        kind_of(kind)
+    except KeyError as error:
+        message = f"{workload!r} is no workload: write statefulset/NAME or deployment/NAME"
+        raise typer.BadParameter(message) from error
+    name = parse_name(name)
+    said = Said(group_id, connection, client, topic or (), container, env_prefix)
+    try:
+        text, lines = run(context, namespace or namespace_of(context), kind, name, said)
+    except NotTold as error:
+        raise typer.BadParameter(str(error)) from error
+    typer.echo(text)
+    for line in lines:
+        typer.echo(line, err=True)
+
+
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command()(doctor)
+    app.command("import")(import_workload)
