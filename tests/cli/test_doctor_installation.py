@@ -15,6 +15,7 @@ from slackwater.cli.doctor import installation, rights
 from slackwater.cli.doctor.command import findings_document, findings_table
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well
 from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, Right
+from slackwater.cli.options import print_whole
 
 CHART = Path(__file__).parents[2] / "charts" / "slackwater"
 HOST = "https://api:6443"
@@ -197,11 +198,11 @@ def test_only_what_is_missing_is_not_well() -> None:
     assert missing["findings"][-1] == {"result": "missing", "subject": "x", "message": "y", "remedy": "do it"}
 
 
-def test_each_finding_is_a_line() -> None:
-    table = findings_table([Finding(Mark.MISSING, "CRD x", "it is not there", "install the chart")])
-    assert table.row_count == 1
-    assert [str(next(iter(column.cells))) for column in table.columns] == [
-        "missing",
-        "CRD x",
-        "it is not there. Install the chart.",
-    ]
+def test_each_finding_is_a_line_however_narrow_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    print_whole(findings_table([Finding(Mark.MISSING, "CRD x", f"it is not there: {'why, ' * 50}", "install it")]))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("missing  CRD x  it is not there: why, ")
+    assert line.rstrip().endswith("why, . Install it.")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 import yaml
 from rich.console import Console, RenderableType
 
 from slackwater.api.durations import parse_duration_ms
+
+_UNBOUNDED: Final = 10_000
+"""Characters: more than any line has."""
 
 
 class Output(StrEnum):
@@ -74,5 +77,6 @@ def in_yaml(document: Any) -> str:
 def print_whole(table: RenderableType) -> None:
     """As kubectl does it: a line that is wider than the terminal is not cut."""
     console = Console()
-    console.width = max(console.width, console.measure(table).maximum)
+    unbounded = console.options.update(max_width=_UNBOUNDED)  # else it measures no more than the terminal has
+    console.width = max(console.width, console.measure(table, options=unbounded).maximum)
     console.print(table)

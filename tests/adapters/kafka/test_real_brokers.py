@@ -163,9 +163,9 @@ async def test_a_user_is_told_what_it_may_do_with_a_group(strict: StrictBroker, 
         assert isinstance(denied, Failure)
         assert denied.message.endswith("grant it Describe on the group")
         strict.grant(ResourceType.GROUP, group_id, AclOperation.READ)
-        await eventually(granted, lambda told: told == {Operation.DESCRIBE, Operation.READ})
+        await eventually(granted, lambda told: told == frozenset({Operation.DESCRIBE, Operation.READ}))
         strict.grant(ResourceType.GROUP, group_id, AclOperation.DELETE, AclOperation.ALTER_CONFIGS)
-        await eventually(granted, lambda told: told == set(Operation))
+        await eventually(granted, lambda told: told == frozenset(Operation))
         assert (await read_features(wire))["group.version"] == 1
 
 
