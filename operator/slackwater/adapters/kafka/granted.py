@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.metadata import ApiVersionsRequest
@@ -27,8 +27,6 @@ class Operation(IntEnum):
 
 
 Granted = frozenset[Operation] | Failure
-
-_NOT_TOLD: Final = -(2**31)
 
 
 async def read_granted(wire: KafkaWire, group_ids: Collection[str]) -> dict[str, Granted]:
@@ -64,10 +62,10 @@ def granted_in(response: Any) -> dict[str, Granted]:
 def _granted(group: Any) -> Granted:
     if group.error_code != Code.NONE:
         return group_failure(group.group_id, group.error_code)
-    bits = group.authorized_operations
-    if bits == _NOT_TOLD:
+    codes = group.authorized_operations  # kafka-python makes a set of the bits, and None of what is not told
+    if codes is None:
         return unanswered(f"what may be done with group {group.group_id}")
-    return frozenset(operation for operation in Operation if bits & (1 << operation))
+    return frozenset(operation for operation in Operation if operation in codes)
 
 
 async def read_features(wire: KafkaWire) -> dict[str, int]:
