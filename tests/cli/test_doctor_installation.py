@@ -177,7 +177,7 @@ def test_an_account_that_lacks_a_right_is_told_which() -> None:
     allowed |= {right: False for right in OPERATOR if right.resource == "pods" and right.verb in ("watch", "delete")}
     found = rights.operator_findings("ops/mate", allowed, "shop")
     assert found.mark is Mark.MISSING
-    assert found.message.startswith("it may not watch and delete pods in namespace shop: ")
+    assert found.message.startswith("it may not watch or delete pods in namespace shop: ")
 
 
 def test_a_person_is_told_which_commands_do_not_work() -> None:

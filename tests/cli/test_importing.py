@@ -127,7 +127,7 @@ def test_all_that_nothing_tells_is_asked_for_at_once() -> None:
     with pytest.raises(NotTold) as caught:
         imported(workload(env={}), Said(), [])
     for option in ("--group-id", "--topic", "--client", "--env-prefix", "--connection"):
-        assert f"give {option}" in str(caught.value)
+        assert option in str(caught.value).partition(": give ")[2]
 
 
 def test_what_is_said_needs_no_finding_out() -> None:

@@ -54,7 +54,7 @@ def test_what_nothing_tells_is_asked_for(running: Stage) -> None:
     done = typed(running, "import", "statefulset/silent")
     assert done.code == 2
     for option in ("--group-id", "--topic", "--client", "--env-prefix", "--connection"):
-        assert f"give {option}" in done.sentence
+        assert option in done.sentence.partition(": give ")[2]
 
 
 def test_a_wrong_name_gets_the_nearest_one(running: Stage) -> None:

@@ -117,7 +117,7 @@ def _of_purpose(purpose: Purpose, allowed: Allowed, namespace: str | None) -> Fi
     lacking = [right for right in purpose.rights if not allowed[right]]
     if not lacking:
         return Finding(Mark.OK, subject, f"you may {in_words(purpose.rights)} {where}")
-    message = f"you may not {in_words(lacking)} {where}: {purpose.without}"
+    message = f"you may not {in_words(lacking, 'or')} {where}: {purpose.without}"
     return Finding(purpose.lacking, subject, message, "ask for a role that allows it, or use another --context")
 
 
@@ -129,21 +129,21 @@ def operator_findings(account: str, allowed: Allowed | Unread, namespace: str | 
     lacking = [right for right in OPERATOR if not allowed[right]]
     if not lacking:
         return Finding(Mark.OK, subject, f"it may do all that the operator does {place(namespace)}")
-    message = f"it may not {in_words(lacking)} {place(namespace)}: the operator fails where it needs to"
+    message = f"it may not {in_words(lacking, 'or')} {place(namespace)}: the operator fails where it needs to"
     return Finding(Mark.MISSING, subject, message, "install the chart of this version again, or mend the role's rules")
 
 
-def in_words(rights: Iterable[Right]) -> str:
+def in_words(rights: Iterable[Right], joint: str = "and") -> str:
     """`get and list consumergroups.slackwater.dev, list pods`."""
     verbs: dict[str, list[str]] = {}
     for right in rights:
         verbs.setdefault(right.what, []).append(right.verb)
-    return listing((f"{_anded(each)} {what}" for what, each in verbs.items()), most=8)
+    return listing((f"{_joined(each, joint)} {what}" for what, each in verbs.items()), most=8)
 
 
 def place(namespace: str | None) -> str:
     return f"in namespace {namespace}" if namespace else "in every namespace"
 
 
-def _anded(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+def _joined(words: Sequence[str], joint: str) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {joint} {words[-1]}"

@@ -108,10 +108,10 @@ def _consumer(containers: Sequence[Json], named: str | None) -> Json:
 
 
 class _Answers:
-    """What was said, else what was found; `asked` has an option for each that is neither."""
+    """What was said, else what was found; `asked` has the option for each that is neither, and what it is."""
 
     def __init__(self, said: Said, found: Found, name: str, connections: Sequence[Mapping[str, Any]]) -> None:
-        self.asked: list[str] = []
+        self.asked: dict[str, str] = {}
         self.remarks: list[str] = []
         self._name = name
         self._connections = connections
@@ -134,7 +134,7 @@ class _Answers:
 
     @property
     def question(self) -> str:
-        return f"nothing tells {'; nor '.join(self.asked)}"
+        return f"nothing tells {', nor '.join(self.asked.values())}: give {', '.join(self.asked)}"
 
     def skeleton(self, namespace: str) -> list[Json]:
         """A KafkaConnection, where the one named is not there."""
@@ -173,7 +173,7 @@ class _Answers:
         return told.value or self._ask(f"{what}{_doubt(told)}", option)
 
     def _ask(self, what: str, option: str) -> str:
-        self.asked.append(f"{what}: give {option}")
+        self.asked[option] = what
         return ""
 
 
