@@ -10,9 +10,15 @@ import pytest
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.adapters.cluster.paths import CUSTOM_RESOURCE_DEFINITION, Kind
-from slackwater.cli.doctor.asking_cluster import find_operators, operators_rights, own_rights, read_definition
+from slackwater.cli.doctor.asking_cluster import (
+    find_operators,
+    operators_rights,
+    operators_secrets,
+    own_rights,
+    read_definition,
+)
 from slackwater.cli.doctor.findings import Unread
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN
+from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, Secret
 from tests.cli.test_doctor_installation import deployment
 
 
@@ -91,6 +97,22 @@ async def test_the_operators_rights_are_asked_for_in_its_name() -> None:
     assert set(allowed) == set(OPERATOR)
     assert {review["user"] for review in fake.reviews} == {"system:serviceaccount:ops:mate"}
     assert all("system:serviceaccounts:ops" in review["groups"] for review in fake.reviews)
+
+
+async def test_secrets_are_asked_for_by_name() -> None:
+    fake, asked = api(deployments_of=("",))
+    operators = await find_operators(asked, "shop")
+    assert not isinstance(operators, Unread)
+    login = Secret("shop", "login")
+    assert await operators_secrets(asked, operators[0], [login]) == {login: False}
+    (review,) = fake.reviews
+    assert review["resourceAttributes"] == {
+        "verb": "get",
+        "group": "",
+        "resource": "secrets",
+        "namespace": "shop",
+        "name": "login",
+    }
 
 
 async def test_whoever_may_not_ask_learns_that_nothing_is_known() -> None:

@@ -14,7 +14,7 @@ from slackwater.api.crd import CONSUMER_GROUPS, custom_resource_definition
 from slackwater.cli.doctor import installation, rights
 from slackwater.cli.doctor.command import findings_document, findings_table
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, Right
+from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Right, Secret
 from slackwater.cli.options import print_whole
 
 CHART = Path(__file__).parents[2] / "charts" / "slackwater"
@@ -147,17 +147,26 @@ def test_what_may_not_be_read_stays_unknown() -> None:
 
 
 def test_the_operators_rights_are_those_of_the_chart() -> None:
-    """One rule of the chart's a line of the table."""
-    text = (CHART / "templates" / "_rules.tpl").read_text()
+    """But for Secrets, which it may be granted by name."""
+    (file,) = (CHART / "templates").rglob("_rules.tpl")
+    rules = file.read_text().partition('define "slackwater.rules"')[2].partition("{{/*")[0].partition("\n")[2]
     granted = [
         (verb, group, resource)
-        for rule in yaml.safe_load(re.sub(r"(?m)^.*\{\{.*$", "", text))
+        for rule in yaml.safe_load(re.sub(r"(?m)^.*\{\{.*$", "", rules))
         for group in rule["apiGroups"]
         for resource in rule["resources"]
         for verb in rule["verbs"]
     ]
-    known = [(r.verb, r.api_group, f"{r.resource}/{r.subresource}".rstrip("/")) for r in OPERATOR]
+    known = [(r.verb, r.api_group, f"{r.resource}/{r.subresource}".rstrip("/")) for r in (*OPERATOR, READ_SECRET)]
     assert sorted(known) == sorted(granted)
+
+
+def test_secrets_that_the_operator_may_not_read_are_named() -> None:
+    allowed = {Secret("shop", "ca"): True, Secret("shop", "login"): False}
+    found = rights.secrets_finding("ops/mate", allowed)
+    assert found.mark is Mark.MISSING
+    assert found.message.startswith("it may not read shop/login, which a KafkaConnection names: ")
+    assert rights.secrets_finding("ops/mate", {Secret("shop", "ca"): True}).mark is Mark.OK
 
 
 def test_a_subresource_is_asked_for_as_one() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -19,7 +19,7 @@ from slackwater.api.annotations import API_VERSION, GROUP
 from slackwater.cli.access import check_installed
 from slackwater.cli.doctor.findings import Unread
 from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, operators_in
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, Allowed, Right
+from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret
 from slackwater.cli.errors import NotInstalled
 
 Json = dict[str, Any]
@@ -54,30 +54,44 @@ async def find_operators(api: KubernetesApi, namespace: str | None) -> Sequence[
 async def own_rights(api: KubernetesApi, namespace: str | None) -> Allowed | Unread:
     """Of whoever runs this command. Raises ClusterFailed."""
     rights = sorted({right for purpose in PLUGIN for right in purpose.rights})
-    return await _reviewed(api, OWN_ACCESS_REVIEW, rights, namespace, {})
+    answers = await _reviewed(api, OWN_ACCESS_REVIEW, [right.attributes(namespace) for right in rights], {})
+    return answers if isinstance(answers, Unread) else dict(zip(rights, answers, strict=True))
 
 
 async def operators_rights(api: KubernetesApi, operator: Operator, namespace: str | None) -> Allowed | Unread:
-    """Of its service account. Raises ClusterFailed."""
+    """Of its service account, but for Secrets. Raises ClusterFailed."""
+    asked = [right.attributes(namespace) for right in OPERATOR]
+    answers = await _reviewed(api, ACCESS_REVIEW, asked, _account(operator))
+    return answers if isinstance(answers, Unread) else dict(zip(OPERATOR, answers, strict=True))
+
+
+async def operators_secrets(
+    api: KubernetesApi, operator: Operator, secrets: Sequence[Secret]
+) -> Mapping[Secret, bool] | Unread:
+    """Which of them its service account may read, each by its name. Raises ClusterFailed."""
+    asked = [READ_SECRET.attributes(secret.namespace) | {"name": secret.name} for secret in secrets]
+    answers = await _reviewed(api, ACCESS_REVIEW, asked, _account(operator))
+    return answers if isinstance(answers, Unread) else dict(zip(secrets, answers, strict=True))
+
+
+def _account(operator: Operator) -> Json:
     home = f"system:serviceaccounts:{operator.namespace}"
-    who = {
+    return {
         "user": f"system:serviceaccount:{operator.namespace}:{operator.service_account}",
         "groups": ["system:serviceaccounts", home, "system:authenticated"],
     }
-    return await _reviewed(api, ACCESS_REVIEW, OPERATOR, namespace, who)
 
 
-async def _reviewed(
-    api: KubernetesApi, kind: Kind, rights: Sequence[Right], namespace: str | None, who: Json
-) -> Allowed | Unread:
-    async def is_allowed(right: Right) -> bool:
-        spec = {**who, "resourceAttributes": right.attributes(namespace)}
+async def _reviewed(api: KubernetesApi, kind: Kind, asked: Sequence[dict[str, str]], who: Json) -> list[bool] | Unread:
+    """An answer to each of `asked`, of which there is at least one."""
+
+    async def is_allowed(attributes: dict[str, str]) -> bool:
+        spec = {**who, "resourceAttributes": attributes}
         answer = await api.create(kind, "", {"apiVersion": kind.api_version, "kind": kind.name, "spec": spec})
         return bool(answer["status"]["allowed"])
 
     try:
-        first = await is_allowed(rights[0])  # alone: whoever may not ask this, may ask none
+        first = await is_allowed(asked[0])  # alone: whoever may not ask this, may ask none
     except ClusterRefused:
         return Unread(f"you may not create {kind.name}s")
-    others = await asyncio.gather(*map(is_allowed, rights[1:]))
-    return dict(zip(rights, (first, *others), strict=True))
+    return [first, *await asyncio.gather(*map(is_allowed, asked[1:]))]

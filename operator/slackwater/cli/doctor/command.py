@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -13,13 +14,20 @@ from rich.text import Text
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.adapters.kafka.security import secret_names
 from slackwater.api.crd import RESOURCES
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.access import cluster
 from slackwater.cli.doctor import installation, rights
-from slackwater.cli.doctor.asking_cluster import find_operators, operators_rights, own_rights, read_definition
+from slackwater.cli.doctor.asking_cluster import (
+    find_operators,
+    operators_rights,
+    operators_secrets,
+    own_rights,
+    read_definition,
+)
 from slackwater.cli.doctor.asking_kafka import ask_kafka
 from slackwater.cli.doctor.connections import ConnectionFacts, connection_findings, no_connections
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well, not_checked
@@ -35,12 +43,14 @@ async def examine(context: str | None, namespace: str | None, with_kafka: bool) 
     `with_kafka`: ask the brokers as well, with the credentials of each KafkaConnection.
     """
     async with cluster(context) as api:
+        version_of_it = await api.version()
+        connections = await _read_connections(api, namespace)
         return [
-            installation.cluster_finding(await api.version(), api.host),
+            installation.cluster_finding(version_of_it, api.host),
             *await _definitions(api),
-            *await _operators(api, namespace),
+            *await _operators(api, namespace, connections),
             *rights.plugin_findings(await own_rights(api, namespace), namespace),
-            *await _connections(api, namespace, with_kafka),
+            *await _connections(api, namespace, connections, with_kafka),
         ]
 
 
@@ -50,42 +60,67 @@ async def _definitions(api: KubernetesApi) -> list[Finding]:
     return installation.crd_findings(dict(zip(plurals, found, strict=True)))
 
 
-async def _operators(api: KubernetesApi, namespace: str | None) -> list[Finding]:
+async def _operators(api: KubernetesApi, namespace: str | None, connections: Sequence[Json] | Unread) -> list[Finding]:
     found = await find_operators(api, namespace)
     findings = installation.operator_findings(found, namespace, version("slackwater"))
     if isinstance(found, Unread):
         return [*findings, not_checked("the operator's rights", Unread("it is not known as whom it runs"))]
+    secrets = () if isinstance(connections, Unread) else _secrets(connections)
     for operator in found:
         if operator.watches(namespace):
             place = namespace if operator.watched else None
             account = f"{operator.namespace}/{operator.service_account}"
             allowed = await operators_rights(api, operator, place)
             findings.append(rights.operator_findings(account, allowed, place))
+            if secrets:
+                findings.append(rights.secrets_finding(account, await operators_secrets(api, operator, secrets)))
     return findings
 
 
-async def _connections(api: KubernetesApi, namespace: str | None, with_kafka: bool) -> list[Finding]:
+def _secrets(connections: Sequence[Json]) -> list[rights.Secret]:
+    """Those that they name. One that cannot be read is told of elsewhere: by the operator, and by --kafka."""
+    named: set[rights.Secret] = set()
+    for connection in connections:
+        with suppress(InvalidSpec):
+            names = secret_names(parse_kafka_connection(connection).spec)
+            named |= {rights.Secret(connection["metadata"]["namespace"], name) for name in names}
+    return sorted(named)
+
+
+async def _read_connections(api: KubernetesApi, namespace: str | None) -> Sequence[Json] | Unread:
+    try:
+        return (await api.list_all(KAFKA_CONNECTION, namespace))[0]
+    except KindMissing as error:
+        return Unread(str(error))
+    except ClusterRefused:
+        return Unread(f"you may not list them {rights.place(namespace)}")
+
+
+async def _connections(
+    api: KubernetesApi, namespace: str | None, connections: Sequence[Json] | Unread, with_kafka: bool
+) -> list[Finding]:
+    if isinstance(connections, Unread):
+        return [not_checked("KafkaConnections", connections)]
     where = rights.place(namespace)
     try:
-        connections, _ = await api.list_all(KAFKA_CONNECTION, namespace)
         objects, _ = await api.list_all(CONSUMER_GROUP, namespace)
     except KindMissing as error:
         return [not_checked("KafkaConnections", Unread(str(error)))]
     except ClusterRefused:
-        return [not_checked("KafkaConnections", Unread(f"you may not list them, or the ConsumerGroups, {where}"))]
+        return [not_checked("KafkaConnections", Unread(f"you may not list the ConsumerGroups {where}, which use them"))]
     groups, findings = _parsed(objects)
     if not connections:
         findings.append(no_connections(where))
     for connection in connections:
-        metadata = connection["metadata"]
-        using = [
-            group
-            for group in groups
-            if (group.namespace, group.spec.connection_ref.name) == (metadata["namespace"], metadata["name"])
-        ]
+        using = _users(connection, groups)
         kafka = await ask_kafka(api, connection, using) if with_kafka else None
         findings += connection_findings(ConnectionFacts(connection, using, kafka))
     return findings
+
+
+def _users(connection: Json, groups: Sequence[ConsumerGroup]) -> list[ConsumerGroup]:
+    place, name = connection["metadata"]["namespace"], connection["metadata"]["name"]
+    return [each for each in groups if (each.namespace, each.spec.connection_ref.name) == (place, name)]
 
 
 def _parsed(objects: Sequence[Json]) -> tuple[list[ConsumerGroup], list[Finding]]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.api.annotations import GROUP
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, not_checked
 from slackwater.core.text import listing
+
+_SOMEBODY_ELSE: Final = "have somebody run doctor who may create SubjectAccessReviews"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -23,12 +25,8 @@ class Right:
     subresource: str = ""
 
     @property
-    def words(self) -> str:
-        """`patch consumergroups/status.slackwater.dev`, as `kubectl auth can-i` writes it."""
-        return f"{self.verb} {self.what}"
-
-    @property
     def what(self) -> str:
+        """`consumergroups/status.slackwater.dev`."""
         resource = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
         return f"{resource}.{self.api_group}" if self.api_group else resource
 
@@ -56,10 +54,17 @@ OPERATOR: Final = (
     *_rights("policy", "poddisruptionbudgets", "list watch create patch"),
     *_rights("", "services", "list watch create patch"),
     *_rights("", "pods", "get list watch delete"),
-    *_rights("", "secrets", "get"),
     *_rights("", "events", "create"),
 )
-"""In every namespace that it watches; equal to charts/slackwater/templates/_rules.tpl."""
+"""In every namespace that it watches; equal to the chart's rules. Secrets are apart: it may be granted them by name."""
+(READ_SECRET,) = _rights("", "secrets", "get")
+
+
+class Secret(NamedTuple):
+    """One that a KafkaConnection names."""
+
+    namespace: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ PLUGIN: Final = (
     ),
     Purpose(
         "asking Kafka from here",
-        _rights("", "secrets", "get"),
+        (READ_SECRET,),
         Mark.WARNING,
         "where a KafkaConnection names a Secret, members, lag and doctor --kafka do not work, and status, explain and"
         " plan show only what the operator sees",
@@ -125,12 +130,28 @@ def operator_findings(account: str, allowed: Allowed | Unread, namespace: str | 
     """The line about the operator's service account `<namespace>/<name>`, in one namespace it watches, or in all."""
     subject = f"rights of service account {account}"
     if isinstance(allowed, Unread):
-        return not_checked(subject, allowed, "have somebody who may create SubjectAccessReviews run doctor")
+        return not_checked(subject, allowed, _SOMEBODY_ELSE)
     lacking = [right for right in OPERATOR if not allowed[right]]
     if not lacking:
         return Finding(Mark.OK, subject, f"it may do all that the operator does {place(namespace)}")
     message = f"it may not {in_words(lacking, 'or')} {place(namespace)}: the operator fails where it needs to"
     return Finding(Mark.MISSING, subject, message, "install the chart of this version again, or mend the role's rules")
+
+
+def secrets_finding(account: str, allowed: Mapping[Secret, bool] | Unread) -> Finding:
+    """Whether the operator may read what the KafkaConnections name."""
+    subject = f"Secrets for service account {account}"
+    if isinstance(allowed, Unread):
+        return not_checked(subject, allowed, _SOMEBODY_ELSE)
+    lacking = [secret for secret, may in allowed.items() if not may]
+    if not lacking:
+        return Finding(Mark.OK, subject, f"it may read those that KafkaConnections name: {_named(allowed)}")
+    message = f"it may not read {_named(lacking)}, which a KafkaConnection names: the operator cannot log in to Kafka"
+    return Finding(Mark.MISSING, subject, message, "let the operator's role get it: see the chart's values for Secrets")
+
+
+def _named(secrets: Iterable[Secret]) -> str:
+    return listing(f"{secret.namespace}/{secret.name}" for secret in secrets)
 
 
 def in_words(rights: Iterable[Right], joint: str = "and") -> str:
