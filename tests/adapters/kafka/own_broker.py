@@ -6,8 +6,9 @@ import socket
 import subprocess
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.kafka.libraries import class_path, ensure_libraries
@@ -20,6 +21,15 @@ READY_WITHIN_S = 90.0
 _LOGGING = Path(__file__).resolve().parents[3] / "sandbox" / "kafka" / "log4j2.yaml"
 
 
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """One more way in, beside `CLIENTS`; `name` in capitals."""
+
+    name: str
+    protocol: str
+    port: int
+
+
 @contextmanager
 def own_broker(
     folder: Path,
@@ -28,14 +38,17 @@ def own_broker(
     protocol: str = "PLAINTEXT",
     features: Mapping[str, int] | None = None,
     host: str = LOOPBACK,
+    also: Sequence[Listener] = (),
+    java_options: Sequence[str] = (),
 ) -> Iterator[str]:
     """Start a broker with those settings and finalized features; its bootstrap address. It ends with the context.
 
     `host`: the address of this machine on which clients reach it.
     """
-    port, controller_port = _free_ports(host, LOOPBACK)
+    port, controller_port = free_ports(host, LOOPBACK)
+    listeners = [Listener("CLIENTS", protocol, port), *also]
     properties = folder / "server.properties"
-    properties.write_text(_properties(folder, f"{host}:{port}", controller_port, protocol, settings))
+    properties.write_text(_properties(folder, host, listeners, controller_port, settings))
     hosts = folder / "hosts"
     hosts.write_text("127.0.0.1 localhost\n")
     layout = Layout.from_environment()
@@ -46,6 +59,7 @@ def own_broker(
         "-XX:TieredStopAtLevel=1",
         f"-Djdk.net.hosts.file={hosts}",
         f"-Dlog4j2.configurationFile={_LOGGING}",
+        *java_options,
         "-cp",
         class_path(ensure_libraries(layout)),
     ]
@@ -72,14 +86,18 @@ def own_broker(
         process.wait(30)
 
 
-def _properties(folder: Path, address: str, controller_port: int, protocol: str, settings: Mapping[str, str]) -> str:
+def _properties(
+    folder: Path, host: str, listeners: Sequence[Listener], controller_port: int, settings: Mapping[str, str]
+) -> str:
+    offered = ",".join(f"{each.name}://{host}:{each.port}" for each in listeners)
+    protocols = ",".join(f"{each.name}:{each.protocol}" for each in listeners)
     lines = {
         "process.roles": "broker,controller",
         "node.id": "1",
         "controller.quorum.voters": f"1@{LOOPBACK}:{controller_port}",
         "log.dirs": str(folder / "data"),
-        "listeners": f"CLIENTS://{address},CONTROLLER://{LOOPBACK}:{controller_port}",
-        "listener.security.protocol.map": f"CLIENTS:{protocol},CONTROLLER:PLAINTEXT",
+        "listeners": f"{offered},CONTROLLER://{LOOPBACK}:{controller_port}",
+        "listener.security.protocol.map": f"{protocols},CONTROLLER:PLAINTEXT",
         "inter.broker.listener.name": "CLIENTS",
         "controller.listener.names": "CONTROLLER",
         "default.replication.factor": "1",
@@ -91,7 +109,7 @@ def _properties(folder: Path, address: str, controller_port: int, protocol: str,
     return "".join(f"{name}={value}\n" for name, value in lines.items())
 
 
-def _free_ports(*hosts: str) -> list[int]:
+def free_ports(*hosts: str) -> list[int]:
     held = [socket.create_server((host, 0)) for host in hosts]
     ports = [each.getsockname()[1] for each in held]
     for each in held:

@@ -12,11 +12,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from slackwater.adapters.kafka.oauth import ClientCredentials
 from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.kafka_connection import KafkaConnectionSpec
 
 LOGIN = {"username": b"slackwater", "password": b"hunter2\n"}
+TOKENS = {"clientId": b"slackwater", "clientSecret": b"hunter2\n", "tokenEndpoint": b"https://login.example/token"}
 
 
 def spec_of(**fields: Any) -> KafkaConnectionSpec:
@@ -139,6 +141,44 @@ def test_what_is_no_certificate_is_said(pair: tuple[bytes, bytes]) -> None:
         client_settings("main", spec, {"ca": {"ca.crt": pair[0]}, "shown": {"tls.crt": pair[0], "tls.key": other_key}})
 
 
-def test_tokens_are_refused_for_now() -> None:
-    with pytest.raises(InvalidSpec, match="OAuthBearer is not supported yet"):
-        client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": {}})
+def test_a_client_of_tokens_reaches_both_clients() -> None:
+    settings = client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": TOKENS})
+
+    assert settings.kafka_python["sasl_mechanism"] == "OAUTHBEARER"
+    assert isinstance(settings.kafka_python["sasl_oauth_token_provider"], ClientCredentials)
+    assert "sasl_plain_password" not in settings.kafka_python
+    assert {name: value for name, value in settings.confluent.items() if name.startswith("sasl.")} == {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.client.id": "slackwater",
+        "sasl.oauthbearer.client.secret": "hunter2",
+        "sasl.oauthbearer.token.endpoint.url": "https://login.example/token",
+    }
+    assert "hunter2" not in repr(settings)
+
+
+def test_a_scope_is_asked_for_where_one_is_named() -> None:
+    login = {**TOKENS, "scope": b"kafka\n"}
+
+    settings = client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
+
+    assert settings.confluent["sasl.oauthbearer.scope"] == "kafka"
+
+
+@pytest.mark.parametrize("endpoint", [b"login.example/token", b"file:///etc/passwd"])
+def test_an_endpoint_for_tokens_is_an_address_of_the_web(endpoint: bytes) -> None:
+    login = {**TOKENS, "tokenEndpoint": endpoint}
+
+    with pytest.raises(InvalidSpec, match=r"Key tokenEndpoint of Secret login, .* is no address"):
+        client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
+
+
+def test_what_a_client_of_tokens_lacks_is_said_at_once() -> None:
+    with pytest.raises(InvalidSpec) as caught:
+        client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": {"username": b"me"}})
+
+    assert [problem.split(" key ")[1] for problem in caught.value.problems] == [
+        "tokenEndpoint: add it.",
+        "clientId: add it.",
+        "clientSecret: add it.",
+    ]

@@ -60,11 +60,11 @@ class KafkaGroupAdmin:
         response = await self._ask_coordinator(group_id, request, _code_of)
         if response.error_code in _NOT_THERE:
             return ()
-        _raise_unless_done(group_id, response.error_code)
+        _raise_unless_done(group_id, response.error_code, "Read")
         removed = []
         for row in response.members:
             if row.error_code not in _NOT_THERE:
-                _raise_unless_done(group_id, row.error_code)
+                _raise_unless_done(group_id, row.error_code, "Read")
                 removed.append(row.group_instance_id)
         return tuple(removed)
 
@@ -100,7 +100,7 @@ class KafkaGroupAdmin:
         if code == Code.NON_EMPTY_GROUP:
             raise KafkaRefused(f"group {group_id} still has members: it can be deleted when they have left")
         if code != Code.GROUP_ID_NOT_FOUND:
-            _raise_unless_done(group_id, code)
+            _raise_unless_done(group_id, code, "Delete")
 
     async def _release(self, group_id: str, member: MemberRef) -> bool:
         request = ConsumerGroupHeartbeatRequest(
@@ -116,7 +116,7 @@ class KafkaGroupAdmin:
         # Nor has one whose group.version is 0, though it knows the request (F6).
         if response.error_code in _NOT_THERE or response.error_code == Code.UNSUPPORTED_VERSION:
             return False
-        _raise_unless_done(group_id, response.error_code)
+        _raise_unless_done(group_id, response.error_code, "Read")
         return True
 
     async def _ask_coordinator(self, group_id: str, request: Any, code_of: Callable[[Any], int]) -> Any:
@@ -142,11 +142,11 @@ def _code_of(response: Any) -> int:
     return int(response.error_code)
 
 
-def _raise_unless_done(group_id: str, code: int) -> None:
+def _raise_unless_done(group_id: str, code: int, right: str) -> None:
     if code == Code.NONE:
         return
     if code == Code.GROUP_AUTHORIZATION_FAILED:
-        message = f"the connection's Kafka user may not change group {group_id}: grant it Read and Delete on the group"
+        message = f"the connection's Kafka user may not change group {group_id}: grant it {right} on the group"
         raise KafkaRefused(message, Reason.NOT_AUTHORIZED)
     failure = group_failure(group_id, code)
     raise KafkaUnreachable(failure.message, failure.reason)

@@ -13,24 +13,31 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlsplit
 
+from slackwater.adapters.kafka.oauth import ClientCredentials, OAuthClient
+from slackwater.adapters.kafka.secret_reader import SecretData, SecretReader
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.kafka_connection import (
     CERTIFICATE_KEY,
+    CLIENT_ID_KEY,
+    CLIENT_SECRET_KEY,
     PASSWORD_KEY,
     PRIVATE_KEY_KEY,
+    SCOPE_KEY,
+    TOKEN_ENDPOINT_KEY,
     USERNAME_KEY,
     AuthenticationType,
     KafkaConnectionSpec,
 )
 
-SecretData = Mapping[str, bytes]
-
 _MECHANISMS: Final = {
     AuthenticationType.PLAIN: "PLAIN",
     AuthenticationType.SCRAM_SHA_256: "SCRAM-SHA-256",
     AuthenticationType.SCRAM_SHA_512: "SCRAM-SHA-512",
+    AuthenticationType.OAUTH_BEARER: "OAUTHBEARER",
 }
+_LOGIN_PATH: Final = "authentication.secretRef"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def client_settings(name: str, spec: KafkaConnectionSpec, secrets: Mapping[str, 
     `secrets` has the data of each Secret that exists among `secret_names(spec)`. Raises InvalidSpec with a sentence for
     each Secret, key or certificate that is missing or cannot be used.
     """
-    reader = _SecretReader(secrets)
+    reader = SecretReader(secrets)
     credentials = _Credentials.read(spec, reader)
     context = _tls_context(credentials, reader) if spec.tls is not None else None
     if reader.problems:
@@ -74,13 +81,22 @@ class _Credentials:
     mechanism: str | None = None
     username: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
+    oauth: OAuthClient | None = None
     ca_pem: str = field(default="", repr=False)
     certificate_pem: str = field(default="", repr=False)
     key_pem: str = field(default="", repr=False)
 
     @classmethod
-    def read(cls, spec: KafkaConnectionSpec, reader: _SecretReader) -> _Credentials:
-        mechanism, username, password = _login(spec, reader)
+    def read(cls, spec: KafkaConnectionSpec, reader: SecretReader) -> _Credentials:
+        mechanism, username, password, oauth = None, "", "", None
+        authentication = spec.authentication
+        if authentication is not None and authentication.secret_ref is not None:
+            mechanism, secret = _MECHANISMS[authentication.type], authentication.secret_ref.name
+            if authentication.type is AuthenticationType.OAUTH_BEARER:
+                oauth = _oauth_client(secret, reader)
+            else:
+                username = reader.text(secret, USERNAME_KEY, _LOGIN_PATH)
+                password = reader.text(secret, PASSWORD_KEY, _LOGIN_PATH)
         ca_pem = certificate_pem = key_pem = ""
         if spec.tls is not None and (ca := spec.tls.ca_secret_ref) is not None:
             ca_pem = reader.text(ca.name, ca.key, "tls.caSecretRef")
@@ -88,50 +104,22 @@ class _Credentials:
             certificate_pem = reader.text(shown.name, CERTIFICATE_KEY, "tls.certificateSecretRef")
             key_pem = reader.text(shown.name, PRIVATE_KEY_KEY, "tls.certificateSecretRef")
         protocol = ("SASL_" if mechanism else "") + ("PLAINTEXT" if spec.tls is None else "SSL")
-        return cls(protocol, mechanism, username, password, ca_pem, certificate_pem, key_pem)
+        return cls(protocol, mechanism, username, password, oauth, ca_pem, certificate_pem, key_pem)
 
 
-def _login(spec: KafkaConnectionSpec, reader: _SecretReader) -> tuple[str | None, str, str]:
-    """Return SASL mechanism, user name and password; no mechanism without SASL."""
-    authentication = spec.authentication
-    if authentication is None or authentication.type is AuthenticationType.TLS or authentication.secret_ref is None:
-        return None, "", ""
-    if authentication.type is AuthenticationType.OAUTH_BEARER:
-        reader.problems.append(
-            "authentication.type OAuthBearer is not supported yet: use ScramSha512, ScramSha256, Plain or Tls."
+def _oauth_client(secret: str, reader: SecretReader) -> OAuthClient:
+    endpoint = reader.text(secret, TOKEN_ENDPOINT_KEY, _LOGIN_PATH)
+    if endpoint and urlsplit(endpoint).scheme not in ("https", "http"):
+        reader.note(
+            f"Key {TOKEN_ENDPOINT_KEY} of Secret {secret}, which spec.{_LOGIN_PATH} names, is no address: write"
+            " https://host/path."
         )
-        return None, "", ""
-    secret = authentication.secret_ref.name
-    username = reader.text(secret, USERNAME_KEY, "authentication.secretRef")
-    password = reader.text(secret, PASSWORD_KEY, "authentication.secretRef")
-    return _MECHANISMS[authentication.type], username, password
-
-
-class _SecretReader:
-    """Reads values of Secrets and collects a sentence for each that is not there."""
-
-    def __init__(self, secrets: Mapping[str, SecretData]) -> None:
-        self._secrets = secrets
-        self.problems: list[str] = []
-
-    def text(self, secret: str, key: str, path: str) -> str:
-        """Return a value without the line break that `echo` puts behind it; "" with a problem noted."""
-        data = self._secrets.get(secret)
-        if data is None:
-            self._note(f"Secret {secret}, which spec.{path} names, does not exist in this namespace: create it.")
-            return ""
-        if not data.get(key):
-            self._note(f"Secret {secret}, which spec.{path} names, has no key {key}: add it.")
-            return ""
-        try:
-            return data[key].decode().rstrip("\r\n")
-        except UnicodeDecodeError:
-            self._note(f"Key {key} of Secret {secret}, which spec.{path} names, is not text: put UTF-8 text there.")
-            return ""
-
-    def _note(self, problem: str) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
+    return OAuthClient(
+        reader.text(secret, CLIENT_ID_KEY, _LOGIN_PATH),
+        reader.text(secret, CLIENT_SECRET_KEY, _LOGIN_PATH),
+        endpoint,
+        reader.optional_text(secret, SCOPE_KEY, _LOGIN_PATH),
+    )
 
 
 def _for_kafka_python(
@@ -145,6 +133,9 @@ def _for_kafka_python(
         settings["ssl_context"] = context
     if credentials.mechanism is not None:
         settings["sasl_mechanism"] = credentials.mechanism
+    if credentials.oauth is not None:
+        settings["sasl_oauth_token_provider"] = ClientCredentials(credentials.oauth)
+    elif credentials.mechanism is not None:
         settings["sasl_plain_username"] = credentials.username
         settings["sasl_plain_password"] = credentials.password
     return settings
@@ -161,10 +152,18 @@ def _for_confluent(spec: KafkaConnectionSpec, credentials: _Credentials) -> dict
         "sasl.username": credentials.username,
         "sasl.password": credentials.password,
     }
+    if (oauth := credentials.oauth) is not None:
+        settings |= {
+            "sasl.oauthbearer.method": "oidc",
+            "sasl.oauthbearer.client.id": oauth.client_id,
+            "sasl.oauthbearer.client.secret": oauth.client_secret,
+            "sasl.oauthbearer.token.endpoint.url": oauth.token_endpoint,
+            "sasl.oauthbearer.scope": oauth.scope,
+        }
     return {key: value for key, value in settings.items() if value}
 
 
-def _tls_context(credentials: _Credentials, reader: _SecretReader) -> ssl.SSLContext | None:
+def _tls_context(credentials: _Credentials, reader: SecretReader) -> ssl.SSLContext | None:
     """Verify brokers by the given authority, or by the system's; show the certificate where there is one."""
     try:
         context = ssl.create_default_context(cadata=credentials.ca_pem or None)

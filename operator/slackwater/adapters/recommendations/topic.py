@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NoReturn
 
 import structlog
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from slackwater.adapters.recommendations.reading import OnAdvice, Reader
 
@@ -65,6 +65,8 @@ class TopicSource:
     def _take(self, message: Message) -> None:
         error = message.error()
         if error is not None:
+            if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+                return  # librdkafka asks who coordinates the group that it never joins
             if error.retriable() or (not error.fatal() and error.code() < 0):
                 self._tell(KafkaException(error))
                 return  # the client's own affairs, such as a lost connection: it goes on trying by itself
@@ -79,9 +81,15 @@ class TopicSource:
             self._on_advice(read.namespace, read.name, read.advice)
 
     def _tell(self, error: KafkaException) -> None:
-        if str(error) != self._told:
-            self._told = str(error)
-            _log.warning("recommendations_unreadable", topic=self._topic, error=str(error))
+        problem = self._in_words(error)
+        if problem != self._told:
+            self._told = problem
+            _log.warning("recommendations_unreadable", topic=self._topic, error=problem)
+
+    def _in_words(self, error: KafkaException) -> str:
+        if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            return f"the connection's Kafka user may not read topic {self._topic}: grant it Read on the topic"
+        return str(error)
 
 
 def _partitions(consumer: Consumer, topic: str) -> Iterable[int]:

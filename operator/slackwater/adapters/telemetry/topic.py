@@ -103,7 +103,7 @@ class TopicSink:
     def _tell_denial(self, error: KafkaError) -> None:
         if not self._denial_told:
             self._denial_told = True
-            advice = f"make it, with {PARTITIONS} partitions for example, or grant Create on it"
+            advice = f"make it, with {PARTITIONS} partitions for example, and grant Write on it, or grant Create on it"
             problem = f"topic {self._topic} is missing and may not be made by this user: {advice}"
             _log.warning("telemetry_topic_missing", problem=problem, kafka=error.str())
 
@@ -130,4 +130,8 @@ class TopicSink:
 
 
 def _in_words(error: KafkaError | None) -> str:
-    return "no broker confirms it in time" if error is None else error.str()
+    if error is None:
+        return "no broker confirms it in time"
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        return "the connection's Kafka user may not: grant it Write on the topic"
+    return str(error.str())

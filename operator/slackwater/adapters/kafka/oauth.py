@@ -1,0 +1,105 @@
+"""Tokens for SASL OAUTHBEARER, by the client credentials grant of OAuth 2.0 (RFC 6749, section 4.4).
+
+confluent-kafka fetches its tokens by itself; this is for kafka-python, which asks for one at each log-in, in the
+network thread of that cluster: it may wait there, but not for long. What goes wrong is said with the endpoint's address
+and its error code, never with what was sent nor with what else it answered.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote_plus, urlencode
+
+import kafka.errors as kafka_errors
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+FETCH_S: Final = 3.0
+REUSE_S: Final = 30.0
+"""Long enough for the connections to all brokers; short enough to be rid of a token that they do not take any more."""
+_PART_OF_LIFE: Final = 0.8
+_DEFAULT_LIFE_S: Final = 60.0
+_MAX_ANSWER_BYTES: Final = 1_000_000
+# The error codes of RFC 6749, section 5.2. Anything else that an endpoint sends is not repeated.
+_ERRORS: Final = frozenset(
+    {
+        "invalid_request",
+        "invalid_client",
+        "invalid_grant",
+        "unauthorized_client",
+        "unsupported_grant_type",
+        "invalid_scope",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthClient:
+    """Who asks for tokens, and where."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    token_endpoint: str
+    scope: str = ""
+
+
+class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-python is not typed
+    """Fetches tokens. For one thread."""
+
+    def __init__(self, client: OAuthClient, now: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._now = now
+        self._token = ""
+        self._fetch_again_at = 0.0
+
+    def token(self) -> str:
+        """Raises SaslAuthenticationFailedError when the endpoint says no, KafkaConnectionError when it says nothing."""
+        if not self._token or self._now() >= self._fetch_again_at:
+            answer = self._fetch()
+            self._token = str(answer["access_token"])
+            life_s = float(answer.get("expires_in") or _DEFAULT_LIFE_S)
+            self._fetch_again_at = self._now() + min(life_s * _PART_OF_LIFE, REUSE_S)
+        return self._token
+
+    def _fetch(self) -> dict[str, Any]:
+        where = f"the token endpoint {self._client.token_endpoint}"
+        try:
+            with urllib.request.urlopen(self._request(), timeout=FETCH_S) as response:
+                answer = json.loads(response.read(_MAX_ANSWER_BYTES))
+        except urllib.error.HTTPError as error:
+            with error:
+                raise kafka_errors.SaslAuthenticationFailedError(f"{where} answered {_said(error)}") from None
+        except urllib.error.URLError as error:
+            raise kafka_errors.KafkaConnectionError(f"{where} does not answer: {error.reason}") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise kafka_errors.KafkaConnectionError(f"{where} does not answer: {type(error).__name__}") from None
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or not answer.get("access_token"):
+            raise kafka_errors.SaslAuthenticationFailedError(f"{where} answered without an access_token")
+        return answer
+
+    def _request(self) -> urllib.request.Request:
+        form = {"grant_type": "client_credentials", **({"scope": self._client.scope} if self._client.scope else {})}
+        request = urllib.request.Request(self._client.token_endpoint, urlencode(form).encode(), method="POST")
+        request.add_header("Accept", "application/json")
+        login = f"{quote_plus(self._client.client_id)}:{quote_plus(self._client.client_secret)}"
+        # Unredirected: whoever an endpoint sends us to does not get them.
+        request.add_unredirected_header("Authorization", f"Basic {base64.b64encode(login.encode()).decode()}")
+        return request
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    """The status, and the error's code where the endpoint sent a standard one."""
+    try:
+        code = json.loads(error.read(_MAX_ANSWER_BYTES)).get("error")
+    except (OSError, ValueError, AttributeError):
+        code = None
+    return f"{error.code} {code}" if code in _ERRORS else str(error.code)

@@ -1,0 +1,42 @@
+"""Reads values of Secrets, and collects a sentence for each that is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SecretData = Mapping[str, bytes]
+
+
+class SecretReader:
+    """`problems` has what is to be put right, in the order of reading; never a value."""
+
+    def __init__(self, secrets: Mapping[str, SecretData]) -> None:
+        self._secrets = secrets
+        self.problems: list[str] = []
+
+    def text(self, secret: str, key: str, path: str) -> str:
+        """Return a value without the line break that `echo` puts behind it; "" with a problem noted."""
+        data = self._secrets.get(secret)
+        if data is None:
+            self.note(f"Secret {secret}, which spec.{path} names, does not exist in this namespace: create it.")
+            return ""
+        if not data.get(key):
+            self.note(f"Secret {secret}, which spec.{path} names, has no key {key}: add it.")
+            return ""
+        return self._decoded(secret, key, path)
+
+    def optional_text(self, secret: str, key: str, path: str) -> str:
+        """The same, where the key may be left out; "" then."""
+        return self._decoded(secret, key, path) if self._secrets.get(secret, {}).get(key) else ""
+
+    def note(self, problem: str) -> None:
+        """Once, however often it is found."""
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def _decoded(self, secret: str, key: str, path: str) -> str:
+        try:
+            return self._secrets[secret][key].decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            self.note(f"Key {key} of Secret {secret}, which spec.{path} names, is not text: put UTF-8 text there.")
+            return ""

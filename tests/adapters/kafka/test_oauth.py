@@ -1,0 +1,131 @@
+"""How tokens are fetched and kept, against an endpoint on loopback; and what of all that is ever told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs
+
+import pytest
+from kafka.errors import KafkaConnectionError, SaslAuthenticationFailedError
+
+from slackwater.adapters.kafka.oauth import REUSE_S, ClientCredentials, OAuthClient
+
+SECRET = "hunter2:&%"
+AUTHORIZATION = "Basic b3BlcmF0b3I6aHVudGVyMiUzQSUyNiUyNQ=="
+
+
+class Endpoint:
+    """Answers with what it was told to; remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.status = 200
+        self.body = b'{"access_token": "first", "expires_in": 300}'
+        self.headers: dict[str, str] = {}
+        self.asked: list[tuple[str | None, dict[str, list[str]]]] = []
+        self.url = ""
+
+    def client(self, scope: str = "") -> OAuthClient:
+        return OAuthClient("operator", SECRET, self.url, scope)
+
+
+@contextmanager
+def served(endpoint: Endpoint) -> Iterator[Endpoint]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            endpoint.asked.append((self.headers.get("Authorization"), form))
+            self._answer()
+
+        def do_GET(self) -> None:
+            endpoint.asked.append((self.headers.get("Authorization"), {}))
+            self._answer()
+
+        def _answer(self) -> None:
+            self.send_response(endpoint.status)
+            for name, value in endpoint.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(endpoint.body)))
+            self.end_headers()
+            self.wfile.write(endpoint.body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        endpoint.url = f"http://127.0.0.1:{server.server_address[1]}/token"
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True).start()
+        try:
+            yield endpoint
+        finally:
+            server.shutdown()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with served(Endpoint()) as endpoint:
+        yield endpoint
+
+
+def test_a_token_is_asked_for_by_the_client_credentials_grant(endpoint: Endpoint) -> None:
+    assert ClientCredentials(endpoint.client(scope="kafka admin")).token() == "first"
+    assert endpoint.asked == [(AUTHORIZATION, {"grant_type": ["client_credentials"], "scope": ["kafka admin"]})]
+
+
+def test_no_scope_is_asked_for_where_none_is_wanted(endpoint: Endpoint) -> None:
+    ClientCredentials(endpoint.client()).token()
+    assert endpoint.asked == [(AUTHORIZATION, {"grant_type": ["client_credentials"]})]
+
+
+@pytest.mark.parametrize(("life_s", "kept_s"), [(300, REUSE_S), (10, 8.0)])
+def test_a_token_serves_for_a_while_but_never_to_its_end(endpoint: Endpoint, life_s: int, kept_s: float) -> None:
+    now = 100.0
+    provider = ClientCredentials(endpoint.client(), lambda: now)
+    endpoint.body = b'{"access_token": "first", "expires_in": %d}' % life_s
+    assert provider.token() == "first"
+    endpoint.body = b'{"access_token": "second", "expires_in": 300}'
+    now += kept_s - 0.1
+    assert provider.token() == "first"
+    now += 0.2
+    assert provider.token() == "second"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"error": "invalid_client", "error_description": "hunter2:&% is wrong"}', "answered 401 invalid_client"),
+        (b'{"error": "hunter2:&%"}', "answered 401"),
+        (b"<html>hunter2</html>", "answered 401"),
+    ],
+)
+def test_a_refusal_is_told_without_what_the_endpoint_repeats(endpoint: Endpoint, body: bytes, told: str) -> None:
+    endpoint.status, endpoint.body = 401, body
+    with pytest.raises(SaslAuthenticationFailedError) as caught:
+        ClientCredentials(endpoint.client()).token()
+    assert caught.value.args[0] == f"the token endpoint {endpoint.url} {told}"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"hunter2"])
+def test_an_answer_without_a_token_is_told(endpoint: Endpoint, body: bytes) -> None:
+    endpoint.body = body
+    with pytest.raises(SaslAuthenticationFailedError, match="answered without an access_token"):
+        ClientCredentials(endpoint.client()).token()
+
+
+def test_an_endpoint_that_is_away_is_told() -> None:
+    client = OAuthClient("operator", SECRET, "http://127.0.0.1:1/token")
+    with pytest.raises(KafkaConnectionError, match=r"the token endpoint \S+ does not answer"):
+        ClientCredentials(client).token()
+
+
+def test_nobody_whom_it_points_to_gets_the_credentials(endpoint: Endpoint) -> None:
+    with served(Endpoint()) as elsewhere:
+        endpoint.status, endpoint.headers = 302, {"Location": elsewhere.url}
+        ClientCredentials(endpoint.client()).token()
+        assert elsewhere.asked == [(None, {})]
+
+
+def test_the_secret_shows_in_no_repr(endpoint: Endpoint) -> None:
+    assert "hunter2" not in repr(endpoint.client())
