@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NoReturn
 
 import structlog
@@ -55,10 +55,12 @@ class AdviceBook:
                 await self._follow_topic(place, api)
 
     async def _follow_topic(self, place: TopicPlace, api: KubernetesApi) -> NoReturn:
+        async def settings() -> Mapping[str, str]:
+            return await read_client_settings(api, place.connection)
+
         while True:
             try:
-                client = await read_client_settings(api, place.connection)
-                await TopicSource(client, place.topic, self.take, self.reader).run()
+                await TopicSource(settings, place.topic, self.take, self.reader).run()
             except SlackwaterError as error:
                 _log.warning("recommendations_unreadable", error=str(error))
                 await asyncio.sleep(AGAIN_S)

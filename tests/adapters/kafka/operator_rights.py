@@ -118,11 +118,15 @@ async def _facts(wire: KafkaWire) -> None:
         raise Refused(problem)
 
 
-async def _tell(confluent: dict[str, str], topic: str) -> None:
+def known(confluent: dict[str, str]) -> Callable[[], Awaitable[dict[str, str]]]:
     async def settings() -> dict[str, str]:
         return confluent
 
-    sink = TopicSink(topic, settings, delivery_s=5.0)
+    return settings
+
+
+async def _tell(confluent: dict[str, str], topic: str) -> None:
+    sink = TopicSink(topic, known(confluent), delivery_s=5.0)
     with capture_logs():
         await sink.write([Line("shop/payments", b"{}")])
     await sink.close()
@@ -130,7 +134,7 @@ async def _tell(confluent: dict[str, str], topic: str) -> None:
 
 async def _learn(confluent: dict[str, str], topic: str) -> None:
     came = asyncio.Event()
-    source = TopicSource({**confluent, "log_level": "0"}, topic, lambda *_: came.set(), Reader())
+    source = TopicSource(known({**confluent, "log_level": "0"}), topic, lambda *_: came.set(), Reader())
     with capture_logs() as logged:
         following = asyncio.create_task(source.run())
         deadline = time.monotonic() + _ADVICE_S

@@ -75,8 +75,11 @@ class SecuredBroker:
 
 
 @contextmanager
-def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
-    """Start one, and a token endpoint. Both end with the context."""
+def secured_broker(folder: Path, *, reauthenticate_after_ms: int = 0) -> Iterator[SecuredBroker]:
+    """Start one, and a token endpoint. Both end with the context.
+
+    `reauthenticate_after_ms`: how long a log-in by SASL lasts; 0: as long as the connection.
+    """
     passwords = {user: secrets.token_hex(16) for user in MECHANISMS}
     authority = Authority()
     opened, secured, mutual = free_ports(LOOPBACK, LOOPBACK, LOOPBACK)
@@ -89,6 +92,7 @@ def secured_broker(folder: Path) -> Iterator[SecuredBroker]:
         jwks = folder / "jwks.json"
         jwks.write_text(endpoint.jwks())
         settings = _settings(folder, authority, passwords["plain"], jwks)
+        settings["connections.max.reauth.ms"] = str(reauthenticate_after_ms)
         allowed = f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={jwks.as_uri()}"
         with strict_broker(folder, settings, also=listeners, java_options=(allowed,)) as strict:
             ports = {listener.name: listener.port for listener in listeners}

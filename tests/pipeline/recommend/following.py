@@ -73,7 +73,11 @@ async def _followed(
         known[namespace, name] = advice
 
     reader = Reader()
-    following = asyncio.create_task(TopicSource({"bootstrap.servers": servers}, topic, take, reader).run())
+
+    async def settings() -> dict[str, str]:
+        return {"bootstrap.servers": servers}
+
+    following = asyncio.create_task(TopicSource(settings, topic, take, reader).run())
     deadline = time.monotonic() + _WITHIN_S
     try:
         while not known.keys() >= set(groups):

@@ -1,13 +1,14 @@
 """Recommendations from a compacted topic, read from its beginning and then followed.
 
-The consumer joins no group: every operator reads all of it, and commits nothing.
+The consumer joins no group: every operator reads all of it, and commits nothing. It is opened anew after each failure,
+with settings read anew: a Secret may have changed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from typing import Final, NoReturn
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final, NoReturn
 
 import structlog
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -18,22 +19,29 @@ POLL_S: Final = 1.0
 AGAIN_S: Final = 30.0
 METADATA_DEADLINE_S: Final = 10.0
 
+ReadSettings = Callable[[], Awaitable[Mapping[str, str]]]
+"""confluent-kafka's, with credentials. Raises SlackwaterError when there are none to be used now."""
+
 _log = structlog.get_logger(__name__)
 
 
 class TopicSource:
     def __init__(
-        self, client: Mapping[str, str], topic: str, on_advice: OnAdvice, reader: Reader, again_s: float = AGAIN_S
+        self, read_settings: ReadSettings, topic: str, on_advice: OnAdvice, reader: Reader, again_s: float = AGAIN_S
     ) -> None:
-        self._client = client
+        self._read_settings = read_settings
         self._topic = topic
         self._on_advice = on_advice
         self._reader = reader
         self._again_s = again_s
         self._told = ""
+        self._refused: KafkaError | None = None
 
     async def run(self) -> NoReturn:
-        """For ever; what Kafka does not allow or have is said in the log, and tried again."""
+        """For ever; what Kafka does not allow or have is said in the log, and tried again.
+
+        Raises what `read_settings` raises.
+        """
         while True:
             try:
                 await self._follow()
@@ -42,18 +50,27 @@ class TopicSource:
                 await asyncio.sleep(self._again_s)
 
     async def _follow(self) -> None:
-        consumer = await asyncio.to_thread(self._open)
+        settings = await self._read_settings()
+        self._refused = None
+        consumer = await asyncio.to_thread(self._open, settings)
         try:
             while True:
                 for message in await asyncio.to_thread(consumer.consume, 500, POLL_S):
                     self._take(message)
+                if self._refused is not None:
+                    raise KafkaException(self._refused)
         finally:
             await asyncio.shield(asyncio.to_thread(consumer.close))
 
-    def _open(self) -> Consumer:
+    def _open(self, settings: Mapping[str, str]) -> Consumer:
         """Raises KafkaException when the topic cannot be read."""
-        own = {"group.id": "slackwater-recommendations", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
-        consumer = Consumer({**self._client, **own})
+        own: dict[str, Any] = {
+            "group.id": "slackwater-recommendations",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "error_cb": self._note_refusal,
+        }
+        consumer = Consumer({**settings, **own})
         try:
             partitions = _partitions(consumer, self._topic)
             consumer.assign([TopicPartition(self._topic, p, OFFSET_BEGINNING) for p in partitions])
@@ -61,6 +78,11 @@ class TopicSource:
             consumer.close()
             raise
         return consumer
+
+    def _note_refusal(self, error: KafkaError) -> None:
+        """By itself the client would try for ever with the credentials that it has."""
+        if error.code() == KafkaError._AUTHENTICATION:  # noqa: SLF001 - librdkafka's own codes have no public name
+            self._refused = error
 
     def _take(self, message: Message) -> None:
         error = message.error()
