@@ -67,7 +67,9 @@ async def test_nothing_gives_them_away(
     out, err = capfd.readouterr()
 
     assert '"level": "debug"' in err  # it was told
-    assert shown("\n".join([*said, out, err]), secrets) == []
+    everything = "\n".join([*said, out, err])
+    assert shown(everything, secrets) == []
+    assert [token for token in broker.endpoint.issued if token in everything] == []
 
 
 def stumble(settings: ClientSettings) -> None:

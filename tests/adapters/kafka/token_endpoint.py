@@ -19,12 +19,13 @@ _LIFE_S = 300
 
 
 class TokenEndpoint:
-    """`client_secret` may be changed while it runs; `asked` are the forms of all requests."""
+    """`client_secret` may be changed while it runs; `asked` are the forms of all requests, `issued` all tokens."""
 
     def __init__(self, client_id: str, client_secret: str) -> None:
         self.client_id = client_id
         self.client_secret = client_secret
         self.asked: list[dict[str, list[str]]] = []
+        self.issued: list[str] = []
         self.url = ""
         self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
@@ -39,7 +40,8 @@ class TokenEndpoint:
         shown = base64.b64decode(authorization.removeprefix("Basic ")).decode()
         if [unquote_plus(part) for part in shown.split(":")] != [self.client_id, self.client_secret]:
             return 401, {"error": "invalid_client", "error_description": f"nobody is called {shown}"}
-        return 200, {"access_token": self.token(), "token_type": "Bearer", "expires_in": _LIFE_S}
+        self.issued.append(self.token())
+        return 200, {"access_token": self.issued[-1], "token_type": "Bearer", "expires_in": _LIFE_S}
 
     def token(self) -> str:
         now = int(time.time())
