@@ -71,6 +71,12 @@ def test_all_are_listed_with_a_line_each(capsys: Capsys) -> None:
     assert (done.code, lines) == (0, NAMES)
 
 
+def test_no_line_of_the_list_is_cut(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    listed = typed(capsys, "reason").out
+    assert [text.gist for text in texts.reason_texts().values() if text.gist not in listed] == []
+
+
 def test_as_documents(capsys: Capsys) -> None:
     one = json.loads(typed(capsys, "reason", "Paused", "-o", "json").out)
     assert set(one) == {"name", "part", "meaning", "advice"}
