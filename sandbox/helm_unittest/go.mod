@@ -1,7 +1,7 @@
 // What helm-unittest is built from, which the tests of the chart run. `go install` refuses it, because it replaces a module.
 module slackwater.dev/sandbox/helm-unittest
 
-go 1.26
+go 1.26.0
 
 require (
 	dario.cat/mergo v1.0.2 // indirect

@@ -26,7 +26,7 @@ def installed(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[
     """A restricted namespace with the release, a topic under load and a connection."""
     cluster = Cluster(kubeconfig, f"e2e-installed-{uuid4().hex[:6]}")
     kafka = Kafka(bootstrap_servers)
-    values = (f"watchNamespaces={{{cluster.namespace}}}", "image.tag=dev", "crds.install=false")
+    values = (f"watchNamespaces={{{cluster.namespace}}}", "replicas=1", "image.tag=dev", "crds.install=false")
     settings = (f"--namespace={cluster.namespace}", *(f"--set={value}" for value in values))
     with ExitStack() as stack:
         cluster.kubectl("create", "namespace", cluster.namespace)
