@@ -90,8 +90,8 @@ def commands(stage: Stage, group: Json, folder: Path) -> list[str]:
     """What a person's commands say, on both their streams; whether they succeed is not asked here."""
     manifest = folder / "group.json"
     manifest.write_text(json.dumps(group))
-    lines = (["plan", "-f", str(manifest)], ["plan", "-f", str(manifest), "-o", "json"], ["observe", NAME])
-    lines += (["status", NAME], ["status", NAME, "-o", "json"])
+    lines = [["plan", "-f", str(manifest)], ["plan", "-f", str(manifest), "-o", "json"], ["observe", NAME]]
+    lines += [["status", NAME], ["status", NAME, "-o", "json"]]
     environment = {**os.environ, "KUBECONFIG": str(stage.cluster.kubeconfig)}
     said = []
     for line in lines:

@@ -15,7 +15,7 @@ from slackwater.adapters.kafka.security import ClientSettings, client_settings
 from slackwater.api.kafka_connection import KafkaConnectionSpec
 from tests.adapters.kafka.certificates import Authority
 from tests.adapters.kafka.own_broker import LOOPBACK, Listener, free_ports
-from tests.adapters.kafka.strict_broker import PLAIN_MODULE, StrictBroker, strict_broker
+from tests.adapters.kafka.strict_broker import LOGIN_MODULE, StrictBroker, strict_broker
 from tests.adapters.kafka.token_endpoint import AUDIENCE, ISSUER, TokenEndpoint, served
 
 MECHANISMS = {"plain": "Plain", "scram256": "ScramSha256", "scram512": "ScramSha512", "oauth": "OAuthBearer"}
@@ -122,7 +122,7 @@ def _settings(folder: Path, authority: Authority, plain_password: str, jwks: Pat
         prefix = f"listener.name.{listener}"
         settings |= {
             f"{prefix}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
-            f"{prefix}.plain.sasl.jaas.config": f'{PLAIN_MODULE} required user_plain="{plain_password}";',
+            f"{prefix}.plain.sasl.jaas.config": f'{LOGIN_MODULE} required user_plain="{plain_password}";',
             f"{prefix}.oauthbearer.sasl.jaas.config": f"{SECURITY}.oauthbearer.OAuthBearerLoginModule required;",
             f"{prefix}.oauthbearer.sasl.server.callback.handler.class": _VALIDATOR,
         }

@@ -24,7 +24,7 @@ from tests.adapters.kafka.own_broker import Listener, own_broker
 ROOT, OPERATOR = "root", "operator"
 PASSWORD = "not-a-secret"
 _LITERAL = ResourcePatternType.LITERAL
-PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+LOGIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 class StrictBroker:
@@ -98,7 +98,7 @@ def strict_broker(
         "sasl.enabled.mechanisms": "PLAIN",
         "sasl.mechanism.inter.broker.protocol": "PLAIN",
         "listener.name.clients.plain.sasl.jaas.config": (
-            f'{PLAIN_MODULE} required username="{ROOT}" password="{PASSWORD}" {users};'
+            f'{LOGIN_MODULE} required username="{ROOT}" password="{PASSWORD}" {users};'
         ),
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": f"User:{ROOT};User:ANONYMOUS",
