@@ -22,6 +22,8 @@ ANCIENT: Final = NOW - 100 * SESSION_S
 """For times that nothing is compared with."""
 LONG_S: Final = SESSION_S + TICK_S
 Move = Callable[[float], float]
+Work = tuple[bool, bool, bool] | None
+"""Whether commits have moved since the pod's start, since what it has was given to it, and whether more came to it."""
 
 
 def settled_times(fleet: Fleet) -> Fleet:
@@ -244,18 +246,35 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
         )
         for s in sightings
     )
-    ancient = started is not None and fleet.now - started >= SESSION_S
     since = max([float(started or pod.created_at), *(s.assigned_since for s in sightings)])
+    work = _work(fleet, pod, started, since)
+    back = _is_back_for_good(fleet, pod, work, seen)
+    ancient = started is not None and fleet.now - started >= SESSION_S
     deaths = (freed, there, ran) if _speaks_kip848(fleet) else ()
     return (
         made,
         looked,
-        seen,
+        () if back else seen,
         deaths,
         ancient,
-        _work(fleet, pod, started, since),
-        _times_of_handover(fleet, pod, sightings),
+        work,
+        None if back else _times_of_handover(fleet, pod, sightings),
     )
+
+
+def _is_back_for_good(fleet: Fleet, pod: Pod, work: Work, seen: tuple[tuple[bool, bool], ...]) -> bool:
+    """Alone with its ordinal, which nobody hands over, and known to work in this run.
+
+    In a classic group nobody asks any more how that became known, nor what came before: a handover that begins later
+    asks only of ids, runs and ends that are new since.
+    """
+    handover = fleet.memory.handover
+    if _speaks_kip848(fleet) or (handover is not None and handover.ordinal == pod.ordinal):
+        return False
+    alone = sum(other.ordinal == pod.ordinal for other in fleet.pods) == 1
+    serves = pod.running and not pod.terminating and not pod.refused and fleet.is_member(pod)
+    first_seen_since = all(not before for _, before in seen)
+    return alone and serves and work is not None and work[0] and first_seen_since
 
 
 def _times_of_handover(fleet: Fleet, pod: Pod, sightings: list[MemberSighting]) -> Hashable:
@@ -284,7 +303,7 @@ def _speaks_kip848(fleet: Fleet) -> bool:
     return Profile.CONSUMER in (*path, Profile(fleet.spec.target))
 
 
-def _work(fleet: Fleet, pod: Pod, started: int | None, since: float) -> Hashable:
+def _work(fleet: Fleet, pod: Pod, started: int | None, since: float) -> Work:
     """What is known of the partitions that its member has."""
     if started is None:
         return None
