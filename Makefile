@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-CHART_CRDS := charts/slackwater/crds
+CHART_CRDS := charts/slackwater/files/crds
 IMAGE := slackwater/operator:dev
 
 # The modules of a run are shared out to these: their tests wait more than they compute.
@@ -88,13 +88,20 @@ image: ## Build the operator's image with docker or podman (the sandbox builds i
 	"$$engine" build --tag $(IMAGE) .
 
 ##@ What is generated
-.PHONY: crds schemas lock clean
+.PHONY: crds chart-docs schemas sbom lock clean
 crds: setup ## Write the CRDs from the models, for kubectl and for the chart
 	$(BIN)/python -m slackwater.api.crd crds
 	cp crds/*.yaml $(CHART_CRDS)/
 
+chart-docs: setup ## Write the chart's README from its values
+	$(BIN)/python -m tests.chart.readme
+
 schemas: setup ## Write the JSON schema of the telemetry's events from the models
 	$(BIN)/python -m slackwater.api.telemetry.schema schemas
+
+sbom: ## The operator's bill of materials (CycloneDX, with hashes) in build/sbom.json
+	@test -x build/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv build/sbom && build/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }
+	build/sbom/bin/cyclonedx-py requirements requirements/operator.txt --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
 
 LOCK = @$(UV) pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--python-version 3.11 --python-platform linux --custom-compile-command "make lock" $(LOCK_FLAGS)

@@ -18,11 +18,11 @@ from sandbox.commands import run
 from sandbox.console import step
 from sandbox.errors import CommandFailed, SandboxError
 from sandbox.layout import Layout
+from sandbox.packages import unpack
 
 KUBERNETES_VERSION = "1.36.3"
 CONTAINERD_VERSION = "2.4.2"
 HELM_VERSION = "4.3.1"
-PROMETHEUS_VERSION = "0.316.0"  # of the Go module: Prometheus 3.16.0
 
 KUBERNETES_SOURCE = Path(__file__).parent / "k8s"
 HELM_UNITTEST_SOURCE = Path(__file__).parent / "helm_unittest"
@@ -81,11 +81,14 @@ def ensure_helm(layout: Layout) -> Path:
 
 
 def ensure_promtool(layout: Layout) -> Path:
-    """promtool, which tests the alerts. Not part of `ensure_binaries`: nothing that runs in the sandbox needs it."""
-    package = "github.com/prometheus/prometheus/cmd/promtool"
-    tags = ("remove_all_sd",)  # the clients of two dozen clouds, which no rule needs
-    how_long = "about 4 minutes on 2 cores"
-    return _install(layout, "promtool", PROMETHEUS_VERSION, (package,), how_long, tags) / "promtool"
+    """promtool, which tests the alerts. Not part of `ensure_binaries`: nothing that runs in the sandbox needs it.
+
+    Debian's, which is there in seconds; not installed, since then a Prometheus would run on this machine.
+    """
+    layout.make()
+    folder = layout.binaries / "prometheus"
+    unpack("prometheus", folder)
+    return folder / "usr" / "bin" / "promtool"
 
 
 def ensure_helm_unittest(layout: Layout) -> Path:
@@ -110,14 +113,11 @@ def _ensure_containerd(layout: Layout) -> Path:
     return _install(layout, "containerd", CONTAINERD_VERSION, packages, "about 1 minute on 2 cores")
 
 
-def _install(
-    layout: Layout, name: str, version: str, packages: Sequence[str], how_long: str, tags: Sequence[str] = ()
-) -> Path:
+def _install(layout: Layout, name: str, version: str, packages: Sequence[str], how_long: str) -> Path:
     """`go install` commands of one published module into a folder of their own, which is returned."""
-    folder = layout.binaries / f"{name}-{version}-{_digest(*packages, *tags)}"
+    folder = layout.binaries / f"{name}-{version}-{_digest(*packages)}"
     if not folder.exists():
-        flags = ["-trimpath", "-ldflags", "-s -w", *(["-tags", ",".join(tags)] if tags else [])]
-        argv = ["install", *flags, *(f"{package}@v{version}" for package in packages)]
+        argv = ["install", "-trimpath", "-ldflags", "-s -w", *(f"{package}@v{version}" for package in packages)]
         _build(layout, folder, argv, f"{name} {version}", how_long, layout.cache)
     return folder
 

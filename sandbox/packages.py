@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,20 @@ def ensure_packages(packages: Sequence[Package]) -> None:
         raise MissingPrerequisite(f"apt installed {', '.join(still)}, but the expected program is not there.")
 
 
+def unpack(name: str, folder: Path) -> None:
+    """What the package brings, in `folder`, whole or not at all; nothing is installed. Raises MissingPrerequisite."""
+    if folder.exists():
+        return
+    with (
+        step(f"Fetching {name} from Debian", "once, then cached"),
+        tempfile.TemporaryDirectory(dir=folder.parent) as out,
+    ):
+        _apt(["apt-get", "download", name], name, Path(out))
+        (package,) = Path(out).glob("*.deb")
+        run(["dpkg-deb", "--extract", str(package), f"{out}/unpacked"], deadline_s=INSTALL_DEADLINE_S)
+        Path(out, "unpacked").replace(folder)
+
+
 def is_there(package: Package) -> bool:
     """Whether the program that the package brings is on this machine."""
     if package.name == "containernetworking-plugins":
@@ -80,17 +95,20 @@ def cni_folder() -> Path | None:
 
 
 def _install(names: Sequence[str]) -> None:
-    argv = ["apt-get", "install", "--yes", "--no-install-recommends", *names]
+    _apt(["apt-get", "install", "--yes", "--no-install-recommends", *names], ", ".join(names))
+
+
+def _apt(argv: Sequence[str], what: str, cwd: Path | None = None) -> None:
     environment = {"DEBIAN_FRONTEND": "noninteractive"}
-    if run(argv, env=environment, check=False, deadline_s=INSTALL_DEADLINE_S).returncode == 0:
+    if run(argv, env=environment, cwd=cwd, check=False, deadline_s=INSTALL_DEADLINE_S).returncode == 0:
         return
     # A fresh machine has no package lists yet.
     try:
         run(["apt-get", "update"], env=environment, deadline_s=INSTALL_DEADLINE_S)
-        run(argv, env=environment, deadline_s=INSTALL_DEADLINE_S)
+        run(argv, env=environment, cwd=cwd, deadline_s=INSTALL_DEADLINE_S)
     except CommandFailed as error:
         raise MissingPrerequisite(
-            f"apt could not install {', '.join(names)}.",
+            f"apt could not fetch {what}.",
             log=error.log,
             todo=f"Try it by hand, then run the command again: {' '.join(argv)}",
         ) from error

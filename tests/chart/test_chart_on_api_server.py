@@ -93,7 +93,7 @@ def test_the_restricted_standard_admits_the_pod(installed: Installed) -> None:
         ("get", "secrets/kafka"),
         ("create", "events"),
         ("get", "leases.coordination.k8s.io/LEADER"),
-        ("update", "leases.coordination.k8s.io/LEADER"),
+        ("patch", "leases.coordination.k8s.io/LEADER"),
     ],
 )
 def test_the_operator_may_do_its_work(installed: Installed, verb: str, resource: str) -> None:

@@ -68,7 +68,7 @@ def test_there_is_one_lease_for_which_nothing_has_to_be_created() -> None:
             "apiGroups": ["coordination.k8s.io"],
             "resources": ["leases"],
             "resourceNames": [lease["metadata"]["name"]],
-            "verbs": ["get", "update"],
+            "verbs": ["get", "patch"],
         }
     ]
     assert role["metadata"]["namespace"] == lease["metadata"]["namespace"] == NAMESPACE

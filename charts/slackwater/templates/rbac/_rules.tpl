@@ -51,7 +51,7 @@
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   resourceNames: [{{ include "slackwater.nameOf" (list . "leader") }}]
-  verbs: [get, update]
+  verbs: [get, patch]
 {{- end }}
 
 {{/* One role, and who has it: (dict "root" $ "name" "…" "namespace" "" "rules" "…"). Without a namespace: everywhere. */}}

@@ -136,7 +136,7 @@ def operator_findings(found: Sequence[Operator] | Unread, namespace: str | None,
     if not watching:
         names = listing(f"{each.namespace}/{each.name} watches {listing(each.watched)}" for each in found)
         where = f"namespace {namespace}" if namespace else "all namespaces"
-        remedy = "set the chart's watchNamespace, or install a second release for it"
+        remedy = "set the chart's watchNamespaces, or install a second release for it"
         return [Finding(Mark.MISSING, "operator", f"none watches {where}: {names}", remedy)]
     return [_of_operator(each, our_version) for each in watching]
 
