@@ -42,7 +42,7 @@ check: setup ## What needs no sandbox, in less than a minute: lint, types, layer
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline e2e faults bench
+.PHONY: lint types layers unit explore pipeline e2e faults failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -67,6 +67,12 @@ e2e: setup ## The tests against the sandbox, which must be up: modules side by s
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py
+
+failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
+	@$(BIN)/pytest -m e2e tests/e2e/test_leadership.py
+
+chart-check: setup ## What kubeconform, kube-score, checkov and helm-docs say of the chart (the first time: minutes)
+	@$(BIN)/pytest -m e2e tests/chart/test_checkers.py
 
 bench: setup ## The benchmarks, figures in build/bench; the sandbox must be up
 	$(BIN)/python -m benchmarks

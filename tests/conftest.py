@@ -21,13 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 settings.register_profile("untimed", parent=settings(), deadline=None)
 settings.load_profile("untimed")
 
-_LONG: Final = (
-    "test_leadership",
-    "test_faults_crashes",
-    "test_upgrade_faults_crashes",
-    "test_upgrades",
-    "test_upgrade_faults",
-)
+_LONG: Final = ("test_faults_crashes", "test_upgrade_faults_crashes", "test_upgrades", "test_upgrade_faults")
 """Modules of minutes: what begins last must not be what takes longest, when they are shared out."""
 
 

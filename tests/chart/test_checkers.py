@@ -14,6 +14,7 @@ from tests.chart import readme, tools
 from tests.chart.helm import CHART, Refused, helm
 
 pytestmark = pytest.mark.e2e  # Helm and the other programs are built by the sandbox
+checker = pytest.mark.long  # made or fetched for minutes, where they are not yet: `make chart-check`
 
 ALERTS = """groups:
   - name: slackwater
@@ -66,6 +67,7 @@ def test_its_own_tests_pass() -> None:
     assert "Tests:" in said, said
 
 
+@checker
 def test_the_readme_is_made_from_the_values() -> None:
     assert readme.made() == readme.README.read_text(encoding="utf-8"), "run `make chart-docs`"
 
@@ -76,6 +78,7 @@ def test_the_readme_says_of_every_value_what_it_does() -> None:
     assert [row for row in rows if row.split("|")[-2].strip() == ""] == []
 
 
+@checker
 @pytest.mark.parametrize("kubernetes", ["1.31.0", "1.36.0"])  # the oldest that the chart takes, and the sandbox's
 def test_kubernetes_own_schemas_take_it(kubernetes: str, rendered: Path) -> None:
     where = tools.schemas(kubernetes)
@@ -86,6 +89,7 @@ def test_kubernetes_own_schemas_take_it(kubernetes: str, rendered: Path) -> None
     assert summary["valid"] >= 10
 
 
+@checker
 def test_kube_score_finds_nothing_that_is_not_meant_so(rendered: Path) -> None:
     _, meant_so = MEANT_SO[rendered.stem]
     ignored = [f"--ignore-test={name}" for name in meant_so]
@@ -93,6 +97,7 @@ def test_kube_score_finds_nothing_that_is_not_meant_so(rendered: Path) -> None:
     assert "apps/v1/Deployment" in tools.run(tools.go_program(*tools.KUBE_SCORE), *words)
 
 
+@checker
 def test_checkov_finds_nothing_that_is_not_meant_so(rendered: Path) -> None:
     words = ("--framework=kubernetes", "--compact", "--quiet", "--skip-download", "--soft-fail", "--output=json")
     found = json.loads(tools.run(tools.checkov(), *words, f"--file={rendered}"))

@@ -15,7 +15,7 @@ from tests.e2e.progress import down_over_time
 from tests.e2e.recorder import Recorder
 from tests.e2e.replicas import Replicas, replicas, token_id
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(600)]  # `make failover`
 
 FIRST_PORT: Final = 18130
 KILLS: Final = 20
