@@ -35,7 +35,7 @@ OF_CHECKOV = {
 }
 OF_KUBE_SCORE = {
     "container-image-pull-policy": PULL,
-    "container-ephemeral-storage-request-and-limit": "its one volume has a sizeLimit; nodes that count none take no pod",
+    "container-ephemeral-storage-request-and-limit": "its volume has a sizeLimit; nodes that count none take no pod",
     "deployment-has-host-podantiaffinity": "the pods are spread by topologySpreadConstraints",
 }
 MEANT_SO = {
