@@ -103,13 +103,25 @@ class Kafka:
 
     def remove_groups(self, prefix: str) -> None:
         """Groups whose ids begin so, their members being gone."""
-        listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result().valid
-        ours = [each.group_id for each in listed if each.group_id.startswith(prefix)]
+        ours = [group for group in self._listed() if group.startswith(prefix)]
         for removed in self._admin.delete_consumer_groups(ours).values() if ours else ():
             removed.result(_REQUEST_S)
 
     def look(self, group: str) -> Sighting:
-        """A group that nobody knows is Dead and empty."""
+        """A group that nobody knows is Dead and empty.
+
+        The client asks for a group of the one protocol, and then for one of the other: a group that goes from one to
+        the other in between looks like one that nobody knows, but it is listed.
+        """
+        while (sighting := self._describe(group)).state == ConsumerGroupState.DEAD.name and group in self._listed():
+            pass
+        return sighting
+
+    def _listed(self) -> set[str]:
+        listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result()
+        return {each.group_id for each in listed.valid if each.state is not ConsumerGroupState.DEAD}
+
+    def _describe(self, group: str) -> Sighting:
         asked_at = time.time()
         try:
             found = self._admin.describe_consumer_groups([group], request_timeout=_REQUEST_S)[group].result()
