@@ -22,6 +22,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from slackwater.pipeline.errors import JobFailed, NotInstalled
+from slackwater.pipeline.packages import fetching_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,18 +133,17 @@ def _start(job: str, settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
     conf = SparkConf().setAppName(f"slackwater {job}").setAll(list(settings.items()))
-    with TemporaryFile() as said:
+    with TemporaryFile() as said, fetching_alone(settings):
         streams = {} if _debugging() else {"stdout": said, "stderr": said}
         try:
             gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call] # pyspark leaves it bare
+            SparkContext(conf=conf, gateway=gateway)
         except PySparkRuntimeError as error:
             said.seek(0)
             raise NotInstalled(_why_no_java(said.read().decode(errors="replace"), settings)) from error
-    try:
-        SparkContext(conf=conf, gateway=gateway)
-    except Py4JJavaError as error:
-        cause = str(error.java_exception).partition("\n")[0]
-        raise JobFailed(f"Spark cannot be started ({cause}): correct --master or --conf") from error
+        except Py4JJavaError as error:
+            cause = str(error.java_exception).partition("\n")[0]
+            raise JobFailed(f"Spark cannot be started ({cause}): correct --master or --conf") from error
     return SparkSession.builder.getOrCreate()
 
 
