@@ -13,6 +13,7 @@ from dashboard.panels import (
     Section,
     Unit,
     gauge,
+    grown,
     idle_partitions,
     in_the_last_hour,
     worst,
@@ -73,12 +74,7 @@ SECTION: Final = Section(
         Panel(
             "Rollout steps in the last hour",
             "Pods that rollouts restarted or replaced: done, or failed where the rollout stopped or turned back.",
-            (
-                Query(
-                    f"sum by (result) (increase(slackwater_rollout_steps_total{FLEET}[1h]))",
-                    "{{result}}",
-                ),
-            ),
+            (Query(f"round({grown('slackwater_rollout_steps_total', FLEET, 'result')})", "{{result}}"),),
         ),
         Panel(
             "Oldest lag",
@@ -109,6 +105,7 @@ SECTION: Final = Section(
                 Query(_REBALANCES, "Rebalances in the last hour"),
             ),
             kind=Kind.TABLE,
+            columns={"namespace": "Namespace", "group": "Group", "state": "State", "reason": "Waits because of"},
             width=24,
             height=9,
         ),

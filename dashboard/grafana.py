@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from string import ascii_uppercase
 from typing import Any, Final
 
-from dashboard.panels import Kind, Panel, Query, Section
+from dashboard.panels import Colour, Kind, Panel, Query, Section
 
 Json = dict[str, Any]
 
@@ -130,7 +130,7 @@ def _panel(panel: Panel, number: int, place: Json) -> Json:
         "targets": [_target(panel, ref_id, query) for ref_id, query in ids.items()],
         "fieldConfig": {"defaults": _defaults(panel), "overrides": list(_overrides(ids))},
         "options": _OPTIONS[panel.kind],
-        **({"transformations": _one_table(ids)} if panel.kind is Kind.TABLE else {}),
+        **({"transformations": _one_table(ids, panel.columns)} if panel.kind is Kind.TABLE else {}),
     }
 
 
@@ -149,32 +149,37 @@ def _defaults(panel: Panel) -> Json:
             if panel.stacked:
                 defaults["custom"] |= {"fillOpacity": 60, "stacking": {"mode": "normal", "group": "A"}}
         case Kind.STAT:
-            steps: list[Json] = [{"color": "green", "value": None}]
+            steps: list[Json] = [{"color": Colour.GOOD.value, "value": None}]
             if panel.bad_from is not None:
-                steps.append({"color": "red", "value": panel.bad_from})
+                steps.append({"color": Colour.BAD.value, "value": panel.bad_from})
             defaults |= {"noValue": "0", "color": {"mode": "thresholds"}}
             defaults["thresholds"] = {"mode": "absolute", "steps": steps}
         case Kind.STATE_TIMELINE:
             defaults["custom"] = {"fillOpacity": 70, "lineWidth": 0}
     if panel.words:
-        words = {value: {"text": text, "index": index} for index, (value, text) in enumerate(panel.words.items())}
+        words = {
+            str(value): {"text": text, "color": colour.value, "index": index}
+            for index, (value, (text, colour)) in enumerate(panel.words.items())
+        }
         defaults["mappings"] = [{"type": "value", "options": words}]
     return defaults
 
 
-def _overrides(ids: dict[str, Query]) -> Iterator[Json]:
+def _overrides(ids: Mapping[str, Query]) -> Iterator[Json]:
     for query in ids.values():
         if query.unit is not None:
             matcher = {"id": "byName", "options": query.legend}
             yield {"matcher": matcher, "properties": [{"id": "unit", "value": query.unit.value}]}
 
 
-def _one_table(ids: dict[str, Query]) -> list[Json]:
-    """A line for each group, with a column for each query that has a name, and one for each label."""
-    columns = {f"Value #{ref_id}": query.legend for ref_id, query in ids.items()}
-    hidden = {"Time": True, **{column: True for column, name in columns.items() if not name}}
-    shown = {column: name for column, name in columns.items() if name}
-    return [
-        {"id": "merge", "options": {}},
-        {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": shown}},
-    ]
+def _one_table(ids: Mapping[str, Query], of_labels: Mapping[str, str]) -> list[Json]:
+    """A line for each combination of labels that all queries have; columns for labels come first."""
+    values = {f"Value #{ref_id}": query.legend for ref_id, query in ids.items()}
+    shown = {**of_labels, **{column: heading for column, heading in values.items() if heading}}
+    hidden = ["Time", *(column for column, heading in values.items() if not heading)]
+    options = {
+        "excludeByName": dict.fromkeys(hidden, True),
+        "indexByName": {column: index for index, column in enumerate(shown)},
+        "renameByName": shown,
+    }
+    return [{"id": "merge", "options": {}}, {"id": "organize", "options": options}]

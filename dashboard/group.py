@@ -4,11 +4,39 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboard.panels import CHOSEN, GROUP, Kind, Panel, Query, Section, Unit, gauge, idle_partitions, in_the_last_hour
+from dashboard.panels import (
+    CHOSEN,
+    GROUP,
+    Colour,
+    Kind,
+    Panel,
+    Query,
+    Section,
+    Unit,
+    gauge,
+    grown,
+    idle_partitions,
+    in_the_last_hour,
+)
+from slackwater.core.observation import GroupState
 
-_BUCKETS: Final = in_the_last_hour("slackwater_group_rebalance_duration_seconds_bucket", CHOSEN, "le")
+_BUCKETS: Final = grown("slackwater_group_rebalance_duration_seconds_bucket", CHOSEN, "namespace", "group", "le")
 _HOLDS: Final = f"sum by (namespace, group, reason) (slackwater_gate_holds_total{CHOSEN})"
 """Not its growth: a reason has no series before its first hold, which would not count."""
+
+_COLOURS: Final = {
+    GroupState.STABLE: Colour.GOOD,
+    GroupState.EMPTY: Colour.IDLE,
+    GroupState.DEAD: Colour.IDLE,
+    GroupState.UNKNOWN: Colour.UNKNOWN,
+}
+_NUMBERED: Final = tuple(enumerate(GroupState, 1))
+_IN_EACH: Final = " or ".join(
+    f'{number} * slackwater_group_state{{namespace=~"$namespace", group=~"$group", state="{state.value}"}}'
+    for number, state in _NUMBERED
+)
+_STATE: Final = f"max by (namespace, group) ({_IN_EACH})"
+"""The state as a number: so a group has one line, on which its states follow each other."""
 
 
 def _one(name: str, legend: str) -> Query:
@@ -21,10 +49,10 @@ SECTION: Final = Section(
         Panel(
             "State",
             "The group's state in Kafka's own words; Unknown while Kafka does not answer.",
-            (Query(f"{gauge('slackwater_group_state', CHOSEN, 'state')} == 1", GROUP + " {{state}}"),),
+            (Query(_STATE, GROUP),),
             kind=Kind.STATE_TIMELINE,
             width=12,
-            words={"1": "so it is"},
+            words={number: (state.value, _COLOURS.get(state, Colour.MOVING)) for number, state in _NUMBERED},
         ),
         Panel(
             "What holds it up",
@@ -32,7 +60,7 @@ SECTION: Final = Section(
             (Query(gauge("slackwater_gate_held", CHOSEN, "reason"), GROUP + " {{reason}}"),),
             kind=Kind.STATE_TIMELINE,
             width=12,
-            words={"1": "waits"},
+            words={1: ("waits", Colour.MOVING)},
         ),
         Panel(
             "Members",
@@ -105,7 +133,7 @@ SECTION: Final = Section(
             "Whether the condition Degraded is True: a rollout failed, or a member does not do its work.",
             (Query(gauge("slackwater_group_degraded", CHOSEN), GROUP),),
             kind=Kind.STATE_TIMELINE,
-            words={"0": "as it should be", "1": "degraded"},
+            words={0: ("as it should be", Colour.GOOD), 1: ("degraded", Colour.BAD)},
         ),
         Panel(
             "Timeouts, and what is recommended",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dashboard.panels import Kind, Panel, Query, Section, Unit, per_second
+from dashboard.panels import Colour, Kind, Panel, Query, Section, Unit, per_second
 
 _PASSES: Final = "slackwater_reconciles_total"
 
@@ -21,7 +21,7 @@ SECTION: Final = Section(
             "Which replica leads; the others stand by to take over.",
             (Query("max by (namespace, instance) (slackwater_leading)", "{{namespace}} {{instance}}"),),
             kind=Kind.STATE_TIMELINE,
-            words={"0": "stands by", "1": "leads"},
+            words={0: ("stands by", Colour.IDLE), 1: ("leads", Colour.GOOD)},
         ),
         Panel(
             "Passes",

@@ -28,11 +28,19 @@ class Unit(StrEnum):
     SHARE = "percentunit"
 
 
+class Colour(StrEnum):
+    GOOD = "green"
+    IDLE = "blue"
+    MOVING = "yellow"
+    BAD = "red"
+    UNKNOWN = "text"
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     expr: str
     legend: str = ""
-    """With labels as `{{label}}`. Of a table: the name of the column; empty where only the labels are shown."""
+    """With labels as `{{label}}`. Of a table: the heading of the column; empty where only the labels are shown."""
     unit: Unit | None = None
     """Where it is not the panel's."""
 
@@ -46,8 +54,10 @@ class Panel:
     kind: Kind = Kind.TIME_SERIES
     width: int = 8
     height: int = 8
-    words: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[int, tuple[str, Colour]] = field(default_factory=dict)
     """Value → what is shown instead of it."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """Of a table: label → the heading of its column, in their order."""
     bad_from: float | None = None
     """From this value on a stat is red."""
     stacked: bool = False
@@ -71,8 +81,13 @@ def gauge(name: str, selected: str, *labels: str) -> str:
 
 
 def in_the_last_hour(name: str, selected: str, *labels: str) -> str:
-    """How much a group's counter grew."""
-    return f"sum by ({', '.join(('namespace', 'group', *labels))}) (increase({name}{selected}[1h]))"
+    """How often it happened to each group. Prometheus estimates; nothing happens two and a half times."""
+    return f"round({grown(name, selected, 'namespace', 'group', *labels)})"
+
+
+def grown(name: str, selected: str, *labels: str) -> str:
+    """How much a counter of groups grew within an hour."""
+    return f"sum by ({', '.join(labels)}) (increase({name}{selected}[1h]))"
 
 
 def per_second(name: str, *labels: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from dashboard import __main__ as source
 from dashboard import fleet, group, operators
 from dashboard.grafana import COLUMNS, dashboard
-from dashboard.panels import Kind, Panel, Query, Section, Unit
+from dashboard.panels import Colour, Kind, Panel, Query, Section, Unit
 from tests.rules.files import METRICS
 
 SECTIONS: Final = (fleet.SECTION, operators.SECTION, group.SECTION)
@@ -102,13 +102,21 @@ def test_every_variable_that_is_used_is_there() -> None:
 
 def test_a_table_has_a_column_for_each_query_with_a_name() -> None:
     queries = (Query("a"), Query("b", "Lag", Unit.SECONDS))
-    (made,) = written(Panel("a", "", queries, kind=Kind.TABLE))
+    (made,) = written(Panel("a", "", queries, kind=Kind.TABLE, columns={"group": "Group"}))
     assert [(target["format"], target["instant"]) for target in made["targets"]] == [("table", True)] * 2
     organize = made["transformations"][1]["options"]
-    assert organize["renameByName"] == {"Value #B": "Lag"}
+    assert organize["renameByName"] == {"group": "Group", "Value #B": "Lag"}
+    assert organize["indexByName"] == {"group": 0, "Value #B": 1}
     assert set(organize["excludeByName"]) == {"Time", "Value #A"}
     (override,) = made["fieldConfig"]["overrides"]
     assert override == {
         "matcher": {"id": "byName", "options": "Lag"},
         "properties": [{"id": "unit", "value": "s"}],
     }
+
+
+def test_a_value_may_be_shown_as_a_word() -> None:
+    panel = Panel("a", "", (), kind=Kind.STATE_TIMELINE, words={1: ("leads", Colour.GOOD)})
+    (made,) = written(panel)
+    (mapping,) = made["fieldConfig"]["defaults"]["mappings"]
+    assert mapping["options"]["1"] == {"text": "leads", "color": "green", "index": 0}
