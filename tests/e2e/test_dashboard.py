@@ -68,7 +68,8 @@ def _named(legend: str, labels: Mapping[str, str]) -> str:
 
 
 def group(stage: Stage) -> Json:
-    timeouts, protocol = {"mode": "Recommend"}, {"target": "Eager"}
+    """Its members hear of a rebalance at their next heartbeat: it lasts long enough to be seen under way."""
+    timeouts, protocol = {"mode": "Recommend", "heartbeat": "10s"}, {"target": "Eager"}
     return stage.group(NAME, client=RDKAFKA, replicas=REPLICAS, timeouts=timeouts, protocol=protocol)
 
 
@@ -103,7 +104,9 @@ def seen(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[See
     recommended.write_text(recommendation(stage))
     stage.operator.kill()
     stage.operator.start(
-        SLACKWATER_TELEMETRY=f"file:{folder / 'telemetry'}", SLACKWATER_RECOMMENDATIONS=f"file:{recommended}"
+        SLACKWATER_MOVING_INTERVAL_S="0.5",
+        SLACKWATER_TELEMETRY=f"file:{folder / 'telemetry'}",
+        SLACKWATER_RECOMMENDATIONS=f"file:{recommended}",
     )
     stage.operator.wait_ready()
     with prometheus(stage.operator.port, folder) as watching:
@@ -113,8 +116,9 @@ def seen(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Iterator[See
         stage.cluster.wait_complete(NAME)
         stage.cluster.patch("cg", NAME, {"spec": {"replicas": REPLICAS + 1}})
         stage.cluster.wait_complete(NAME)
-        wait_for("the rebalance", lambda: found.ever("Time of a rebalance", "GROUP half"), 60.0)
-        stage.cluster.patch("cg", NAME, {"spec": {"protocol": {"target": "Consumer"}}})
+        wait_for("the rebalance", lambda: found.ever("Time of a rebalance", "GROUP half"))
+        other = {"protocol": {"target": "Consumer"}, "timeouts": {"heartbeat": None}}
+        stage.cluster.patch("cg", NAME, {"spec": other})
         wait_for("the upgrade", lambda: stage.cluster.status(NAME).get("protocol", {}).get("step"), 60.0)
         stage.cluster.annotate(NAME, "pause", "to be looked at")
         stage.cluster.wait_condition(NAME, "RolloutGated", "True", "Paused")
