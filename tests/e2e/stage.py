@@ -84,7 +84,7 @@ def staged(name: str, kubeconfig: Path, bootstrap_servers: str, directory: Path)
         log = directory / "operator.log"
         log.unlink(missing_ok=True)
         settings = {"SLACKWATER_NAMESPACE": cluster.namespace}
-        operator = OperatorProcess(operator_kubeconfig(cluster, directory), log, settings, _free_port())
+        operator = OperatorProcess(operator_kubeconfig(cluster, directory), log, settings, free_port())
         operator.start()
         stack.callback(operator.kill)
         operator.wait_ready()
@@ -123,7 +123,7 @@ def _remove_groups(cluster: Cluster) -> None:
 _NO_FINALIZERS: Final = json.dumps({"metadata": {"finalizers": None}})
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("", 0))
         port: int = probe.getsockname()[1]
