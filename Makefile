@@ -94,7 +94,7 @@ image: ## Build the operator's image with docker or podman (the sandbox builds i
 	"$$engine" build --tag $(IMAGE) .
 
 ##@ What is generated
-.PHONY: crds chart-docs schemas sbom lock clean
+.PHONY: crds chart-docs schemas docs docs-pages sbom lock clean
 crds: setup ## Write the CRDs from the models, for kubectl and for the chart
 	$(BIN)/python -m slackwater.api.crd crds
 	cp crds/*.yaml $(CHART_CRDS)/
@@ -104,6 +104,14 @@ chart-docs: setup ## Write the chart's README from its values
 
 schemas: setup ## Write the JSON schema of the telemetry's events from the models
 	$(BIN)/python -m slackwater.api.telemetry.schema schemas
+
+docs: setup ## Build the documentation's site in build/site; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "docs: build/site/index.html; its search needs a server, such as python3 -m http.server --directory build/site"
+
+docs-pages: setup ## Write the documentation's pages and pictures that come from the code
+	$(BIN)/python -m tests.docs.fields
+	$(BIN)/python -m tests.docs.pictures
 
 sbom: ## The operator's bill of materials (CycloneDX, with hashes) in build/sbom.json
 	@test -x build/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv build/sbom && build/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }

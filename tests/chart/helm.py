@@ -30,7 +30,7 @@ def helm(*arguments: str, kubeconfig: Path | None = None) -> str:
     """Run Helm and return what it prints; Refused when it fails. Without `kubeconfig` it sees no cluster."""
     environment = {**os.environ, "KUBECONFIG": str(kubeconfig or os.devnull)}
     done = subprocess.run(
-        [_program(), *arguments], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [program(), *arguments], env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     if done.returncode:
         raise Refused(done.stderr)
@@ -55,7 +55,7 @@ def only(manifests: list[Manifest], kind: str, name: str = "") -> Manifest:
 
 
 @cache
-def _program() -> Path:
+def program() -> Path:
     """HELM, the one on the PATH, or the one that the sandbox builds."""
     given = os.environ.get("HELM") or shutil.which("helm")
     return Path(given) if given else ensure_helm(Layout.from_environment())

@@ -93,7 +93,7 @@ class Kafka:
         return True
 
     def remove_topics(self, *names: str) -> None:
-        for removed in self._admin.delete_topics(list(names)).values():
+        for removed in self._admin.delete_topics(list(names)).values() if names else ():
             removed.result(_REQUEST_S)
 
     def remove_topics_of(self, prefix: str) -> None:

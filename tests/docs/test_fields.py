@@ -1,0 +1,39 @@
+"""The page of all fields says what the models say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from slackwater.api.crd import RESOURCES, Resource
+from slackwater.api.structural import Schema, structural_schema
+from tests.docs import fields
+
+
+def test_the_page_is_the_one_that_the_models_give() -> None:
+    assert fields.PAGE.read_text(encoding="utf-8") == fields.made(), "run `make docs-pages`"
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda each: each.kind)
+def test_no_field_is_left_out(resource: Resource) -> None:
+    spec = structural_schema(resource.model)["properties"]["spec"]
+    page = fields.made()
+    for path, names in objects("spec", spec):
+        section = page.partition(f"### {resource.kind}: {path}\n")[2].partition("\n###")[0]
+        assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == names
+
+
+def test_each_of_them_has_a_meaning() -> None:
+    rows = re.findall(r"^\| `\w+` \|.*$", fields.made(), re.MULTILINE)
+    assert rows
+    assert [row for row in rows if row.endswith("|  |")] == []
+
+
+def objects(path: str, schema: Schema) -> Iterator[tuple[str, list[str]]]:
+    """Each object of ours with the names of its fields; a pod template's are Kubernetes' own."""
+    if "properties" in schema and path != "spec.template":
+        yield path, list(schema["properties"])
+        for name, field in schema["properties"].items():
+            yield from objects(f"{path}.{name}" + ("[]" if "items" in field else ""), field.get("items", field))
