@@ -18,13 +18,13 @@ _STAGES: Final = ('"stage":"ResponseComplete"', '"stage":"ResponseStarted"')
 """A watch has begun, and says so; that it is over it says minutes later."""
 
 
-def events_of(account: str, since: float) -> list[Event]:
+def events_of(account: str, since: float, log: Path | None = None) -> list[Event]:
     """What a service account (`<namespace>:<name>`) asked since then (seconds since the epoch), as events of
     audit.k8s.io; each watch may be told of twice. Fails where a part of the log is gone by now.
 
-    Skips the test where nobody keeps such a log.
+    Without `log` it is the sandbox's; the test is skipped where nobody keeps such a log.
     """
-    log = Path(Layout.from_environment().audit_log)
+    log = log or Layout.from_environment().audit_log
     if not log.exists():
         pytest.skip("this cluster keeps no audit log that can be read here")
     while True:

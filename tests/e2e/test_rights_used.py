@@ -26,7 +26,7 @@ from tests.e2e.rights import RELEASE
 from tests.e2e.stage import remove_groups
 from tests.e2e.used_rights import OF_ADMISSION, Right, forbidden, granted, used
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(480)]
 
 NAME: Final = "orders"
 LOGIN: Final = "kafka-login"
