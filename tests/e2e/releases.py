@@ -50,9 +50,14 @@ def _edit(file: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Of one namespace. Each of its methods returns when the operator's pods are Ready, or gone."""
+    """Installed in one namespace. Each of its methods returns when the operator's pods are Ready, or gone; or with
+    `--wait=hookOnly` at once."""
 
     cluster: Cluster
+
+    settings: tuple[str, ...] = ()
+    """As behind --set."""
+    wait: str = "--wait"
 
     def install(self, chart: Path) -> None:
         self._put("install", chart)
@@ -91,10 +96,7 @@ class Release:
         return self.cluster.kubectl("get", "--raw", path, check=False)
 
     def _put(self, verb: str, chart: Path) -> None:
-        """The types may be there by another way: as the chart's README says."""
-        values = {"watchNamespaces": f"{{{self.cluster.namespace}}}", "image.tag": "dev", "leaseSeconds": "3"}
-        settings = (f"--set={name}={value}" for name, value in values.items())
-        self._helm(verb, RELEASE, str(chart), *settings, "--take-ownership", "--force-conflicts", "--timeout=90s")
+        self._helm(verb, RELEASE, str(chart), *(f"--set={setting}" for setting in self.settings), "--timeout=90s")
 
     def _helm(self, *words: str) -> None:
-        helm(*words, f"--namespace={self.cluster.namespace}", "--wait", kubeconfig=self.cluster.kubeconfig)
+        helm(*words, f"--namespace={self.cluster.namespace}", self.wait, kubeconfig=self.cluster.kubeconfig)

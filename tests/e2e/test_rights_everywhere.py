@@ -46,7 +46,7 @@ class Everywhere:
 
 @pytest.fixture(scope="module")
 def everywhere(sandbox_up: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
-    """An operator that has made the StatefulSets of groups in two namespaces."""
+    """An operator that reads the whole cluster, in which there is no group yet."""
     folder = tmp_path_factory.mktemp("everywhere")
     with ExitStack() as stack:
         server = stack.enter_context(own_api_server(folder))
@@ -60,8 +60,7 @@ def everywhere(sandbox_up: None, tmp_path_factory: pytest.TempPathFactory) -> It
         operator.start()
         stack.callback(operator.kill)
         operator.wait_ready()
-        made = Everywhere(server, operator)
-        yield made
+        yield Everywhere(server, operator)
 
 
 def test_it_works_in_every_namespace(everywhere: Everywhere, bootstrap_servers: str) -> None:
@@ -90,7 +89,9 @@ def test_without_the_right_that_admission_asks_for_nothing_is_made(
     assert len(rules) == len(role["rules"]) - 1
     home.patch("clusterrole", RELEASE, {"rules": rules})
     make_group(everywhere.namespace("team-c"), bootstrap_servers)
-    refused = wait_for("a refusal", lambda: forbidden(everywhere.requests()) or None, 60.0, everywhere.operator.log_tail)
+    refused = wait_for(
+        "a refusal", lambda: forbidden(everywhere.requests()) or None, 60.0, everywhere.operator.log_tail
+    )
     assert any("/namespaces/team-c/" in each for each in refused), refused
     home.patch("clusterrole", RELEASE, {"rules": role["rules"]})
     wait_made(everywhere, "team-c")
