@@ -114,8 +114,8 @@ def identities(cluster: Cluster) -> Json:
 
 
 def kept(cluster: Cluster) -> Json:
-    """Since when it is Ready may change: of a pod that is younger than a session, an operator that has just started cannot
-    tell for a moment whether it is the one that joined (docs/adr/0005)."""
+    """Since when it is Ready may change: of a pod that is younger than a session, an operator that has just started
+    cannot tell for a moment whether it is the one that joined (docs/adr/0005)."""
     status = cluster.status(NAME)
     conditions = {
         each["type"]: (each["status"], "" if each["type"] == "Ready" else each["lastTransitionTime"])
