@@ -16,7 +16,7 @@ from sandbox import pki
 from sandbox.binaries import ensure_kubernetes
 from sandbox.control_plane import AUDIT_POLICY
 from sandbox.layout import Layout
-from tests.adapters.kafka.secured_broker import free_ports
+from tests.adapters.kafka.own_broker import free_ports
 from tests.e2e.waiting import wait_for
 
 _HOST: Final = "127.0.0.1"

@@ -14,7 +14,7 @@ from typing import Final
 
 import pytest
 
-from tests.adapters.kafka.secured_broker import free_ports
+from tests.adapters.kafka.own_broker import free_ports
 from tests.chart.helm import CHART, helm
 from tests.e2e.audit_log import Event, events_of
 from tests.e2e.cluster import Cluster
