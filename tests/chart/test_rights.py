@@ -20,7 +20,7 @@ RIGHTS = {
     "apps/controllerrevisions": {"get"},
     "policy/poddisruptionbudgets": {"list", "watch", "create", "patch"},
     "/services": {"list", "watch", "create", "patch"},
-    "/pods": {"get", "list", "watch", "delete"},
+    "/pods": {"list", "watch", "delete"},
     "/events": {"create"},
 }
 LEADER = {("Role", NAMESPACE), ("RoleBinding", NAMESPACE)}

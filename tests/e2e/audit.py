@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import pytest
-
-from sandbox.layout import Layout
+from tests.e2e.audit_log import Event, events_of, received_at
 from tests.e2e.rights import RELEASE
 
 _TOKEN_ID: Final = "authentication.kubernetes.io/credential-id"
@@ -38,8 +32,9 @@ def all_writes(namespace: str, since: float) -> list[Write]:
 
     Skips the test where nobody keeps such a log.
     """
-    found = (_write(event) for event in _events_of(namespace) if event["verb"] in _WRITING)
-    return sorted((write for write in found if write.at >= since), key=lambda write: write.at)
+    events = events_of(f"{namespace}:{RELEASE}", since)
+    found = (_write(event) for event in events if event["verb"] in _WRITING and event["stage"] == "ResponseComplete")
+    return sorted(found, key=lambda write: write.at)
 
 
 def operator_writes(namespace: str, resource: str, name: str, since: float) -> list[Write]:
@@ -47,22 +42,10 @@ def operator_writes(namespace: str, resource: str, name: str, since: float) -> l
     return [w for w in all_writes(namespace, since) if (w.resource, w.name) == (resource, name) and w.code < 300]
 
 
-def _events_of(namespace: str) -> Iterator[dict[str, Any]]:
-    log = Path(Layout.from_environment().audit_log)
-    if not log.exists():
-        pytest.skip("this cluster keeps no audit log that can be read here")
-    account = f"system:serviceaccount:{namespace}:{RELEASE}"
-    with log.open() as lines:
-        for line in lines:
-            # The last line may still be being written.
-            if account in line and '"stage":"ResponseComplete"' in line and line.endswith("\n"):
-                yield json.loads(line)
-
-
-def _write(event: dict[str, Any]) -> Write:
+def _write(event: Event) -> Write:
     target = event.get("objectRef") or {}
     return Write(
-        at=datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp(),
+        at=received_at(event),
         verb=event["verb"],
         resource="/".join(part for part in (target.get("resource"), target.get("subresource")) if part),
         name=target.get("name", ""),

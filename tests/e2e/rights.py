@@ -20,6 +20,11 @@ def operator_kubeconfig(cluster: Cluster, directory: Path) -> Path:
     words = (f"--namespace={cluster.namespace}", *(f"--set={setting}" for setting in settings))
     rendered = [each for each in yaml.safe_load_all(helm("template", RELEASE, str(CHART), *words)) if each]
     cluster.apply(*(manifest for manifest in rendered if manifest["kind"] in _KINDS))
+    return account_kubeconfig(cluster, directory)
+
+
+def account_kubeconfig(cluster: Cluster, directory: Path) -> Path:
+    """The same where the chart's service account is there already, in the cluster's namespace."""
     token = cluster.kubectl("create", "token", RELEASE, "--duration=1h").strip()
     content = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))
     content["users"] = [{"name": content["users"][0]["name"], "user": {"token": token}}]

@@ -88,7 +88,7 @@ def staged(name: str, kubeconfig: Path, bootstrap_servers: str, directory: Path)
         operator.start()
         stack.callback(operator.kill)
         operator.wait_ready()
-        stack.callback(_remove_groups, cluster)
+        stack.callback(remove_groups, cluster)
         stack.enter_context(kafka.load(topic, LOAD_PER_PARTITION))
         recorder = stack.enter_context(Recorder(cluster.api, cluster.namespace))
         yield Stage(cluster, kafka, topic, operator, recorder)
@@ -105,7 +105,7 @@ def _namespace(kubeconfig: Path, name: str) -> Iterator[Cluster]:
         cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
-def _remove_groups(cluster: Cluster) -> None:
+def remove_groups(cluster: Cluster) -> None:
     """While the operator can still do its part; of one that cannot, the finalizers are taken away."""
     cluster.kubectl("delete", "cg", "--all", "--wait=false")
 

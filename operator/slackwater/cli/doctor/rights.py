@@ -53,7 +53,7 @@ OPERATOR: Final = (
     *_rights("apps", "controllerrevisions", "get"),
     *_rights("policy", "poddisruptionbudgets", "list watch create patch"),
     *_rights("", "services", "list watch create patch"),
-    *_rights("", "pods", "get list watch delete"),
+    *_rights("", "pods", "list watch delete"),
     *_rights("", "events", "create"),
 )
 """In every namespace that it watches; equal to the chart's rules. Secrets are apart: it may be granted them by name."""
