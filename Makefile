@@ -31,8 +31,9 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m sandbox.demo $(if $(KEEP),--keep)
 
-test: setup ## Everything: check, explorations, Spark, then the tests against the sandbox, which stays up; as root
+test: setup ## Everything: check, docs, explorations, Spark, then the tests against the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory docs
 	@$(MAKE) --no-print-directory explore
 	@$(MAKE) --no-print-directory pipeline
 	@$(MAKE) --no-print-directory sandbox-up
@@ -47,7 +48,7 @@ lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
 types: setup ## mypy --strict, the sandbox and the tests too
-	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p tests)
+	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p dashboard -p tests)
 
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
@@ -94,7 +95,7 @@ image: ## Build the operator's image with docker or podman (the sandbox builds i
 	"$$engine" build --tag $(IMAGE) .
 
 ##@ What is generated
-.PHONY: crds chart-docs schemas docs docs-pages sbom lock clean
+.PHONY: crds chart-docs dashboard schemas docs docs-pages sbom lock clean
 crds: setup ## Write the CRDs from the models, for kubectl and for the chart
 	$(BIN)/python -m slackwater.api.crd crds
 	cp crds/*.yaml $(CHART_CRDS)/
@@ -102,11 +103,14 @@ crds: setup ## Write the CRDs from the models, for kubectl and for the chart
 chart-docs: setup ## Write the chart's README from its values
 	$(BIN)/python -m tests.chart.readme
 
+dashboard: setup ## Write the chart's Grafana dashboard from its source
+	$(BIN)/python -m dashboard
+
 schemas: setup ## Write the JSON schema of the telemetry's events from the models
 	$(BIN)/python -m slackwater.api.telemetry.schema schemas
 
 docs: setup ## Build the documentation's site in build/site; a link that leads nowhere is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "docs: build/site/index.html; its search needs a server, such as python3 -m http.server --directory build/site"
 
 docs-pages: setup ## Write the documentation's pages and pictures that come from the code

@@ -27,7 +27,7 @@ def written(*panels: Panel) -> list[Any]:
 
 
 def test_the_chart_has_what_the_source_makes() -> None:
-    assert source.FILE.read_text(encoding="utf-8") == source.made(), "run `python -m dashboard`"
+    assert source.FILE.read_text(encoding="utf-8") == source.made(), "run `make dashboard`"
 
 
 @pytest.mark.parametrize("name", PANELS)
