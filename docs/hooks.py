@@ -27,7 +27,7 @@ def on_files(files: Any, *, config: Any) -> Any:
     for page in list(files.documentation_pages()):
         for found in _OUTSIDE.finditer(page.content_string):
             path = _in_repository(page.src_uri, found)
-            uri = f"{FOLDER}/{path}"
+            uri = _on_site(path or "")
             if path is not None and (ROOT / path).is_file() and files.get_file_from_path(uri) is None:
                 files.append(File.generated(config, uri, abs_src_path=str(ROOT / path)))
     return files
@@ -38,7 +38,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> st
 
     def pointed(found: re.Match[str]) -> str:
         path = _in_repository(page.file.src_uri, found)
-        return found.group() if path is None else "../" * page.file.src_uri.count("/") + f"{FOLDER}/{path}"
+        return found.group() if path is None else "../" * page.file.src_uri.count("/") + _on_site(path)
 
     return _OUTSIDE.sub(pointed, markdown)
 
@@ -48,6 +48,11 @@ def on_post_build(*, config: Any) -> None:
     for made in Path(config["site_dir"]).rglob("*"):
         if made.suffix in (".html", ".css") and (found := _FETCHED.search(made.read_text(encoding="utf-8"))):
             raise PluginError(f"{made.name} fetches something from elsewhere: {found.group()}")
+
+
+def _on_site(path: str) -> str:
+    """Markdown as the text that it is: as a page its own links would lead nowhere."""
+    return f"{FOLDER}/{path}" + (".txt" if path.endswith(".md") else "")
 
 
 def _in_repository(page: str, link: re.Match[str]) -> str | None:
