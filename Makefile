@@ -110,7 +110,7 @@ schemas: setup ## Write the JSON schema of the telemetry's events from the model
 	$(BIN)/python -m slackwater.api.telemetry.schema schemas
 
 docs: setup ## Build the documentation's site in build/site; a link that leads nowhere is an error
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "docs: build/site/index.html; its search needs a server, such as python3 -m http.server --directory build/site"
 
 docs-pages: setup ## Write the documentation's pages and pictures that come from the code
