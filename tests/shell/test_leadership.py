@@ -55,6 +55,22 @@ class Running:
         self.task.cancel()
 
 
+async def one_that_leads() -> tuple[Leases, Leadership]:
+    leases = Leases()
+    leases.held_by("")
+    leader = replica(leases)
+    await leader.acquire()
+    return leases, leader
+
+
+async def one_that_runs() -> tuple[Leases, Running]:
+    leases = Leases()
+    leases.held_by("")
+    leader = Running(replica(leases))
+    await seconds_until(lambda: may_write(leader.leadership))
+    return leases, leader
+
+
 def test_a_lease_that_nobody_holds_is_taken_at_once() -> None:
     async def scenario() -> None:
         leases = Leases()
@@ -112,10 +128,7 @@ def test_a_lease_is_renewed_for_as_long_as_it_is_held_and_another_waits() -> Non
 
 def test_the_lease_of_a_killed_leader_is_taken_when_it_has_run_out_and_not_before() -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = Running(replica(leases))
-        await seconds_until(lambda: may_write(leader.leadership))
+        leases, leader = await one_that_runs()
         other = Running(replica(leases, "b"))
         await asyncio.sleep(20)
         leader.kill()
@@ -141,10 +154,7 @@ def test_the_holder_says_how_long_it_holds_even_where_the_newcomer_is_set_to_les
 
 def test_release_lets_another_one_take_it_at_its_next_look() -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = replica(leases)
-        await leader.acquire()
+        leases, leader = await one_that_leads()
         other = Running(replica(leases, "b"))
         await asyncio.sleep(1)
         await leader.release()
@@ -157,10 +167,7 @@ def test_release_lets_another_one_take_it_at_its_next_look() -> None:
 
 def test_what_another_one_holds_is_not_released() -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = replica(leases)
-        await leader.acquire()
+        leases, leader = await one_that_leads()
         leases.held_by("b")
         await leader.release()
         assert leases.holder == "b"
@@ -171,10 +178,7 @@ def test_what_another_one_holds_is_not_released() -> None:
 @pytest.mark.parametrize("trouble", [{"hangs": True}, {"failure": ClusterUnreachable("no answer")}])
 def test_a_release_that_is_not_answered_does_not_hold_up_the_end(trouble: dict[str, Any]) -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = replica(leases)
-        await leader.acquire()
+        leases, leader = await one_that_leads()
         for name, value in trouble.items():
             setattr(leases, name, value)
         await asyncio.wait_for(leader.release(), 2)
@@ -186,10 +190,7 @@ def test_a_release_that_is_not_answered_does_not_hold_up_the_end(trouble: dict[s
 @pytest.mark.parametrize("trouble", [{"hangs": True}, {"failure": ClusterUnreachable("no answer")}])
 def test_nothing_is_written_any_more_before_another_one_can_take_the_lease(trouble: dict[str, Any]) -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = Running(replica(leases))
-        await seconds_until(lambda: may_write(leader.leadership))
+        leases, leader = await one_that_runs()
         for name, value in trouble.items():
             setattr(leases, name, value)
         assert await seconds_until(lambda: not may_write(leader.leadership)) <= LEASE_S * 0.8 + 0.1
@@ -215,10 +216,7 @@ def test_time_counts_from_before_the_renewal_was_sent() -> None:
 
 def test_after_an_outage_it_goes_on_if_the_lease_is_still_its_own() -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = Running(replica(leases))
-        await seconds_until(lambda: may_write(leader.leadership))
+        leases, leader = await one_that_runs()
         leases.hangs = True
         await asyncio.sleep(100)
         assert not may_write(leader.leadership)
@@ -232,10 +230,7 @@ def test_after_an_outage_it_goes_on_if_the_lease_is_still_its_own() -> None:
 @pytest.mark.parametrize(("holder", "said"), [("b", "b does"), ("", "nobody does"), (None, "it was deleted")])
 def test_it_ends_when_the_lease_is_no_longer_its_own(holder: str | None, said: str) -> None:
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = replica(leases)
-        await leader.acquire()
+        leases, leader = await one_that_leads()
         if holder is None:
             leases.lease = None
         else:
@@ -297,10 +292,7 @@ def test_the_clocks_that_people_set_decide_nothing(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "datetime", Jumping)
 
     async def scenario() -> None:
-        leases = Leases()
-        leases.held_by("")
-        leader = Running(replica(leases))
-        await seconds_until(lambda: may_write(leader.leadership))
+        leases, leader = await one_that_runs()
         other = Running(replica(leases, "b"))
         for _ in range(100):
             await asyncio.sleep(1)
