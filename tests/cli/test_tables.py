@@ -107,3 +107,21 @@ def test_of_a_group_that_nobody_has_looked_at_nothing_is_made_up() -> None:
     assert "None" not in said
     assert "the operator says" not in said
     assert "It waits, ConnectionMissing: " in said
+
+
+def told_not_ready(generation: int = 3) -> World:
+    """Looked at for 3 s, when the operator has said that a pod is not Ready, which cannot be seen any more."""
+    rolling = builders.rolling()
+    held = builders.with_status(replace(rolling, pods=tuple(replace(pod, ready=False) for pod in rolling.pods)))
+    metadata = held.group.metadata.model_copy(update={"generation": generation})
+    return builders.rolling(watched_s=3, group=held.group.model_copy(update={"metadata": metadata}))
+
+
+def test_after_a_short_look_the_operators_word_counts() -> None:
+    world = told_not_ready()
+    assert "It waits, PodNotReady: " in paragraph(world, plan(world))
+
+
+def test_unless_it_is_of_an_earlier_generation() -> None:
+    world = told_not_ready(generation=4)
+    assert "It waits, GroupStabilizing: calm, but watched for only 3 s" in paragraph(world, plan(world))

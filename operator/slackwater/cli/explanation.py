@@ -38,6 +38,8 @@ class Explanation:
     follow: tuple[str, ...]
     """Pods that would be restarted after this, in their order."""
     afterwards: str
+    unsure: bool = False
+    """It is a hold only because the group was not looked at for long enough from here."""
 
 
 def explain(world: World, plan: Plan) -> Explanation:
@@ -51,7 +53,8 @@ def explain(world: World, plan: Plan) -> Explanation:
     gates = ask_gates(world, plan) if world.workload is not None else ()
     unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
     words = words if unsure is None else unsure.message
-    return Explanation(outcome, words, reason, gates, was_asked(world, plan), follow, _afterwards(world, plan, follow))
+    afterwards = _afterwards(world, plan, follow)
+    return Explanation(outcome, words, reason, gates, was_asked(world, plan), follow, afterwards, unsure is not None)
 
 
 def _nothing_to_do(world: World, plan: Plan) -> str:

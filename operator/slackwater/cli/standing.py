@@ -23,7 +23,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(world: World, explanation: Explanation) -> Standing:
-    if told := told_by_the_operator(world):
+    if told := told_by_the_operator(world, explanation):
         holds = told.get("status") == "True"
         return Standing(holds, str(told.get("reason")) if holds else "", str(told.get("message")))
     return Standing(explanation.outcome is Outcome.HOLD, explanation.reason, explanation.words)
@@ -34,9 +34,13 @@ def where_to_read(reason: str) -> str:
     return f"slackwater reason {reason} says what to do"
 
 
-def told_by_the_operator(world: World) -> Mapping[str, Any]:
-    """Its condition about the gates, where it can see more than we; empty where we see for ourselves."""
-    if not isinstance(world.kafka, Unobserved):
+def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str, Any]:
+    """Its condition about the gates, where it can see more than we; empty where we see for ourselves.
+
+    It has watched the group for longer than a command that has just begun to.
+    """
+    taken_up = world.group.status.get("observedGeneration") == world.group.metadata.generation
+    if not isinstance(world.kafka, Unobserved) and not (explanation.unsure and taken_up):
         return {}
     return next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
 

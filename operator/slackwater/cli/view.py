@@ -137,7 +137,7 @@ class _View:
 
     def _gates(self) -> tuple[Sequence[GateVerdict], str]:
         """Our own judgement; where Kafka cannot be asked from here, the operator's word."""
-        if gated := told_by_the_operator(self.world):
+        if gated := told_by_the_operator(self.world, self.explanation):
             told = gates_by_reason(str(gated.get("reason")), str(gated.get("message")))
             if told is not None:
                 return told, "Gates, by the operator"
