@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from typer.exceptions import TyperException
 
-from sandbox import cluster, control_plane, kafka, lifecycle, node, processes
+from sandbox import cluster, control_plane, images, kafka, lifecycle, node, processes
 from sandbox.console import console, note
 from sandbox.errors import NotUp, SandboxError
 from sandbox.layout import Layout, read_state
@@ -86,6 +87,15 @@ def status() -> None:
     note(f"Kubernetes: {state.get('cluster')}, kubeconfig {state.get('kubeconfig')}")
     note(f"Kafka:      {state.get('bootstrap_servers', 'not started')}")
     note(f"Logs:       {layout.logs}, or: sandbox logs NAME")
+
+
+@app.command()
+def image(
+    to: Annotated[Path, typer.Option(help="Where to write it.", dir_okay=False)] = Path("build/operator.tar"),
+) -> None:
+    """Build the operator's image where there is neither docker nor podman: a docker archive. Needs root."""
+    lifecycle.write_operator_image(Layout.from_environment(), to)
+    note(f"{images.OPERATOR} is in {to}: load it, for example by `ctr images import {to}`")
 
 
 @app.command()

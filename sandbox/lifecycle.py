@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
 from sandbox import cleanup, cluster, images, kafka, kind, network, packages, processes
 from sandbox.console import note, step
-from sandbox.errors import SandboxError
+from sandbox.errors import MissingPrerequisite, SandboxError
 from sandbox.layout import Layout, read_state, update_state
 from sandbox.provider import Choice, ClusterProvider, choose
 
@@ -87,6 +90,22 @@ def up(layout: Layout, wish: Wish, environment: Mapping[str, str] = os.environ) 
     if wish.images:
         with exclusive(layout, IMAGES):
             _load_images(layout, choice)
+
+
+def write_operator_image(layout: Layout, target: Path) -> None:
+    """Build the operator's image if its files have changed, and write it to `target` as a docker archive.
+
+    Raises MissingPrerequisite, and CommandFailed when the build fails.
+    """
+    if platform.system() != "Linux" or os.geteuid() != 0:
+        raise MissingPrerequisite(
+            "Without docker and podman, the image is built by buildah, as root on Linux.",
+            todo="Run it with sudo, or install docker or podman.",
+        )
+    with exclusive(layout, IMAGES):
+        archive = images.ensure_operator_image(layout)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(archive, target)
 
 
 def down(layout: Layout) -> None:

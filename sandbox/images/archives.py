@@ -16,7 +16,7 @@ from sandbox.commands import run
 from sandbox.console import step
 from sandbox.images import buildah
 from sandbox.images.base import ensure_base
-from sandbox.images.catalogue import Image, images
+from sandbox.images.catalogue import Image, images, operator_image
 from sandbox.images.context import Context
 from sandbox.images.wheels import ensure_wheels
 from sandbox.layout import Layout
@@ -36,6 +36,14 @@ def ensure_images(layout: Layout) -> dict[str, Path]:
     layout.make()
     buildah.forget_unfinished(layout)
     return {image.name: _ensure(layout, image) for image in images(layout)}
+
+
+def ensure_operator_image(layout: Layout) -> Path:
+    """The same for the operator's image only."""
+    ensure_packages(IMAGES)
+    layout.make()
+    buildah.forget_unfinished(layout)
+    return _ensure(layout, operator_image())
 
 
 def load_images(layout: Layout) -> None:

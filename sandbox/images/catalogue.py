@@ -38,14 +38,15 @@ def images(layout: Layout) -> tuple[Image, ...]:
 
     Raises SandboxError when a source file is missing, and what `ensure_libraries` raises.
     """
-    every = (_operator(), _consumer(), _kafka_tools(layout), _franz())
+    every = (operator_image(), _consumer(), _kafka_tools(layout), _franz())
     missing = [str(path) for image in every for path in image.context.inputs.values() if not path.exists()]
     if missing:
         raise SandboxError(f"The images cannot be built: {', '.join(missing)} is not there.")
     return every
 
 
-def _operator() -> Image:
+def operator_image() -> Image:
+    """By the Dockerfile that everybody builds it with."""
     lock, tools = (f"requirements/{name}.txt" for name in ("operator", "build"))
     files = ("Dockerfile", "pyproject.toml", "README.md", "LICENSE", "operator", lock, tools)
     return Image(OPERATOR, Context({name: _ROOT / name for name in files}), (_ROOT / lock, _ROOT / tools))
