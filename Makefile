@@ -43,7 +43,7 @@ check: setup ## What needs no sandbox, in less than a minute: lint, types, layer
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline e2e faults failover chart-check bench
+.PHONY: lint types layers unit explore pipeline e2e faults crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -68,6 +68,10 @@ e2e: setup ## The tests against the sandbox, which must be up: modules side by s
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py
+
+crashes: setup ## The operator killed after every single write, of rollouts, upgrades and handovers; the sandbox must be up
+	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(HANGS) tests/e2e/test_faults_crashes.py \
+	  tests/e2e/test_upgrade_faults_crashes.py tests/e2e/test_handover_crashes.py
 
 failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/test_leadership.py

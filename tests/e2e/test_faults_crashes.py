@@ -98,6 +98,7 @@ def test_every_method_that_writes_is_counted() -> None:
     assert set(sent) == {"GET"}
 
 
+@pytest.mark.long  # `make crashes`
 @pytest.mark.parametrize("kind", [FORWARD, BACK], ids=["rollout", "rollback"])
 def test_the_operator_is_killed_after_its_writes(lanes: tuple[FaultStage, ...], kind: Kind) -> None:
     points = _CrashPoints(kind.first)

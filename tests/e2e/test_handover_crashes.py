@@ -16,7 +16,7 @@ from tests.e2e.handovers import Cost, costs_of, create, nothing_is_lost, pods, s
 from tests.e2e.stage import Stage
 from tests.e2e.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(600)]  # `make crashes`
 
 OVERLAPPING, PREDICTIVE, TAKEN_BACK = "overlapping", "predictive", "taken-back"
 ROLLOUT: Final = {PREDICTIVE: {"handover": "Predictive"}}

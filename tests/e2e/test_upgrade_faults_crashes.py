@@ -105,6 +105,7 @@ def test_every_method_that_writes_to_kafka_is_deadly() -> None:
     assert methods == set(KAFKA_WRITES)
 
 
+@pytest.mark.long  # `make crashes`
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.way.name)
 class TestEachWay:
     def test_ends_where_it_was_to_go(self, survived: Survived, scenario: Scenario) -> None:
