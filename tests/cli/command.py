@@ -41,7 +41,7 @@ def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
     return Done(code, captured.out, captured.err)
 
 
-def ran(*arguments: str, given: str = "", environment: Mapping[str, str] | None = None, timeout_s: float = 120) -> Done:
+def ran(*arguments: str, given: str = "", environment: Mapping[str, str] | None = None, timeout_s: float = 240) -> Done:
     env = {**os.environ, **(environment or {})}
     done = subprocess.run(
         [str(COMMAND), *arguments], input=given, capture_output=True, text=True, env=env, timeout=timeout_s, check=False
