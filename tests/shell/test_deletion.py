@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
@@ -56,6 +58,19 @@ async def test_members_stay_until_the_pods_are_gone() -> None:
     assert await stage.run() is None
     assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
     assert stage.is_gone
+
+
+@pytest.mark.parametrize("collector", ["has not begun", "has ended"])
+async def test_what_is_orphaned_stays_with_its_pods_and_members(collector: str) -> None:
+    """`kubectl delete --cascade=orphan`: the garbage collector takes owners off, and then its finalizer."""
+    begun = collector == "has ended"
+    stage = Stage(finalizers=(FINALIZER,) if begun else (FINALIZER, "orphan"))
+    stage.add_pods()
+    if begun:
+        stage.api.changed_by_somebody(STATEFUL_SET, KEY, ownerReferences=[], labels={GROUP_LABEL: KEY.name})
+    assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
+    assert stage.connections.kafka.removed == []
 
 
 async def test_only_our_members_are_taken_out() -> None:

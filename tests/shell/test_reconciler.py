@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.adapters.cluster.paths import (
+    CONSUMER_GROUP,
+    KAFKA_CONNECTION,
+    POD_DISRUPTION_BUDGET,
+    SERVICE,
+    STATEFUL_SET,
+)
 from slackwater.api.annotations import FINALIZER, PAUSE
 from slackwater.core.observation import Unobserved
 from slackwater.core.reasons import Reason
@@ -17,6 +23,7 @@ from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
 from slackwater.shell.store import Store
 from slackwater.shell.telemetry import Telemetry
+from tests.api.manifests import template
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
 CREATE = ["status ConsumerGroup", "apply Service", "apply PodDisruptionBudget", "apply StatefulSet"]
@@ -168,6 +175,52 @@ async def test_somebody_else_s_service_of_the_same_name_is_left_alone() -> None:
         await stage.run()
     assert stage.api.objects["Service", *KEY] == theirs
     assert "apply StatefulSet" not in stage.api.asked
+
+
+async def test_somebody_else_s_service_does_not_stop_a_group_that_runs() -> None:
+    """Such as the one of a StatefulSet that was adopted."""
+    stage = Stage()
+    await stage.run_to_rest()
+    theirs = {"metadata": {"managedBy": "somebody", "uid": "theirs", "generation": 1}, "spec": {"selector": {}}}
+    stage.api.objects["Service", *KEY] = theirs
+    stage.store.drop(SERVICE, stage.store.get(SERVICE, KEY) or {})
+    stage.ask_nothing_more()
+    await stage.run()
+    await stage.run()
+    assert stage.api.objects["Service", *KEY] == theirs
+    assert stage.api.writes().count("apply Service") == 1
+
+
+async def test_beside_somebody_else_s_stateful_set_nothing_is_made() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    owners = [{"kind": "Rollout", "name": "pay", "uid": "x", "controller": True}]
+    stage.store.put(STATEFUL_SET, stage.api.changed_by_somebody(STATEFUL_SET, KEY, ownerReferences=owners))
+    for kind in (SERVICE, POD_DISRUPTION_BUDGET):
+        stage.store.drop(kind, stage.store.get(kind, KEY) or {})
+    stage.ask_nothing_more()
+    await stage.run()
+    assert stage.condition("RolloutGated")["reason"] == "ForeignStatefulSet"
+    assert stage.api.writes() == ["status ConsumerGroup"]
+
+
+async def test_what_cannot_be_changed_in_a_stateful_set_stays_as_it_is() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    theirs = {
+        "selector": {"matchLabels": {"app": "legacy"}},
+        "serviceName": "old",
+        "podManagementPolicy": "OrderedReady",
+    }
+    stage.api.objects["StatefulSet", *KEY]["spec"] |= theirs
+    stage.store.put(STATEFUL_SET, stage.api.changed_by_somebody(STATEFUL_SET, KEY))
+    known = stage.api.objects["ConsumerGroup", *KEY]
+    changed = group_object(template=template(("NEW",)))["spec"]
+    stage.api.objects["ConsumerGroup", *KEY] = {**known, "spec": changed}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
+    await stage.run()
+    written = stage.api.objects["StatefulSet", *KEY]["spec"]
+    assert {name: written[name] for name in theirs} == theirs
 
 
 async def test_what_is_empty_is_left_out_of_the_status() -> None:

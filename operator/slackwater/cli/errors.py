@@ -6,6 +6,7 @@
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
     ├── CannotBeImported  a workload that is not there, or that no ConsumerGroup can stand for
+    ├── CannotBeAdopted   a StatefulSet that is not there, or that the group cannot have, or not now
     ├── NotTold           what nothing tells, and so the person has to
     ├── NothingToDo       a command that would change nothing
     ├── NotObeyed         the operator has not taken a command up in time
@@ -39,6 +40,10 @@ class KafkaUnseen(SlackwaterError):
 
 class CannotBeImported(SlackwaterError):
     """There is no such workload, or a ConsumerGroup would lose what it has."""
+
+
+class CannotBeAdopted(SlackwaterError):
+    """There is no such StatefulSet, or it, its pods or its members are not as a ConsumerGroup's are."""
 
 
 class NotTold(SlackwaterError):

@@ -1,4 +1,4 @@
-"""The commands for setting up: `doctor` and `import`.
+"""The commands for setting up: `doctor`, `import` and `adopt`.
 
 As in `main`, what takes a second to import is imported by the command that needs it.
 """
@@ -15,7 +15,17 @@ import typer
 from slackwater.api.client import Library
 from slackwater.cli.errors import NotTold
 from slackwater.cli.kubeconfig import namespace_of
-from slackwater.cli.options import As, Context, Namespace, Output, parse_name, print_document, print_whole
+from slackwater.cli.options import (
+    As,
+    Context,
+    Name,
+    Namespace,
+    Output,
+    parse_name,
+    parse_seconds,
+    print_document,
+    print_whole,
+)
 
 Everywhere = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
@@ -95,7 +105,35 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         typer.echo(line, err=True)
 
 
+def adopt(
+    name: Name,
+    namespace: Namespace = None,
+    context: Context = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and what would differ.")] = False,
+    timeout_s: Annotated[
+        float,
+        typer.Option(
+            "--timeout", metavar="DURATION", parser=parse_seconds, help="How long to wait for the cluster's own part."
+        ),
+    ] = "2m",  # type: ignore[assignment]
+) -> None:
+    """Give a StatefulSet that runs to the ConsumerGroup of its name. Restarts no pod, and leaves the group paused."""
+    from slackwater.cli.adopting import command
+
+    place = namespace or namespace_of(context)
+    if dry_run:
+        for line in command.foreseen_in_words(asyncio.run(command.foresee(context, place, name))):
+            typer.echo(line)
+        return
+
+    def say(words: str) -> None:
+        typer.echo(words, err=True)
+
+    typer.echo(asyncio.run(command.adopt(context, place, name, timeout_s, say)))
+
+
 def register(app: typer.Typer) -> None:
     """Add them all."""
     app.command()(doctor)
     app.command("import")(import_workload)
+    app.command()(adopt)

@@ -59,8 +59,11 @@ def selector(group: ConsumerGroup) -> dict[str, str]:
     return {GROUP_LABEL: group.name}
 
 
-def stateful_set(group: ConsumerGroup, act: WriteWorkload) -> Json:
-    """`partition`: pods with a lower ordinal stay as they are (F26); it means nothing under `OnDelete`."""
+def stateful_set(group: ConsumerGroup, act: WriteWorkload, fixed: Mapping[str, Any] | None = None) -> Json:
+    """`partition`: pods with a lower ordinal stay as they are (F26); it means nothing under `OnDelete`.
+
+    `fixed`: of the StatefulSet that is there (see `Workload`).
+    """
     update: Json = {"type": act.strategy.value}
     if act.strategy is UpdateStrategy.ROLLING_UPDATE:
         update["rollingUpdate"] = {"partition": act.partition}
@@ -78,6 +81,7 @@ def stateful_set(group: ConsumerGroup, act: WriteWorkload) -> Json:
             "selector": {"matchLabels": selector(group)},
             "updateStrategy": update,
             "template": act.template,
+            **(fixed or {}),
         },
     }
 
@@ -106,14 +110,17 @@ def _metadata(group: ConsumerGroup) -> Json:
         "name": group.name,
         "namespace": group.namespace,
         "labels": {**selector(group), "app.kubernetes.io/managed-by": "slackwater"},
-        "ownerReferences": [
-            {
-                "apiVersion": API_VERSION,
-                "kind": "ConsumerGroup",
-                "name": group.name,
-                "uid": group.metadata.uid,
-                "controller": True,
-                "blockOwnerDeletion": True,
-            }
-        ],
+        "ownerReferences": [owner_reference(group.name, group.metadata.uid)],
+    }
+
+
+def owner_reference(name: str, uid: str) -> Json:
+    """To the ConsumerGroup."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ConsumerGroup",
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
     }

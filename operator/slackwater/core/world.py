@@ -55,6 +55,8 @@ class Workload:
     """False when its spec may have been changed by somebody else since the operator wrote it."""
     start: int = 0
     """Its lowest ordinal; `replicas` counts from there."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """What nobody can change any more in its spec; an adopted one may have it otherwise than we would."""
     created_at: float = 0.0
 
     @property

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from slackwater.adapters.cluster.api import Json, KubernetesApi
 from slackwater.adapters.cluster.paths import POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
-from slackwater.api.resources import ConsumerGroup
 from slackwater.core.acts import (
     Act,
     AlterGroupSettings,
@@ -16,17 +18,20 @@ from slackwater.core.acts import (
     WriteWorkload,
 )
 from slackwater.core.manifests import stateful_set
+from slackwater.core.world import World
 from slackwater.ports import GroupAdmin
 
 
-async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, group: ConsumerGroup, act: Act) -> Json | None:
+async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, world: World, act: Act) -> Json | None:
     """Do it; returns the StatefulSet as written, if it was.
 
     Raises ClusterFailed, and Conflict when the world changed; KafkaFailed for what is asked of Kafka.
     """
+    group = world.group
     match act:
         case WriteWorkload():
-            return await api.apply(stateful_set(group, act), act.resource_version)
+            manifest = stateful_set(group, act, _fixed(world, act.name or group.name))
+            return await api.apply(manifest, act.resource_version)
         case DeleteWorkload():
             await api.delete(STATEFUL_SET, group.namespace, act.name, act.uid)
         case DeletePod():
@@ -38,6 +43,12 @@ async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, group: Consume
         case AlterGroupSettings():
             await _usable(admin).alter_group_settings(group.group_id, act.values)
     return None
+
+
+def _fixed(world: World, name: str) -> Mapping[str, Any]:
+    """Of the StatefulSet that has the name, where there is one."""
+    sets = world.beside.sets if world.beside is not None else (world.workload,)
+    return next((each.fixed for each in sets if each is not None and each.name == name), {})
 
 
 def _usable(admin: GroupAdmin | None) -> GroupAdmin:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
-from slackwater.adapters.cluster.paths import APPLIED, Kind
-from slackwater.api.resources import ConsumerGroup
+from slackwater.adapters.cluster.paths import APPLIED, SERVICE, Kind
 from slackwater.core.drift import holds
 from slackwater.core.manifests import disruption_budget, headless_service
+from slackwater.core.world import World
 from slackwater.shell.store import Key, Store
+
+TRIED_AGAIN_S: Final = 600.0
+"""Somebody else's Service may go one day."""
 
 
 class Companions:
@@ -21,24 +24,32 @@ class Companions:
         self._api = api
         self._store = store
         self._accepted: dict[tuple[Kind, Key], str] = {}
+        self._left_until: dict[Key, float] = {}
 
-    async def put_right(self, key: Key, group: ConsumerGroup) -> None:
-        """Moves no pod. Raises ClusterFailed; ClusterRefused where somebody else's object has the name."""
+    async def put_right(self, key: Key, world: World) -> None:
+        """Moves no pod. Raises ClusterFailed; ClusterRefused where somebody else's object has the name.
+
+        Not so for the Service of a group that runs: an adopted StatefulSet has one, which stays whose it is.
+        """
+        group, workload = world.group, world.workload
+        if workload is not None and workload.owner_uid != group.metadata.uid:
+            return
         for manifest in (headless_service(group), disruption_budget(group)):
             kind = APPLIED[manifest["kind"]]
             live = self._store.get(kind, key)
-            if live is None or not self._is_right(kind, key, live, manifest):
-                written = await self._apply(kind, key, manifest, known=live is not None)
-                self._accepted[kind, key] = written["metadata"]["resourceVersion"]
-                self._store.put(kind, {"apiVersion": kind.api_version, "kind": kind.name, **written})
-
-    async def _apply(self, kind: Kind, key: Key, manifest: Mapping[str, Any], *, known: bool) -> Mapping[str, Any]:
-        """What the store does not show may still be there without our label, and then it is not ours to take over."""
-        try:
-            return await self._api.apply(manifest, force=known)
-        except Conflict as error:
-            message = f"{kind.name} {key.name} is there already and not ours: delete it, or name this group otherwise"
-            raise ClusterRefused(message) from error
+            if live is not None and self._is_right(kind, key, live, manifest):
+                continue
+            if kind is SERVICE and live is None and world.now < self._left_until.get(key, 0.0):
+                continue
+            try:
+                written = await self._api.apply(manifest, force=live is not None)
+            except Conflict as error:  # what the store does not show has not our label, and is not ours to take over
+                if kind is SERVICE and workload is not None:
+                    self._left_until[key] = world.now + TRIED_AGAIN_S
+                    continue
+                raise ClusterRefused(_in_the_way(kind, key)) from error
+            self._accepted[kind, key] = written["metadata"]["resourceVersion"]
+            self._store.put(kind, {"apiVersion": kind.api_version, "kind": kind.name, **written})
 
     def _is_right(self, kind: Kind, key: Key, live: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
         accepted = self._accepted.get((kind, key)) == live["metadata"]["resourceVersion"]
@@ -46,3 +57,8 @@ class Companions:
 
     def forget(self, key: Key) -> None:
         self._accepted = {known: version for known, version in self._accepted.items() if known[1] != key}
+        self._left_until.pop(key, None)
+
+
+def _in_the_way(kind: Kind, key: Key) -> str:
+    return f"{kind.name} {key.name} is there already and not ours: delete it, or name this group otherwise"

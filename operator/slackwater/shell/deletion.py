@@ -10,7 +10,7 @@ import structlog
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import read_workloads
-from slackwater.adapters.cluster.translation import to_workload
+from slackwater.adapters.cluster.translation import group_of, to_workload
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.consumer_group import DeletionPolicy
@@ -28,6 +28,8 @@ from slackwater.shell.store import Key
 Json = Mapping[str, Any]
 AGAIN_S: Final = 1.0
 KAFKA_AGAIN_S: Final = 10.0
+_ORPHAN: Final = "orphan"
+"""The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
 
 _log = structlog.get_logger(__name__)
 
@@ -51,6 +53,9 @@ class Deletion:
         """Returns in how many seconds to go on; None when there is nothing left to do. Raises ClusterFailed."""
         if FINALIZER not in group.metadata.finalizers:
             return None
+        if await self._is_let_go(group):
+            await self._end(group, obj)
+            return None
         if not await self._pods_are_gone(group):
             return AGAIN_S
         connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
@@ -63,11 +68,27 @@ class Deletion:
             except KafkaFailed as error:
                 await self._say_why_it_waits(group, obj, error)
                 return KAFKA_AGAIN_S
+        await self._end(group, obj)
+        return None
+
+    async def _is_let_go(self, group: ConsumerGroup) -> bool:
+        """Deleted with `--cascade=orphan`: its pods stay, and so do their members.
+
+        The garbage collector may have done its part, and taken its finalizer away, before anybody looked: then a
+        StatefulSet with our label has pods, and no owner.
+        """
+        if _ORPHAN in group.metadata.finalizers:
+            return True
+        found = await read_workloads(self._api, group.namespace, group.name)
+        freed = [to_workload(each) for each in found if group_of(each) == group.name]
+        return bool(freed) and not any(each.owner_uid for each in freed)
+
+    async def _end(self, group: ConsumerGroup, obj: Json) -> None:
+        """Let the object go."""
         rest = [finalizer for finalizer in group.metadata.finalizers if finalizer != FINALIZER]
         written = await self._api.set_finalizers(CONSUMER_GROUP, obj, rest)
         if rest:  # without any the object is gone, and must not come back after the watch has said so
             self._take_in(written)
-        return None
 
     async def _pods_are_gone(self, group: ConsumerGroup) -> bool:
         found = await read_workloads(self._api, group.namespace, group.name)

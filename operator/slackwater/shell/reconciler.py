@@ -122,7 +122,7 @@ class Reconciler:
         self._connections.set_motion(key, key not in self._refused and _in_motion(world, decided))
         await self._remember(world, decided, status)
         self._metrics.groups.saw(key, world, decided)
-        await self._companions.put_right(key, world.group)
+        await self._companions.put_right(key, world)
         done = await self._act(key, world, decided)
         self._telemetry.saw(key, world, decided, done)
         tried_again = decided.act is not None or self._now() >= self._refused_until.get(key, 0.0)
@@ -181,7 +181,7 @@ class Reconciler:
         """Returns what was done."""
         if decided.act is not None:
             try:
-                written = await carry_out(self._api, self._connections.admin(key), world.group, decided.act)
+                written = await carry_out(self._api, self._connections.admin(key), world, decided.act)
             except Conflict as error:
                 _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
                 return None  # decided about a world that is gone: the next pass decides about the new one

@@ -121,8 +121,18 @@ class KubernetesApi:
     async def annotate(self, kind: Kind, obj: Mapping[str, Any], values: Mapping[str, str | None]) -> Json | None:
         """Set annotations, or remove those that are None; None when the object is gone, Conflict when another one has
         its name."""
+        return await self.merge(kind, obj, {"metadata": {"annotations": dict(values)}})
+
+    async def merge(
+        self, kind: Kind, obj: Mapping[str, Any], change: Mapping[str, Any], *, exact: bool = False
+    ) -> Json | None:
+        """Change what `change` names, by JSON merge patch (RFC 7386); with `exact`, of exactly this version.
+
+        None when the object is gone, Conflict when another one has its name, or it is another version.
+        """
         metadata = obj["metadata"]
-        body = {"metadata": {"uid": metadata["uid"], "annotations": dict(values)}}
+        known = {"uid": metadata["uid"]} | ({"resourceVersion": metadata["resourceVersion"]} if exact else {})
+        body = {**change, "metadata": {**(change.get("metadata") or {}), **known}}
         path = kind.path(metadata["namespace"], metadata["name"])
         return await self._send("PATCH", kind, path, {}, body, MERGE, absent_is_none=True)
 

@@ -14,6 +14,7 @@ from slackwater.core.world import Pod, UpdateStrategy, Workload
 Json = Mapping[str, Any]
 
 REVISION_LABEL = "controller-revision-hash"
+_FIXED = ("selector", "serviceName", "podManagementPolicy")
 
 
 def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
@@ -39,6 +40,7 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
         template=spec["template"],
         as_written=metadata.get("generation") == written_generation,
         start=(spec.get("ordinals") or {}).get("start", 0),
+        fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
     )
 

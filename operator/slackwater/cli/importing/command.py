@@ -55,7 +55,7 @@ def consequences(kind: Kind, name: str, result: Imported) -> list[str]:
     if kind is STATEFUL_SET:
         return [
             f"Applying it alone restarts no pod: the operator waits while a StatefulSet {name} is there that is not its"
-            f" own. Once that is gone, {_pods(result)} start anew as {name}-<ordinal>.",
+            f" own. Then kubectl slackwater adopt {name} takes that over, with its {_pods(result)} as they run.",
             *told,
         ]
     return [

@@ -1,0 +1,181 @@
+"""Carrying an adoption out, or showing what it would do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import (
+    CONSUMER_GROUP,
+    CONTROLLER_REVISION,
+    POD,
+    POD_DISRUPTION_BUDGET,
+    STATEFUL_SET,
+)
+from slackwater.adapters.cluster.snapshot import Snapshot
+from slackwater.adapters.cluster.translation import controller_uid, group_of
+from slackwater.cli.access import cluster, read_group
+from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged
+from slackwater.cli.adopting.steps import Standing, Wait, next_step
+from slackwater.cli.changes import Change, changes
+from slackwater.cli.errors import CannotBeAdopted, NotReached
+from slackwater.cli.importing.template import cleaned
+from slackwater.cli.lookout import Lookout
+from slackwater.core.manifests import render_template
+from slackwater.core.plan import plan
+from slackwater.core.text import seconds
+from slackwater.core.tuning.adoption import with_tuning
+from slackwater.core.world import World
+
+Say = Callable[[str], None]
+
+POLL_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What adopting would do."""
+
+    name: str
+    pods: int
+    doubt: str | None
+    """Why it is not known whether the members in Kafka are the pods'."""
+    template: tuple[Change, ...]
+    """How the pods' template will differ, once the group is resumed and rolled out."""
+
+
+async def foresee(context: str | None, namespace: str, name: str) -> Foreseen:
+    """Changes nothing. Raises CannotBeAdopted, NoSuchGroup, NotInstalled, ClusterFailed and InvalidSpec."""
+    async with cluster(context) as api:
+        snapshot = await read_group(api, namespace, name)
+        standing = await _stand(api, namespace, name)
+        await _check(api, standing)
+        world = await _world(api, snapshot, standing)
+        doubt = check_members(world)
+    return Foreseen(name, len(standing.pods), doubt, _template_changes(world, standing))
+
+
+async def adopt(context: str | None, namespace: str, name: str, timeout_s: float, say: Say) -> str:
+    """Do it, and return what came of it. May be broken off and begun again at any moment.
+
+    Raises as `foresee`, and NotReached where the StatefulSet controller or the pods take longer than `timeout_s`.
+    """
+    deadline = time.monotonic() + timeout_s
+    async with cluster(context) as api:
+        snapshot = await read_group(api, namespace, name)
+        standing = await _stand(api, namespace, name)
+        if not standing.is_adopted:
+            await _check(api, standing)
+            if doubt := check_members(await _world(api, snapshot, standing)):
+                say(doubt)
+        await _carry_out(api, standing, deadline, timeout_s, say)
+    paused = f"The group is paused: kubectl slackwater resume {name} -n {namespace} rolls out what differs"
+    return f"{name}: adopted; {len(standing.pods)} pods run on as they were. {paused}"
+
+
+async def _carry_out(api: KubernetesApi, standing: Standing, deadline: float, timeout_s: float, say: Say) -> None:
+    said, namespace = "", standing.group["metadata"]["namespace"]
+    while (step := next_step(standing)) is not None:
+        if step.words != said:
+            say(step.words)
+        said = step.words
+        if isinstance(step, Wait):
+            if time.monotonic() >= deadline:
+                waited = f"{step.words} took longer than {seconds(timeout_s)}: no pod was restarted"
+                raise NotReached(f"{waited}, and the same command goes on from here")
+            await asyncio.sleep(POLL_S)
+        else:
+            await _check_pods_template(api, standing)
+            try:
+                await api.merge(step.kind, step.obj, step.body, exact=True)
+            except Conflict:
+                if time.monotonic() >= deadline:
+                    raise
+        standing = await _stand(api, namespace, standing.name)
+        if not standing.is_adopted:
+            check_adoptable(standing)
+
+
+async def _stand(api: KubernetesApi, namespace: str, name: str) -> Standing:
+    group, workload = await asyncio.gather(
+        api.read(CONSUMER_GROUP, namespace, name), api.read(STATEFUL_SET, namespace, name)
+    )
+    if group is None or "deletionTimestamp" in group["metadata"]:
+        raise CannotBeAdopted(f"ConsumerGroup {name} is being deleted: apply it again once it is gone")
+    if workload is None:
+        raise CannotBeAdopted(await _who_is_there(api, namespace, name))
+    pods, _ = await api.list_all(POD, namespace)
+    uid = workload["metadata"]["uid"]
+    theirs = [pod for pod in pods if controller_uid(pod) == uid and "deletionTimestamp" not in pod["metadata"]]
+    return Standing(group, workload, sorted(theirs, key=lambda pod: str(pod["metadata"]["name"])))
+
+
+async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:
+    found, _ = await api.list_all(STATEFUL_SET, namespace)
+    close = get_close_matches(name, [each["metadata"]["name"] for each in found], n=1)
+    message = f"there is no StatefulSet {name} in namespace {namespace}"
+    if close:
+        return f"{message}, but {close[0]}: a ConsumerGroup adopts the one that has its name"
+    return f"{message} to adopt: without one, the operator makes it by itself"
+
+
+async def _check(api: KubernetesApi, standing: Standing) -> None:
+    check_adoptable(standing)
+    if not standing.was_revision:
+        check_at_rest(standing)
+    budget = await api.read(POD_DISRUPTION_BUDGET, standing.group["metadata"]["namespace"], standing.name)
+    if budget is not None and group_of(budget) != standing.name:
+        raise CannotBeAdopted(
+            f"PodDisruptionBudget {standing.name} is there already: delete it, since the operator makes one"
+            " of that name, and a pod with two of them cannot be evicted"
+        )
+
+
+async def _check_pods_template(api: KubernetesApi, standing: Standing) -> None:
+    """Pods are only said to be of a revision that they are of."""
+    if not standing.was_revision or standing.relabelled:
+        return
+    namespace = standing.group["metadata"]["namespace"]
+    revisions = (standing.revision, standing.was_revision)
+    newest, before = [await api.read(CONTROLLER_REVISION, namespace, each) for each in revisions]
+    check_unchanged(standing, newest, before)
+
+
+async def _world(api: KubernetesApi, snapshot: Snapshot, standing: Standing) -> World:
+    lookout = Lookout(api)
+    pods = Snapshot(standing.group, snapshot.connection, (standing.workload,), standing.pods)
+    try:
+        await lookout.aim(lookout.world(pods).group, snapshot.connection)
+        await lookout.look()
+        return lookout.world(pods)
+    finally:
+        await lookout.close()
+
+
+def _template_changes(world: World, standing: Standing) -> tuple[Change, ...]:
+    """Nothing where no connection tells the address that they are to have."""
+    if world.bootstrap_servers is None:
+        return ()
+    memory = plan(world).memory
+    group = with_tuning(world, memory).group
+    wanted = render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds).body
+    running = cleaned(standing.workload["spec"]["template"])
+    return tuple(changes(running, cleaned(wanted), "spec.template"))
+
+
+def foreseen_in_words(found: Foreseen) -> list[str]:
+    """For people."""
+    lines = [
+        f"StatefulSet {found.name} would become ConsumerGroup {found.name}'s, with its {found.pods} pods as they run:"
+        " none is restarted.",
+        "It keeps its selector, serviceName and podManagementPolicy; its updateStrategy becomes the operator's.",
+        "The group would be paused. Once it is resumed, a rollout changes in each pod, behind all gates:",
+    ]
+    lines += [f"  {change.field}: {change.words}" for change in found.template] or ["  nothing"]
+    return [*lines, *([f"Not checked: {found.doubt}."] if found.doubt else [])]
