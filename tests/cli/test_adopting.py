@@ -149,6 +149,8 @@ def adopt(cluster: Cluster, steps: int = 100) -> int:
 def test_it_ends_with_an_owner_and_with_every_pod_that_there_was() -> None:
     cluster = Cluster()
     adopt(cluster)
+    assert cluster.current == cluster.revision  # so that a pod that ends comes back with the label
+    assert cluster.workload["spec"]["updateStrategy"] == {"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}
     cluster.reconcile()
     metadata = cluster.workload["metadata"]
     assert [(each["kind"], each["controller"]) for each in metadata["ownerReferences"]] == [("ConsumerGroup", True)]
