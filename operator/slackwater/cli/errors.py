@@ -3,6 +3,7 @@
     SlackwaterError
     ├── NotInstalled      the cluster does not know ConsumerGroups
     ├── NoSuchGroup       there is no ConsumerGroup of that name
+    ├── NoSuchNamespace   there is no namespace of that name
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
     ├── CannotBeImported  a workload that is not there, or that no ConsumerGroup can stand for
@@ -28,6 +29,10 @@ class NotInstalled(SlackwaterError):
 
 class NoSuchGroup(SlackwaterError):
     """There is no ConsumerGroup of that name in that namespace."""
+
+
+class NoSuchNamespace(SlackwaterError):
+    """There is no such namespace in the cluster."""
 
 
 class FileUnusable(SlackwaterError):

@@ -188,7 +188,9 @@ def _show(
 ) -> None:
     kafka = sight.world.kafka
     if isinstance(kafka, Unobserved):
-        raise KafkaUnseen(f"group {sight.world.group.group_id} cannot be seen from here: {kafka.message}")
+        from slackwater.cli.standing import unseen_in_words
+
+        raise KafkaUnseen(unseen_in_words(sight.world, kafka))
     if output is Output.TABLE:
         print_whole(picture(sight.world, kafka))
     else:

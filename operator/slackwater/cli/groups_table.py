@@ -10,7 +10,7 @@ from rich.text import Text
 
 from slackwater.adapters.cluster.errors import KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
-from slackwater.cli.access import cluster, not_installed
+from slackwater.cli.access import check_namespace, cluster, not_installed
 
 Json = dict[str, Any]
 
@@ -20,12 +20,14 @@ _TELLING: Final = ("Degraded", "Paused", "RolloutGated", "Lagging")
 
 
 async def read_groups(context: str | None, namespace: str | None) -> list[Json]:
-    """The groups of one namespace, or of all. Raises ClusterFailed and NotInstalled."""
+    """The groups of one namespace, or of all. Raises ClusterFailed, NoSuchNamespace and NotInstalled."""
     async with cluster(context) as api:
         try:
             found, _ = await api.list_all(CONSUMER_GROUP, namespace)
         except KindMissing as error:
             raise not_installed() from error
+        if not found and namespace is not None:
+            await check_namespace(api, namespace)
         return sorted(found, key=lambda group: (group["metadata"]["namespace"], group["metadata"]["name"]))
 
 

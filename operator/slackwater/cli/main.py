@@ -85,9 +85,15 @@ def slackwater(
 @app.command()
 def run() -> None:
     """Run the operator, in a pod or from here. It takes its settings from the environment."""
+    from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden, NotLetIn
+    from slackwater.cli.access import check_kubeconfig, way_out
     from slackwater.shell.operator import run as run_operator
 
-    run_operator()
+    check_kubeconfig(None)
+    try:
+        run_operator()
+    except (Forbidden, NotLetIn) as error:
+        raise ClusterRefused(f"{error}: {way_out(error)}") from error
 
 
 @app.command()

@@ -11,7 +11,7 @@ from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot, read_workloads
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.cli.access import check_installed, cluster
+from slackwater.cli.access import check_installed, check_namespace, cluster
 from slackwater.cli.applying import as_applied, connection_beside
 from slackwater.cli.difference import Difference, difference
 from slackwater.cli.files import Manifests
@@ -42,7 +42,7 @@ async def judge_live(context: str | None, namespace: str, manifests: Manifests, 
     """From the cluster and Kafka as they are, seen from this machine.
 
     Where only time is short to judge the group's calm, it is watched for `longest_s`, by default for as long as the
-    gates ask for. Raises ClusterFailed, NotInstalled and InvalidSpec.
+    gates ask for. Raises ClusterFailed, NotInstalled, NoSuchNamespace and InvalidSpec.
     """
     async with cluster(context) as api:
         lookout = Lookout(api)
@@ -86,6 +86,7 @@ async def foresee(api: KubernetesApi, lookout: Lookout, namespace: str, manifest
 
 async def _around_a_new_group(api: KubernetesApi, group: ConsumerGroup) -> Snapshot:
     await check_installed(api)
+    await check_namespace(api, group.namespace)
     return Snapshot(group={}, workloads=await read_workloads(api, group.namespace, group.name))
 
 

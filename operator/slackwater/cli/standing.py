@@ -9,6 +9,7 @@ from slackwater.cli.explanation import Explanation, Outcome
 from slackwater.cli.protocol_words import cutover_ahead
 from slackwater.core.observation import Unobserved
 from slackwater.core.plan import Plan
+from slackwater.core.reasons import Reason
 from slackwater.core.text import seconds
 from slackwater.core.world import World
 
@@ -32,6 +33,16 @@ def standing_of(world: World, explanation: Explanation) -> Standing:
 def where_to_read(reason: str) -> str:
     """The command that tells more of a reason that is shown."""
     return f"slackwater reason {reason} says what to do"
+
+
+def unseen_in_words(world: World, kafka: Unobserved) -> str:
+    """That Kafka does not tell us of the group, why, and what to do."""
+    group = world.group
+    words = f"group {group.group_id} cannot be seen from here: {kafka.message}"
+    if kafka.reason == Reason.KAFKA_UNREACHABLE:
+        servers = f"spec.bootstrapServers of KafkaConnection {group.spec.connection_ref.name}"
+        return f"{words}: see that it runs and that {servers} fits, or ask from where that leads to it, as in a pod"
+    return f"{words} (slackwater reason {kafka.reason} says more)"
 
 
 def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str, Any]:

@@ -37,7 +37,8 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
                         refuse_failed(last)
     except TimeoutError as error:
         phase = last.world.group.status.get("phase") if last is not None else None
-        stands = f"it is {phase}" if phase else "nothing is known of it"
+        nothing = "the operator has said nothing of it" if last is not None else "nothing is known of it"
+        stands = f"it is {phase}" if phase else nothing
         waited = f"ConsumerGroup {name} was not Ready within {seconds(timeout_s or 0.0)}, {stands}"
         raise NotReached(f"{waited}: slackwater explain {name} says why") from error
     raise NoSuchGroup(f"ConsumerGroup {name} was deleted while it was waited for")

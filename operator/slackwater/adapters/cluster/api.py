@@ -11,13 +11,22 @@ import os
 import ssl
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, Self
 from urllib.parse import urlencode
 
 import aiohttp
 from kubernetes.aio import client, config
 
-from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict, KindMissing
+from slackwater.adapters.cluster.errors import (
+    ClusterFailed,
+    ClusterRefused,
+    ClusterUnreachable,
+    Conflict,
+    Forbidden,
+    KindMissing,
+    NotLetIn,
+)
 from slackwater.adapters.cluster.paths import APPLIED, Kind
 from slackwater.api.annotations import FIELD_MANAGER
 
@@ -51,10 +60,14 @@ class KubernetesApi:
             if context is None and config.incluster_config.SERVICE_HOST_ENV_NAME in os.environ:
                 config.load_incluster_config(client_configuration=configuration)
             else:
-                await config.load_kube_config(context=context, client_configuration=configuration)
+                # The package looks at KUBECONFIG once for all, and takes an empty one for a file.
+                files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+                await config.load_kube_config(files, context=context, client_configuration=configuration)
         except config.ConfigException as error:
-            message = f"no Kubernetes cluster is configured: {error}. Set KUBECONFIG, or choose a context that exists"
-            raise ClusterRefused(message) from error
+            what = str(error).replace(". ", ", ").rstrip(".")
+            raise ClusterRefused(
+                f"no Kubernetes cluster is configured ({what}): set KUBECONFIG, or choose a context that exists"
+            ) from error
         return cls(client.ApiClient(configuration))
 
     async def close(self) -> None:
@@ -176,8 +189,7 @@ class KubernetesApi:
             text = await answer.read()
             self.unanswered_writes -= writes
         except (aiohttp.ClientError, TimeoutError, OSError, ssl.SSLError) as error:
-            message = f"the Kubernetes API did not answer {what}: {error or type(error).__name__}"
-            raise ClusterUnreachable(message) from error
+            raise ClusterUnreachable(f"the Kubernetes API did not answer {what}: {_in_words(error)}") from error
         if answer.status == 404 and absent_is_none:
             return None
         if answer.status >= 400:
@@ -189,12 +201,22 @@ class KubernetesApi:
         return result
 
 
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError) and (number := error.os_error.errno or 0) > 0:
+        return f"{error.host}:{error.port} cannot be reached ({os.strerror(number).lower()})"
+    return str(error) or type(error).__name__
+
+
 def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
     try:
         reason = json.loads(text).get("message") or text.decode(errors="replace")
     except ValueError:
         reason = text.decode(errors="replace")
     message = f"the Kubernetes API refused {what}: {reason} ({status})"
+    if status == 401:
+        return NotLetIn(message)
+    if status == 403:
+        return Forbidden(message)
     if status == 409:
         return Conflict(message)
     if status == 429 or status >= 500:

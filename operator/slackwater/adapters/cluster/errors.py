@@ -5,6 +5,8 @@ SlackwaterError
     ├── ClusterUnreachable   no answer, or none that can be used now: try again
     ├── Conflict             the object has changed since it was looked at: look again
     └── ClusterRefused       an answer, and it is no: forbidden, invalid
+        ├── NotLetIn         the API server does not know who asks
+        ├── Forbidden        it knows, and who asks may not do this
         └── KindMissing      the API server does not know this kind of object: its CRD is not installed
 """
 
@@ -27,6 +29,14 @@ class Conflict(ClusterFailed):
 
 class ClusterRefused(ClusterFailed):
     """The API server answered with a refusal; asking again changes nothing until somebody acts."""
+
+
+class NotLetIn(ClusterRefused):
+    """The credentials are wrong, or have expired."""
+
+
+class Forbidden(ClusterRefused):
+    """The credentials are good, but not for this."""
 
 
 class KindMissing(ClusterRefused):

@@ -30,6 +30,7 @@ CONTROLLER_REVISION: Final = Kind("apps/v1", "ControllerRevision", "controllerre
 POD: Final = Kind("v1", "Pod", "pods")
 SERVICE: Final = Kind("v1", "Service", "services")
 SECRET: Final = Kind("v1", "Secret", "secrets")
+NAMESPACE: Final = Kind("v1", "Namespace", "namespaces")
 EVENT: Final = Kind("v1", "Event", "events")
 LEASE: Final = Kind("coordination.k8s.io/v1", "Lease", "leases")
 POD_DISRUPTION_BUDGET: Final = Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")

@@ -19,7 +19,7 @@ from slackwater.api.crd import RESOURCES
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
-from slackwater.cli.access import cluster
+from slackwater.cli.access import cluster, missing_namespace
 from slackwater.cli.doctor import installation, rights
 from slackwater.cli.doctor.asking_cluster import (
     find_operators,
@@ -47,11 +47,18 @@ async def examine(context: str | None, namespace: str | None, with_kafka: bool) 
         connections = await _read_connections(api, namespace)
         return [
             installation.cluster_finding(version_of_it, api.host),
+            *await _place(api, namespace),
             *await _definitions(api),
             *await _operators(api, namespace, connections),
             *rights.plugin_findings(await own_rights(api, namespace), namespace),
             *await _connections(api, namespace, connections, with_kafka),
         ]
+
+
+async def _place(api: KubernetesApi, namespace: str | None) -> list[Finding]:
+    """Nothing of a namespace that is there, or that one may not look for."""
+    words = "" if namespace is None else await missing_namespace(api, namespace)
+    return [Finding(Mark.MISSING, f"namespace {namespace}", words)] if words else []
 
 
 async def _definitions(api: KubernetesApi) -> list[Finding]:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from slackwater.adapters.cluster.errors import KindMissing
 from slackwater.adapters.cluster.paths import DEPLOYMENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
-from slackwater.cli.access import cluster, not_installed
+from slackwater.cli.access import cluster, missing_namespace, not_installed
 from slackwater.cli.errors import CannotBeImported
 from slackwater.cli.importing.manifest import Imported, Said, imported
 from slackwater.cli.options import in_yaml
@@ -21,7 +21,9 @@ async def read_and_import(context: str | None, namespace: str, kind_name: str, n
         workload = await api.read(kind, namespace, name)
         if workload is None:
             found, _ = await api.list_all(kind, namespace)
-            raise CannotBeImported(_who_is_there(kind, namespace, name, [each["metadata"]["name"] for each in found]))
+            there = [each["metadata"]["name"] for each in found]
+            nowhere = "" if there else await missing_namespace(api, namespace)
+            raise CannotBeImported(nowhere or _who_is_there(kind, namespace, name, there))
         try:
             connections, _ = await api.list_all(KAFKA_CONNECTION, namespace)
         except KindMissing as error:
