@@ -7,9 +7,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from slackwater.cli import failures
 from slackwater.cli.main import app
@@ -34,9 +37,15 @@ class Done:
         return self.err.removeprefix("Error: ").rstrip("\n")
 
 
+@cache
+def command_line() -> Any:
+    """All commands. The app would put them together anew for each call, which takes longer than many a test."""
+    return typer.main.get_command(app)
+
+
 def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
     capsys.readouterr()
-    code = failures.run(lambda: app(list(arguments), prog_name="slackwater", standalone_mode=False))
+    code = failures.run(lambda: command_line()(list(arguments), prog_name="slackwater", standalone_mode=False))
     captured = capsys.readouterr()
     return Done(code, captured.out, captured.err)
 

@@ -192,14 +192,11 @@ users: [{name: u, user: {}}]
 ASKING: Final = [
     ["status", "payments", "--watch"],
     ["status", "payments", "--wait"],
-    ["observe", "payments"],
-    ["explain", "payments"],
-    ["members", "payments"],
     ["lag", "payments", "--watch"],
-    ["history", "payments"],
     ["list"],
-    *([word, "payments"] for word in ("pause", "resume", "promote", "abort", "retry", "restart", "approve")),
+    ["pause", "payments"],
 ]
+"""One of each kind; `test_every_command` tries them all."""
 
 
 @pytest.mark.parametrize("command", ASKING, ids=" ".join)
