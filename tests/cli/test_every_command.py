@@ -152,14 +152,27 @@ def test_an_empty_kubeconfig_variable_is_none(
     assert (done.code, done.err, NAME in done.out) == (0, "", True)
 
 
-def test_a_context_of_a_cluster_that_is_not_in_the_file(
-    tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = kubeconfig(tmp_path / "config", "https://c")
-    file.write_text(file.read_text().replace("cluster: c\n", "cluster: d\n"))
+BROKEN = {
+    "a cluster that is not in it": ("cluster: c\n", "cluster: d\n", "context home names cluster d, which is not in"),
+    "a user that is not in it": ("user: u\n", "user: v\n", "context home names user v, which is not in"),
+    "a server that is no address": ("server: https://", "server: ", "consumergroups is no URL: see that the cluster"),
+    "a server's certificate that is none": (
+        "server:",
+        "certificate-authority: /nowhere.crt\n    server:",
+        "/nowhere.crt): set KUBECONFIG, or choose a context that exists.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_kubeconfig_with(what: str, tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new, words = BROKEN[what]
+    file = kubeconfig(tmp_path / "config", f"https://{SILENT}")
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
     monkeypatch.setenv("KUBECONFIG", str(file))
-    said = sentence_of(typed(capsys, "list"))
-    assert said.endswith("set KUBECONFIG, or choose a context that exists.\n")
+    assert words in sentence_of(typed(capsys, "list"))
 
 
 def test_the_operator_takes_no_name(capsys: Capsys) -> None:

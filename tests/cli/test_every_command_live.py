@@ -13,7 +13,7 @@ import pytest
 from slackwater.core.recording import write_world
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.cli import builders
-from tests.cli.command import ran
+from tests.cli.command import ran, typed
 from tests.cli.command_rows import ROWS, cells
 from tests.cli.every_command import NAME, SILENT, Case, Place, sentence_of, try_cell
 from tests.e2e.cluster import Cluster, Json
@@ -76,7 +76,7 @@ def test_it_says_what_is_missing(
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        (Case.NOT_LET_IN, "Unauthorized (401): log in anew, for the credentials are wrong or have expired.\n"),
+        (Case.NOT_LET_IN, "Unauthorized (401): log in anew, for the credentials are missing, wrong or expired.\n"),
         (
             Case.FORBIDDEN,
             'cannot list resource "consumergroups" in API group "slackwater.dev" at the cluster scope (403):',
@@ -88,6 +88,21 @@ def test_the_operator_is_refused(case: Case, words: str, places: dict[Case, Plac
     done = ran("run", environment=environment)
     assert done.code == 1
     assert words in sentence_of(done)
+
+
+def test_who_shows_no_credentials_is_told_to_log_in(
+    places: dict[Case, Place], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a log-in plugin of the kubeconfig fails."""
+    content = json.loads(places[Case.NOT_LET_IN].kubeconfig.read_text())
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "false", "interactiveMode": "Never"}
+    (user,) = content["users"]
+    file = tmp_path / "plugin"
+    file.touch(mode=0o600)
+    file.write_text(json.dumps({**content, "users": [{**user, "user": {"exec": plugin}}]}))
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    said = sentence_of(typed(capsys, "list"))
+    assert "log in anew, for the credentials are missing, wrong or expired, or use another --context." in said
 
 
 @contextmanager

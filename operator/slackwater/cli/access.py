@@ -57,7 +57,7 @@ def check_kubeconfig(context: str | None) -> None:
 def way_out(error: Forbidden | NotLetIn) -> str:
     """What whoever was refused can do."""
     if isinstance(error, NotLetIn):
-        return "log in anew, for the credentials are wrong or have expired"
+        return "log in anew, for the credentials are missing, wrong or expired"
     return "ask for a role that allows it"
 
 

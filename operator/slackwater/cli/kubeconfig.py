@@ -27,6 +27,8 @@ class Kubeconfig:
 
     where: str
     contexts: Mapping[str, Mapping[str, Any]]
+    clusters: frozenset[str]
+    users: frozenset[str]
     current: str
 
     def context(self, name: str | None) -> Mapping[str, Any]:
@@ -38,7 +40,12 @@ class Kubeconfig:
             close = get_close_matches(chosen, self.contexts, n=1)
             hint = f"did you mean {close[0]}?" if close else self._there()
             raise ClusterRefused(f"there is no context {chosen} in {self.where}: {hint}")
-        return self.contexts[chosen]
+        context = self.contexts[chosen]
+        for what, there in (("cluster", self.clusters), ("user", self.users)):
+            if (named := context.get(what)) and named not in there:
+                message = f"context {chosen} names {what} {named}, which is not in {self.where}"
+                raise ClusterRefused(f"{message}: correct it, or use another --context")
+        return context
 
     def _there(self) -> str:
         return f"there are {listing(sorted(self.contexts))}" if self.contexts else "there is none at all"
@@ -65,13 +72,20 @@ def read_kubeconfig() -> Kubeconfig:
         message = f"no Kubernetes cluster is configured, for there is no file {named}: set KUBECONFIG to your cluster's"
         raise ClusterRefused(message)
     contexts: dict[str, Mapping[str, Any]] = {}
+    clusters, users = set[str](), set[str]()
     current = ""
     for path in found:
         document = _read(path)
         for item in document.get("contexts") or ():
             contexts.setdefault(str(item["name"]), item.get("context") or {})
+        clusters |= _names(document, "clusters")
+        users |= _names(document, "users")
         current = str(document.get("current-context") or current)
-    return Kubeconfig(named, contexts, current)
+    return Kubeconfig(named, contexts, frozenset(clusters), frozenset(users), current)
+
+
+def _names(document: Mapping[str, Any], part: str) -> set[str]:
+    return {str(item["name"]) for item in document.get(part) or () if isinstance(item, Mapping) and "name" in item}
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -36,6 +36,9 @@ TIMEOUT_S: Final = 15.0
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
 MERGE: Final = "application/merge-patch+json"
 
+_ANONYMOUS: Final = 'User "system:anonymous"'
+"""Whoever showed no credentials, as when a log-in plugin of the kubeconfig fails: the package goes on without."""
+
 _VERSION: Final = Kind("", "Info", "version")
 """No resource: it stands outside of all API groups."""
 
@@ -202,6 +205,8 @@ class KubernetesApi:
 
 
 def _in_words(error: BaseException) -> str:
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
+        return f"{error} is no URL"
     if isinstance(error, aiohttp.ClientConnectorError) and (number := error.os_error.errno or 0) > 0:
         return f"{error.host}:{error.port} cannot be reached ({os.strerror(number).lower()})"
     return str(error) or type(error).__name__
@@ -213,7 +218,7 @@ def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
     except ValueError:
         reason = text.decode(errors="replace")
     message = f"the Kubernetes API refused {what}: {reason} ({status})"
-    if status == 401:
+    if status == 401 or _ANONYMOUS in reason:
         return NotLetIn(message)
     if status == 403:
         return Forbidden(message)
