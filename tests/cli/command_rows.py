@@ -209,6 +209,14 @@ ROWS: Final[Mapping[str, Row]] = {
             Case.NO_BROKER: Succeeds(_ASKS_NO_BROKER, "kind: ConsumerGroup"),
         },
     ),
+    "adopt": _of_a_group(
+        "adopt",
+        "--dry-run",
+        no_broker=ShownBy(
+            "tests/cli/test_adopting.py::test_members_that_cannot_be_seen_are_said_not_to_be_compared",
+            "it goes on, and says what is not compared",
+        ),
+    ),
     "reason": _needs_no_cluster(
         "its texts are its own",
         "reason",
