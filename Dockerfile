@@ -56,7 +56,7 @@ RUN touch /tmp/nothing.py \
     done
 
 FROM java AS pipeline
-# The file system may be read-only: Spark and Java write to /tmp only.
+# The file system may be read-only but for /tmp, the home and the working directory, which Spark writes to.
 ENV PATH=/opt/slackwater/bin:/usr/local/bin:/usr/bin:/bin \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1

@@ -36,7 +36,7 @@ RELEASE: Final = "slackwater"
 CRON_JOB: Final = f"{RELEASE}-pipeline"
 GROUP: Final = ("shop", "payments")
 NEVER: Final = "0 0 30 2 *"
-WITHIN_S: Final = 400.0
+WITHIN_S: Final = 800.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,8 @@ def password() -> Json:
 
 
 def test_the_image_tells_what_it_can_do(scheduled: Scheduled) -> None:
-    assert "ingest, audit, recommend, report" in scheduled.run_entrypoint("help", "pipeline", "--help")
+    said = scheduled.run_entrypoint("help", "pipeline", "--help")
+    assert {"ingest", "audit", "report", "recommend"} <= {line.split()[0] for line in said.splitlines() if line.strip()}
 
 
 def test_a_run_takes_all_telemetry_in_and_recommends(scheduled: Scheduled) -> None:
