@@ -1,4 +1,6 @@
-# The operator's image. docker, podman and buildah build it alike:  docker build -t slackwater/operator:dev .
+# The operator's image and the pipeline's. docker, podman and buildah build them alike:
+#   docker build -t slackwater/operator:dev .
+#   docker build -t slackwater/pipeline:dev --target pipeline .
 ARG PYTHON=python:3.11-slim-bookworm
 
 FROM ${PYTHON} AS dependencies
@@ -21,7 +23,50 @@ RUN /opt/pip/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel
  && /opt/pip/bin/pip --python /opt/slackwater/bin/python3 install --no-cache-dir --no-deps --no-index \
       --prefix /opt/package /tmp/wheel/*.whl
 
-FROM ${PYTHON}
+FROM ${PYTHON} AS java
+# The Java package's manual pages are linked into a folder that slim images do not have. Its version is the newest of the
+# distribution's release: a pinned one would soon be gone from its archive. Hadoop, within Spark, asks for the user's name.
+# hadolint ignore=DL3008
+RUN mkdir -p /usr/share/man/man1 \
+ && apt-get update \
+ && apt-get install -y --no-install-recommends openjdk-17-jre-headless \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc /usr/share/man \
+ && echo slackwater:x:65532:65532::/tmp:/usr/sbin/nologin >> /etc/passwd
+
+FROM java AS spark
+ARG PIP_NO_INDEX
+ARG PIP_FIND_LINKS
+ENV PATH=/opt/slackwater/bin:/usr/local/bin:/usr/bin:/bin
+COPY --from=dependencies /opt /opt
+COPY requirements/pipeline.txt /src/requirements/
+# pyspark comes as source only, which is built with the locked tools.
+RUN /opt/pip/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --require-hashes --wheel-dir /tmp/wheels \
+      -r /src/requirements/pipeline.txt \
+ && /opt/pip/bin/pip --python /opt/slackwater/bin/python3 install --no-cache-dir --no-deps --no-index /tmp/wheels/*.whl \
+ && rm -rf /tmp/wheels
+COPY operator/slackwater/pipeline/packages.py /src/
+# Spark fetches its connector for Kafka here, so that it need not when it runs; from ~/.m2/repository where that has it.
+# What Spark brings itself stays as it is. Not every builder gives its own name an address.
+RUN touch /tmp/nothing.py \
+ && connector="$(PYTHONPATH=/src python3 -c 'import packages; print(packages.KAFKA_CONNECTOR)')" \
+ && SPARK_LOCAL_HOSTNAME=localhost spark-submit --packages "$connector" --conf spark.jars.ivy=/tmp/ivy /tmp/nothing.py \
+ && home="$(python3 -c 'import pyspark; print(pyspark.__path__[0])')" \
+ && for jar in /tmp/ivy/jars/*.jar; do \
+      test -e "$home/jars/${jar#*_}" || mv "$jar" "$home/jars/${jar#*_}" || exit 1; \
+    done
+
+FROM java AS pipeline
+# The file system may be read-only but for /tmp, the home and the working directory, which Spark writes to.
+ENV PATH=/opt/slackwater/bin:/usr/local/bin:/usr/bin:/bin \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1
+USER 65532:65532
+ENTRYPOINT ["slackwater"]
+COPY --from=spark /opt/slackwater /opt/slackwater
+COPY --from=package /opt/package /opt/slackwater
+
+# The last one, which is built where none is named.
+FROM ${PYTHON} AS operator
 # The file system may be read-only: nothing is written at run time, byte code included. kopf asks for the user's name,
 # and the number below stands in no list of users.
 ENV PATH=/opt/slackwater/bin:/usr/local/bin:/usr/bin:/bin \

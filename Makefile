@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 CHART_CRDS := charts/slackwater/files/crds
-IMAGE := slackwater/operator:dev
+TARGET := operator
 
 # The modules of a run are shared out to these: their tests wait more than they compute.
 WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
@@ -43,7 +43,7 @@ check: setup ## What needs no sandbox, in less than a minute: lint, types, layer
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline e2e faults crashes failover chart-check bench
+.PHONY: lint types layers unit explore pipeline e2e faults pipeline-pod crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -69,6 +69,9 @@ e2e: setup ## The tests against the sandbox, which must be up: modules side by s
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py
 
+pipeline-pod: setup ## The pipeline's image: built, looked into, and run by the chart's CronJob; the sandbox must be up
+	@$(BIN)/pytest -m "e2e and long" tests/sandbox/test_pipeline_image_content.py tests/e2e/test_pipeline_in_cluster.py
+
 crashes: setup ## The operator killed after every single write, of rollouts, upgrades and handovers; the sandbox must be up
 	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(HANGS) tests/e2e/test_faults_crashes.py \
 	  tests/e2e/test_upgrade_faults_crashes.py tests/e2e/test_handover_crashes.py
@@ -90,11 +93,11 @@ sandbox-up: setup ## Start a real Kafka and a real Kubernetes on this machine (t
 sandbox-down: setup ## Stop them, and leave nothing behind
 	@$(BIN)/python -m sandbox down
 
-image: ## Build the operator's image with docker or podman where one runs; else, as root, with buildah into build/operator.tar
+image: ## Build the operator's image (TARGET=pipeline: the other) with docker or podman; else, as root, into build/
 	@for engine in docker podman; do \
-	  if $$engine info >/dev/null 2>&1; then exec $$engine build --tag $(IMAGE) .; fi; \
+	  if $$engine info >/dev/null 2>&1; then exec $$engine build --target $(TARGET) --tag slackwater/$(TARGET):dev .; fi; \
 	done; \
-	$(MAKE) --no-print-directory setup && $(BIN)/python -m sandbox image --to build/operator.tar
+	$(MAKE) --no-print-directory setup && $(BIN)/python -m sandbox image $(TARGET)
 
 ##@ What is generated
 .PHONY: crds chart-docs dashboard schemas docs docs-pages sbom lock clean
@@ -129,8 +132,9 @@ UV = $(or $(wildcard $(BIN)/uv),$(shell command -v uv),$(error `make lock` needs
 lock: ## Pin all packages anew (LOCK_FLAGS=--upgrade: to their newest versions); needs uv
 	$(LOCK) pyproject.toml --output-file requirements/operator.txt
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
+	$(LOCK) pyproject.toml --extra pipeline --constraint requirements/operator.txt --output-file requirements/pipeline.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra pipeline --group dev \
-	  --constraint requirements/operator.txt --constraint requirements/build.txt --output-file requirements/dev.txt
+	  --constraint requirements/pipeline.txt --constraint requirements/build.txt --output-file requirements/dev.txt
 	$(LOCK) requirements/consumer.in --no-header --no-annotate \
 	  --constraint requirements/operator.txt --output-file sandbox/images/consumer/requirements.txt
 

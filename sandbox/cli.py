@@ -52,10 +52,11 @@ def up(
     brokers: Annotated[int | None, typer.Option(help="How many Kafka brokers.", min=1, max=3)] = None,
     no_cluster: Annotated[bool, typer.Option("--no-cluster", help="Start only Kafka.")] = False,
     no_images: Annotated[bool, typer.Option("--no-images", help="Build and load no images.")] = False,
+    pipeline: Annotated[bool, typer.Option("--pipeline", help="The pipeline's image, too: a large one.")] = False,
 ) -> None:
     """Start everything that is not up yet, and wait until it is ready. Needs root: see docs/sandbox.md."""
     layout = Layout.from_environment()
-    lifecycle.up(layout, lifecycle.Wish(brokers, cluster=not no_cluster, images=not no_images))
+    lifecycle.up(layout, lifecycle.Wish(brokers, not no_cluster, not no_images, pipeline))
     state = read_state(layout)
     if not no_cluster:
         note(f"Kubernetes: export KUBECONFIG={state['kubeconfig']}")
@@ -91,11 +92,15 @@ def status() -> None:
 
 @app.command()
 def image(
-    to: Annotated[Path, typer.Option(help="Where to write it.", dir_okay=False)] = Path("build/operator.tar"),
+    which: Annotated[images.Released, typer.Argument(help="Whose.")] = images.Released.OPERATOR,
+    to: Annotated[
+        Path | None, typer.Option(help="Where to write it.", dir_okay=False, show_default="build/WHICH.tar")
+    ] = None,
 ) -> None:
-    """Build the operator's image where there is neither docker nor podman: a docker archive. Needs root."""
-    lifecycle.write_operator_image(Layout.from_environment(), to)
-    note(f"{images.OPERATOR} is in {to}: load it, for example by `ctr images import {to}`")
+    """Build the operator's or the pipeline's image, without docker and podman: a docker archive. Needs root."""
+    archive = to or Path("build") / f"{which}.tar"
+    lifecycle.write_image(Layout.from_environment(), which, archive)
+    note(f"slackwater/{which}:dev is in {archive}: load it, for example by `ctr images import {archive}`")
 
 
 @app.command()

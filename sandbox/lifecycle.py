@@ -58,11 +58,15 @@ def _locked(lock: TextIO) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What `up` is asked for: the number of brokers (None: keep those that are up, else 1), a cluster, its images."""
+    """What `up` is asked for: the number of brokers (None: keep those that are up, else 1), a cluster, its images.
+
+    `pipeline`: the pipeline's image among them, which is large.
+    """
 
     brokers: int | None = None
     cluster: bool = True
     images: bool = True
+    pipeline: bool = False
 
 
 def up(layout: Layout, wish: Wish, environment: Mapping[str, str] = os.environ) -> None:
@@ -89,11 +93,11 @@ def up(layout: Layout, wish: Wish, environment: Mapping[str, str] = os.environ) 
     # Building images takes minutes when something has changed, and changes nothing that another command would use.
     if wish.images:
         with exclusive(layout, IMAGES):
-            _load_images(layout, choice)
+            _load_images(layout, choice, pipeline=wish.pipeline)
 
 
-def write_operator_image(layout: Layout, target: Path) -> None:
-    """Build the operator's image if its files have changed, and write it to `target` as a docker archive.
+def write_image(layout: Layout, which: images.Released, target: Path) -> None:
+    """Build the image if its files have changed, and write it to `target` as a docker archive.
 
     Raises MissingPrerequisite, and CommandFailed when the build fails.
     """
@@ -103,7 +107,7 @@ def write_operator_image(layout: Layout, target: Path) -> None:
             todo="Run it with sudo, or install docker or podman.",
         )
     with exclusive(layout, IMAGES):
-        archive = images.ensure_operator_image(layout)
+        archive = images.ensure_released_image(layout, which)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(archive, target)
 
@@ -156,11 +160,11 @@ def _note_cluster(layout: Layout, choice: Choice) -> None:
         update_state(layout, cluster=choice.cluster, kubeconfig=str(choice.kubeconfig or layout.kubeconfig))
 
 
-def _load_images(layout: Layout, choice: Choice) -> None:
+def _load_images(layout: Layout, choice: Choice, *, pipeline: bool) -> None:
     if choice.cluster is ClusterProvider.OWN:
-        images.load_images(layout)
+        images.load_images(layout, pipeline=pipeline)
     elif choice.cluster is ClusterProvider.KIND:
-        for archive in images.ensure_images(layout).values():
+        for archive in images.ensure_images(layout, pipeline=pipeline).values():
             kind.import_image(archive)
     elif choice.cluster is ClusterProvider.GIVEN:
         note("Your own cluster is used: bring it the images yourself (docs/sandbox.md).")

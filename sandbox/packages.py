@@ -42,6 +42,7 @@ IMAGES = (
     Package("buildah", "buildah", "builds the images"),
     Package("debootstrap", "debootstrap", "makes the root file system they start from"),
 )
+MAVEN = (Package("maven", "mvn", "fetches jars"),)
 
 
 def ensure_packages(packages: Sequence[Package]) -> None:

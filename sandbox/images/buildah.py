@@ -22,15 +22,18 @@ def build(
     name: str,
     context: Path,
     *,
+    target: str = "",
     arguments: Mapping[str, str] | None = None,
     mounts: Mapping[Path, str] | None = None,
 ) -> str:
     """Build `context`, which holds a Dockerfile, and return the image's id; it replaces what was built as `name`.
 
-    `mounts` are folders that its RUN steps see (source: target) and that no layer holds. Raises CommandFailed.
+    `target`: the stage to build, if not the last. `mounts` are folders that its RUN steps see (source: target) and that
+    no layer holds. Raises CommandFailed.
     """
     options = [f"--build-arg={key}={value}" for key, value in (arguments or {}).items()]
     options += [f"--volume={source}:{target}:ro" for source, target in (mounts or {}).items()]
+    options += [f"--target={target}"] if target else []
     replaced = _id(layout, name)
     with tempfile.NamedTemporaryFile("r") as identity:
         words = ["build", "--layers", "--pull-never", f"--tag={name}", f"--iidfile={identity.name}", *options]

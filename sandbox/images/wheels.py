@@ -14,6 +14,8 @@ from sandbox.console import step
 from sandbox.layout import Layout
 
 _DOWNLOAD_S = 900.0
+# No wheel of it is published: the image's build makes one.
+_SOURCE_ONLY = "pyspark"
 # The images' Python, whichever one runs the sandbox. These platforms are what Debian 12's glibc 2.36 can load.
 _PYTHON = "3.11"
 _PLATFORMS = ("manylinux2014", *(f"manylinux_2_{minor}" for minor in (17, 24, 27, 28, 31, 34)))
@@ -27,7 +29,8 @@ def ensure_wheels(layout: Layout, requirements: Sequence[Path]) -> Path:
         return wheels
     partial = layout.cache / f"wheels-{key}.partial"
     shutil.rmtree(partial, ignore_errors=True)
-    target = ["--only-binary=:all:", "--python-version", _PYTHON, "--implementation", "cp"]
+    target = ["--only-binary=:all:", f"--no-binary={_SOURCE_ONLY}"]
+    target += ["--python-version", _PYTHON, "--implementation", "cp"]
     target += [word for name in _PLATFORMS for word in ("--platform", f"{name}_{platform.machine()}")]
     for path in requirements:
         with step(f"Fetch the wheels that {path.name} names", "once, checked against its hashes"):

@@ -9,10 +9,9 @@ from pathlib import Path
 from sandbox import commands
 from sandbox.console import step
 from sandbox.layout import Layout
-from sandbox.packages import Package, ensure_packages
+from sandbox.packages import MAVEN, ensure_packages
 
 _POM = Path(__file__).with_name("pom.xml")
-_MAVEN = (Package("maven", "mvn", "fetches Kafka's jars"),)
 _DOWNLOAD_S = 540.0
 
 
@@ -26,7 +25,7 @@ def ensure_libraries(layout: Layout) -> Path:
     libraries = layout.cache / f"kafka-{key}"
     if libraries.exists():
         return libraries
-    ensure_packages(_MAVEN)
+    ensure_packages(MAVEN)
     partial = layout.cache / f"kafka-{key}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={partial}"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from slackwater.adapters.telemetry.sinks import Line
-from slackwater.adapters.telemetry.topic import TopicSink
 from slackwater.api.recommendation import Recommendation
-from slackwater.api.telemetry.events import read_line, write_line
 from slackwater.core.tuning.reading import advice_of
 from slackwater.pipeline.tables import Table, read
 from tests.adapters.kafka.running_consumers import CLASSIC, RunningConsumer, running
@@ -22,6 +18,7 @@ from tests.e2e.waiting import wait_for
 from tests.pipeline.commands import succeeded
 from tests.pipeline.recommend.following import followed, records_of, topics_of_ones_own
 from tests.pipeline.recommend.months import RESTARTS, a_month
+from tests.pipeline.sending import send
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,16 +38,6 @@ class Chain:
     page: str
     said: dict[str, str]
     events: int
-
-
-async def _recorded(servers: str, topic: str, events: Sequence[str]) -> None:
-    async def settings() -> dict[str, str]:
-        return {"bootstrap.servers": servers}
-
-    sink = TopicSink(topic, settings)
-    told = map(read_line, events)
-    assert await sink.write([Line(each.key, write_line(each)) for each in told]) == 0
-    await sink.close()
 
 
 def _played(servers: str, group_id: str, topic: str) -> None:
@@ -91,7 +78,7 @@ def chain(
         admin = AdminClient({"bootstrap.servers": bootstrap_servers})
         events = a_month({**who, "cluster": admin.list_topics(timeout=30).cluster_id})
         _played(bootstrap_servers, orders, orders)
-        asyncio.run(_recorded(bootstrap_servers, told, events))
+        send(bootstrap_servers, told, events)
         said = {
             "ingest": succeeded("pipeline", "ingest", lake, brokers, f"--topic={told}", "--once"),
             "audit": succeeded("pipeline", "audit", lake, brokers),

@@ -35,6 +35,14 @@ def test_bases_are_arguments_or_stages_or_nothing(dockerfile: Path) -> None:
 
 
 @each
-def test_the_last_stage_runs_as_a_number_that_is_not_root(dockerfile: Path) -> None:
-    last = dockerfile.read_text().rpartition("\nFROM ")[2]
-    assert re.findall(r"^USER (\S+)$", last, re.MULTILINE) == ["65532:65532"]
+def test_what_is_run_runs_as_a_number_that_is_not_root(dockerfile: Path) -> None:
+    stages = re.split(r"^FROM ", dockerfile.read_text(), flags=re.MULTILINE)
+    run = [stage for stage in stages if re.search(r"^(ENTRYPOINT|CMD) ", stage, re.MULTILINE)]
+    assert run
+    assert run[-1] == stages[-1]
+    for stage in run:
+        assert re.findall(r"^USER (\S+)$", stage, re.MULTILINE) == ["65532:65532"]
+
+
+def test_the_operators_image_is_built_where_none_is_named() -> None:
+    assert re.findall(r"^FROM .* AS (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[-1] == "operator"

@@ -1,4 +1,7 @@
-"""Spark fetches its packages with Ivy, whose cache breaks when two processes fill it at the same time."""
+"""Spark fetches its packages with Ivy, whose cache breaks when two processes fill it at the same time.
+
+Imports nothing of ours: the Dockerfile reads the connector's name here before the rest is there.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+KAFKA_CONNECTOR: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+"""The newest whose dependencies resolve whole (F30)."""
 _IVY_HOME: Final = "~/.ivy2.5.2"
 """Spark 4's own default for `spark.jars.ivy`."""
 

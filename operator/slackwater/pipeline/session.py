@@ -22,13 +22,11 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from slackwater.pipeline.errors import JobFailed, NotInstalled
-from slackwater.pipeline.packages import fetching_alone
+from slackwater.pipeline.packages import KAFKA_CONNECTOR, fetching_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KAFKA_CONNECTOR: Final = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
-"""The newest whose dependencies resolve whole (F30)."""
 _KAFKA_CLASS: Final = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _JAVA: Final = "Java 17 or 21"
 _NEEDED: Final = ("pyspark", "numpy", "pandas", "pyarrow", "scipy")

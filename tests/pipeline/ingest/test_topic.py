@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import NewTopic
 
-from slackwater.pipeline.session import KAFKA_CONNECTOR
+from slackwater.pipeline.packages import KAFKA_CONNECTOR
 from tests.adapters.kafka.own_broker import own_broker
 from tests.pipeline.recommend.following import make_topic
 from tests.pipeline.telling import event

@@ -81,6 +81,7 @@ spec:
   {{- end }}
   containers:
     - name: {{ .container }}
+      workingDir: /tmp
       env:
         - name: HOME
           value: /tmp
