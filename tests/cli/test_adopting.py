@@ -272,7 +272,7 @@ def test_fields_of_the_spec_get_one_manager_and_all_others_keep_theirs() -> None
     def managed(manager: str, fields: Json, **more: Any) -> Json:
         return {"manager": manager, "operation": "Update", "fieldsV1": fields, **more}
 
-    labels = {"f:metadata": {"f:labels": {"f:team": {}}}}
+    labels: Json = {"f:metadata": {"f:labels": {"f:team": {}}}}
     helm = managed("helm", {**labels, "f:spec": {"f:template": {"f:spec": {"f:volumes": {}}}, "f:replicas": {}}})
     hpa = managed("hpa", {"f:spec": {"f:replicas": {}}}, subresource="scale")
     kubectl = managed("kubectl-edit", {"f:spec": {"f:template": {"f:spec": {"f:hostNetwork": {}}}}})
