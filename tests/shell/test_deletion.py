@@ -73,6 +73,16 @@ async def test_what_is_orphaned_stays_with_its_pods_and_members(collector: str) 
     assert stage.connections.kafka.removed == []
 
 
+async def test_members_of_somebody_elses_stateful_set_are_not_taken_out() -> None:
+    """It has the group's name, and so have its members, but it was never adopted."""
+    stage = Stage()
+    stage.add_pods(owner="somebody")
+    assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
+    assert stage.connections.kafka.removed == []
+    assert stage.is_gone
+
+
 async def test_only_our_members_are_taken_out() -> None:
     stage = Stage()
     theirs = stranger(instance_id="reports-0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -53,10 +53,11 @@ class Deletion:
         """Returns in how many seconds to go on; None when there is nothing left to do. Raises ClusterFailed."""
         if FINALIZER not in group.metadata.finalizers:
             return None
-        if await self._is_let_go(group):
+        workloads = await read_workloads(self._api, group.namespace, group.name)
+        if _is_let_go(group, workloads):
             await self._end(group, obj)
             return None
-        if not await self._pods_are_gone(group):
+        if not await self._pods_are_gone(group, workloads):
             return AGAIN_S
         connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
         if connection is None:
@@ -71,18 +72,6 @@ class Deletion:
         await self._end(group, obj)
         return None
 
-    async def _is_let_go(self, group: ConsumerGroup) -> bool:
-        """Deleted with `--cascade=orphan`: its pods stay, and so do their members.
-
-        The garbage collector may have done its part, and taken its finalizer away, before anybody looked: then a
-        StatefulSet with our label has pods, and no owner.
-        """
-        if _ORPHAN in group.metadata.finalizers:
-            return True
-        found = await read_workloads(self._api, group.namespace, group.name)
-        freed = [to_workload(each) for each in found if group_of(each) == group.name]
-        return bool(freed) and not any(each.owner_uid for each in freed)
-
     async def _end(self, group: ConsumerGroup, obj: Json) -> None:
         """Let the object go."""
         rest = [finalizer for finalizer in group.metadata.finalizers if finalizer != FINALIZER]
@@ -90,9 +79,8 @@ class Deletion:
         if rest:  # without any the object is gone, and must not come back after the watch has said so
             self._take_in(written)
 
-    async def _pods_are_gone(self, group: ConsumerGroup) -> bool:
-        found = await read_workloads(self._api, group.namespace, group.name)
-        ours = [each for each in map(to_workload, found) if each.owner_uid == group.metadata.uid]
+    async def _pods_are_gone(self, group: ConsumerGroup, workloads: Sequence[Json]) -> bool:
+        ours = [each for each in map(to_workload, workloads) if each.owner_uid == group.metadata.uid]
         for workload in ours:
             await self._api.delete(STATEFUL_SET, group.namespace, workload.name, workload.uid)
         if ours:
@@ -135,6 +123,18 @@ class Deletion:
             await self._api.apply_status(CONSUMER_GROUP, metadata.namespace, metadata.name, metadata.uid, status)
         )
         await post(self._api, group, Note(error.reason, message, warning=True), self._now())
+
+
+def _is_let_go(group: ConsumerGroup, workloads: Sequence[Json]) -> bool:
+    """The pods are not ours any more, or never were: they stay, and so do their members.
+
+    Deleted with `--cascade=orphan`, that is, whether the garbage collector has taken our name off the StatefulSet yet
+    or not; or beside a StatefulSet that was never adopted, whose members may be called just as ours would be.
+    """
+    if _ORPHAN in group.metadata.finalizers:
+        return True
+    theirs = [each for each in workloads if group_of(each) == group.name or each["metadata"]["name"] == group.name]
+    return bool(theirs) and all(to_workload(each).owner_uid != group.metadata.uid for each in workloads)
 
 
 def _unusable(view: GroupObservation | Unobserved) -> KafkaFailed:
