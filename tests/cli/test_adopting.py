@@ -10,12 +10,13 @@ import pytest
 
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.adapters.cluster.translation import REVISION_LABEL
-from slackwater.api.annotations import GROUP_LABEL, PAUSE
-from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged
+from slackwater.api.annotations import GROUP_LABEL, PAUSE, PROTOCOL
+from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
 from slackwater.cli.adopting.steps import ADOPTING, Change, Standing, Wait, next_step, take_fields_over
 from slackwater.cli.errors import CannotBeAdopted
 from slackwater.core.history import GroupHistory
 from slackwater.core.observation import KafkaView, Unobserved
+from slackwater.core.protocol.profile import Profile
 from slackwater.core.reasons import Reason
 from tests.api.manifests import consumer_group
 from tests.core.factories import members, observation, stranger
@@ -43,7 +44,7 @@ class Cluster:
     def __init__(self, **spec: Any) -> None:
         group = consumer_group(NAME, replicas=REPLICAS)
         group["metadata"] |= {"namespace": "shop", "uid": "uid-of-group", "resourceVersion": "1", "generation": 1}
-        template: Json = {"metadata": {"labels": {"app": NAME}}, "spec": {"containers": [{"name": "app"}]}}
+        template: Json = {"metadata": {"labels": {"app": NAME}}, "spec": {"containers": [{"name": "consumer"}]}}
         self.group: Json = group
         self.workload: Json = {
             "metadata": {
@@ -187,6 +188,7 @@ def test_a_pod_lost_at_any_step_costs_no_other_and_is_seen(step: int, lost: int)
     [
         ({"volumeClaimTemplates": [{"metadata": {"name": "data"}}]}, "has volumeClaimTemplates (data)"),
         ({"ordinals": {"start": 1}}, "do not start with 0"),
+        ({"selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}, "by matchExpressions"),
     ],
 )
 def test_what_a_group_cannot_have_is_refused(spec: Json, words: str) -> None:
@@ -199,6 +201,47 @@ def test_a_template_that_the_selector_does_not_select_is_refused() -> None:
     cluster = Cluster(selector={"matchLabels": {"app": NAME, "tier": "back"}})
     with pytest.raises(CannotBeAdopted, match=r"add tier: back to spec.template.metadata.labels"):
         check_adoptable(cluster.standing)
+
+
+def test_an_autoscaler_is_not_fought_with() -> None:
+    cluster = Cluster()
+    entry = {"manager": "kubectl", "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    cluster.workload["metadata"]["managedFields"] = [entry]
+    check_adoptable(cluster.standing)
+    cluster.workload["metadata"]["managedFields"] = [{**entry, "manager": "kube-controller-manager"}]
+    with pytest.raises(CannotBeAdopted, match="have it scale ConsumerGroup payments first"):
+        check_adoptable(cluster.standing)
+
+
+def test_pods_of_another_protocol_are_refused() -> None:
+    cluster = Cluster()
+    cluster.workload["spec"]["template"]["metadata"]["annotations"] = {PROTOCOL: Profile.CONSUMER.value}
+    with pytest.raises(CannotBeAdopted, match=r"set spec\.protocol\.target"):
+        check_adoptable(cluster.standing)
+    cluster.group["spec"]["protocol"] = {"target": "Consumer"}
+    check_adoptable(cluster.standing)
+
+
+def test_the_consumer_must_be_called_alike() -> None:
+    cluster = Cluster()
+    cluster.workload["spec"]["template"]["spec"]["containers"] = [{"name": "worker"}]
+    with pytest.raises(CannotBeAdopted, match="have no container consumer, but worker"):
+        check_adoptable(cluster.standing)
+
+
+def test_tools_that_would_put_it_back_are_named() -> None:
+    cluster = Cluster()
+    assert list(remarks(cluster.standing)) == []
+    cluster.workload["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "shop"}
+    assert "argocd.argoproj.io/tracking-id" in next(remarks(cluster.standing))
+
+
+def test_what_the_api_server_adds_to_a_strategy_is_not_taken_back() -> None:
+    """Where MaxUnavailableStatefulSet is on."""
+    cluster = Cluster()
+    adopt(cluster, STEPS - 1)
+    cluster.workload["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = 1
+    assert adopt(cluster) == 1
 
 
 def test_somebody_elses_is_refused() -> None:
@@ -255,10 +298,12 @@ def seen(kafka: KafkaView, **spec: Any) -> str | None:
 
 def test_members_are_compared_with_the_pods() -> None:
     assert seen(observation()) is None
+    with pytest.raises(CannotBeAdopted, match=r"not each pod has a member in group payments \(payments-2 not\)"):
+        seen(observation(members(0, 1)))
     with pytest.raises(CannotBeAdopted, match=r"are not its pods' static ones.*set spec.membership"):
         seen(observation((*members(0, 1), stranger())))
-    at_a_pod = replace(stranger(), host="/10.0.0.1")
-    assert seen(observation((at_a_pod,)), membership="Dynamic") is None
+    at_pods = [replace(stranger(), member_id=f"m{n}", host=f"/10.0.0.{n}") for n in (1, 2, 3)]
+    assert seen(observation(tuple(at_pods)), membership="Dynamic") is None
     with pytest.raises(CannotBeAdopted, match="in none of its pods"):
         seen(observation((stranger(),)), membership="Dynamic")
 

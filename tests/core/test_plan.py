@@ -91,6 +91,7 @@ STUCK_NEW = down(2, NEW)
 PARKED = {"current_revision": NEW, "partition": 3}
 CANARY = {"rollout": {"canary": [{"replicas": 1}]}}
 ALL_DOWN: dict[str, Any] = {"pods": (down(0), down(1), down(2)), "kafka": observation((), state=GroupState.EMPTY)}
+IN_ORDER = {"fixed": {"podManagementPolicy": "OrderedReady"}}
 RESTART, OPEN, CLOSE = Purpose.RESTART, Purpose.OPEN_OUT_OF_ORDER, Purpose.CLOSE_OUT_OF_ORDER
 
 TABLE = [
@@ -149,6 +150,17 @@ TABLE = [
     ),
     ("two are down", rolling(pods=(down(0), down(1), pod(2))), Expected(OPEN, ordinal=1)),
     ("all are down", rolling(**ALL_DOWN), Expected(OPEN, ordinal=2)),
+    ("all are down, in order", rolling(**ALL_DOWN, sets=IN_ORDER), Expected(OPEN, ordinal=0)),
+    (
+        "one is down, in order, and one above it cannot be made",
+        rolling(pods=(down(0), pod(1)), sets={**IN_ORDER, "strategy": ON_DELETE, "partition": 0}),
+        Expected(deletes=0, ordinal=0),
+    ),
+    (
+        "one is down, in order, and one below it is being made",
+        rolling(pods=(pod(1), down(2)), sets={**IN_ORDER, "strategy": ON_DELETE, "partition": 0}),
+        Expected(hold=Reason.RESTART_IN_HAND),
+    ),
     (
         "canary is held",
         rolling(spec=CANARY, pods=ONE_NEW, memory={"step": STEP_2}, **MOVING),

@@ -83,6 +83,16 @@ async def test_members_of_somebody_elses_stateful_set_are_not_taken_out() -> Non
     assert stage.is_gone
 
 
+async def test_ours_are_taken_out_although_somebody_else_has_made_a_stateful_set_of_the_groups_name() -> None:
+    """Ours had the other name, and is gone."""
+    stage = Stage()
+    stage.add_pods(owner="somebody")
+    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
+    stage.api.objects["ConsumerGroup", *KEY]["status"] = {"rollout": {"targetHash": "abc"}}
+    assert await stage.run() is None
+    assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+
+
 async def test_only_our_members_are_taken_out() -> None:
     stage = Stage()
     theirs = stranger(instance_id="reports-0")

@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.api.annotations import FINALIZER, PAUSE
+from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE
 from slackwater.core.observation import Unobserved
 from slackwater.core.reasons import Reason
 from slackwater.shell.advice import AdviceBook
@@ -24,7 +24,7 @@ from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
 from slackwater.shell.store import Store
 from slackwater.shell.telemetry import Telemetry
 from tests.api.manifests import template
-from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
+from tests.shell.fakes import CONNECTION, KEY, FakeApi, FakeConnections, connection_object, group_object
 
 CREATE = ["status ConsumerGroup", "apply Service", "apply PodDisruptionBudget", "apply StatefulSet"]
 
@@ -270,20 +270,40 @@ async def test_a_group_that_is_gone_leaves_nothing_behind() -> None:
 
 async def test_a_group_without_a_connection_says_so_and_comes_back() -> None:
     stage = Stage()
-    stage.store.drop(KAFKA_CONNECTION, connection_object())
+    stage.store.drop(KAFKA_CONNECTION, stage.api.objects.pop(("KafkaConnection", *CONNECTION)))
     assert await stage.run_to_rest() == 30.0
     assert stage.condition("RolloutGated")["reason"] == "ConnectionMissing"
     assert ("StatefulSet", *KEY) not in stage.api.objects
 
 
-async def test_a_statefulset_of_somebody_else_is_left_alone() -> None:
-    stage = Stage()
+@pytest.mark.parametrize("protocol", [{}, {"target": "Consumer"}], ids=["any protocol", "a protocol that is refused"])
+async def test_a_statefulset_of_somebody_else_is_left_alone(protocol: dict[str, str]) -> None:
+    stage = Stage(protocol=protocol, client={"library": "Librdkafka", "version": "1.9.0"})
     metadata = {"namespace": KEY.namespace, "name": KEY.name, "uid": "x", "generation": 1, "resourceVersion": "5"}
     theirs = {"metadata": metadata, "spec": {"replicas": 1, "template": {"spec": {"containers": []}}}, "status": {}}
     stage.api.add(STATEFUL_SET, theirs)
     await stage.run_to_rest()
     assert stage.condition("RolloutGated")["reason"] == "ForeignStatefulSet"
     assert stage.api.objects["StatefulSet", *KEY] == theirs
+    assert {write for write in stage.api.writes() if "KafkaConnection" not in write} == {"status ConsumerGroup"}
+    rollout = stage.api.objects["ConsumerGroup", *KEY]["status"].get("rollout") or {}
+    assert not rollout.keys() & {"targetHash", "protocol"}  # what it will begin from is not known before it is adopted
+
+
+@pytest.mark.parametrize("name", [KEY.name, f"{KEY.name}-alt"])
+async def test_what_was_given_back_is_not_joined_by_a_second_fleet(name: str) -> None:
+    """Its pods have the group's instance ids, whatever it is called."""
+    stage = Stage()
+    metadata = {"namespace": KEY.namespace, "name": name, "uid": "x", "generation": 1, "resourceVersion": "5"}
+    theirs = {
+        "metadata": {**metadata, "labels": {GROUP_LABEL: KEY.name}},
+        "spec": {"replicas": 1, "template": {"spec": {"containers": []}}},
+        "status": {},
+    }
+    stage.api.add(STATEFUL_SET, theirs)
+    await stage.run_to_rest()
+    assert stage.condition("RolloutGated")["reason"] == "ForeignStatefulSet"
+    assert "apply StatefulSet" not in stage.api.asked
 
 
 async def test_a_spec_that_cannot_be_read_does_not_keep_its_object_for_ever_without_a_word() -> None:

@@ -59,8 +59,10 @@ def plan(world: World) -> Plan:
         name = world.group.spec.connection_ref.name
         message = f"there is no usable KafkaConnection {name} in this namespace: apply one"
         return Plan(memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0), notes=notes)
-    if world.workload is not None and world.workload.owner_uid != world.group.metadata.uid:
-        return Plan(memory, hold=_in_the_way(world.group.name, world.workload.name, world.workload.owner), notes=notes)
+    foreign = world.workload
+    if foreign is not None and foreign.owner_uid != world.group.metadata.uid:
+        adoptable = foreign.name == world.group.name
+        return Plan(memory, hold=_in_the_way(foreign.name, foreign.owner, adoptable=adoptable), notes=notes)
     memory = without_what_is_asked(world, memory)
     world, as_asked = with_tuning(world, memory), world
     memory = replace(remembered(world, memory), session_bounds=binding_bounds(world))
@@ -144,12 +146,12 @@ def _open_beside(world: World, workload: Workload, template: Template) -> Plan:
         return Plan(world.memory, hold=hold)
     name = handover.other_name(world.group.name, workload.name)
     if name in world.names_taken:
-        return Plan(world.memory, hold=_in_the_way(world.group.name, name, world.names_taken[name]))
+        return Plan(world.memory, hold=_in_the_way(name, world.names_taken[name]))
     return Plan(world.memory, act=handover.opened(name, template.body))
 
 
-def _in_the_way(group: str, name: str, owner: str) -> Hold:
-    adopt = f"kubectl slackwater adopt {name} takes it over without a restart; else " if name == group else ""
+def _in_the_way(name: str, owner: str, *, adoptable: bool = False) -> Hold:
+    adopt = f"kubectl slackwater adopt {name} takes it over without a restart; else " if adoptable else ""
     theirs, nobodys = f"belongs to {owner}: give one of the two", f"is not ours: {adopt}delete it, or give this group"
     message = f"StatefulSet {name} is there already and {theirs if owner else nobodys} another name"
     return Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0)

@@ -41,7 +41,8 @@ def next_move(world: World, workload: Workload, template: Template) -> Move:
         return Move(world.memory, hold=hold)
     if not candidates:
         return Move(world.memory)
-    chosen = next((pod for pod in candidates if pod.ordinal in down), candidates[0])
+    first_down = reversed(candidates) if workload.in_order else candidates
+    chosen = next((pod for pod in first_down if pod.ordinal in down), candidates[0])
     memory, hold = canary_hold(world, workload)
     if hold and chosen.revision != workload.update_revision:
         return Move(memory, act=_close(world, workload, template) if is_open else None, hold=hold)
@@ -76,6 +77,8 @@ def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> 
     for ordinal in range(world.group.spec.replicas - 1, lowest - 1, -1):
         pod = world.pod(ordinal)
         name = f"{workload.name}-{ordinal}"
+        if pod is None and workload.in_order and any(lower < ordinal for lower in down):
+            continue
         if pod is None:
             return Hold(Reason.RESTART_IN_HAND, f"waiting for pod {name} to be made", 1.0)
         if pod.terminating:

@@ -60,6 +60,11 @@ class Workload:
     created_at: float = 0.0
 
     @property
+    def in_order(self) -> bool:
+        """OrderedReady, as an adopted one may be: it makes no pod while one with a lower ordinal is not Ready."""
+        return self.fixed.get("podManagementPolicy") == "OrderedReady"
+
+    @property
     def end(self) -> int:
         """The first ordinal above its own."""
         return self.start + self.replicas

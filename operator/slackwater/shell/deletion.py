@@ -133,7 +133,12 @@ def _is_let_go(group: ConsumerGroup, workloads: Sequence[Json]) -> bool:
     """
     if _ORPHAN in group.metadata.finalizers:
         return True
-    theirs = [each for each in workloads if group_of(each) == group.name or each["metadata"]["name"] == group.name]
+    never_ours = not read_memory(group.status).target_hash
+    theirs = [
+        each
+        for each in workloads
+        if group_of(each) == group.name or (never_ours and each["metadata"]["name"] == group.name)
+    ]
     return bool(theirs) and all(to_workload(each).owner_uid != group.metadata.uid for each in workloads)
 
 

@@ -222,8 +222,10 @@ class Reconciler:
 
 
 def _matters(world: World, decided: Plan) -> bool:
-    """Not to be decided from what a watch said a while ago."""
+    """Not to be decided from what a watch said a while ago; and it tells of StatefulSets with our label only."""
     was, now = world.memory, decided.memory
+    if world.workload is None:
+        return True
     return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
 
 

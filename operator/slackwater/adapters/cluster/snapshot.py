@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.paths import (
     POD,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import loose_ordinals, revision_template, to_pods, to_workload
+from slackwater.adapters.cluster.translation import group_of, loose_ordinals, revision_template, to_pods, to_workload
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
@@ -87,8 +87,9 @@ def to_world(
         to_workload(each, snapshot.written_generations.get(each["metadata"]["name"])) for each in snapshot.workloads
     ]
     ours = [each for each in all_sets if each.owner_uid == group.metadata.uid]
-    # Where none is ours, one that has the group's very name is in the way.
-    sets = ours or [each for each in all_sets if each.name == group.name]
+    # Where none is ours, one that has the group's very name is in the way; so is one whose pods have its instance ids.
+    given_back = {each["metadata"]["name"] for each in snapshot.workloads if group_of(each) == group.name}
+    sets = ours or [each for each in all_sets if each.name == group.name or each.name in given_back][:1]
     pods = to_pods(snapshot.pods, sets, group.spec.consumer_container.name)
     connection = snapshot.connection
     world = World(

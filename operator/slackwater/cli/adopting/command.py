@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -19,12 +20,12 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.adapters.cluster.snapshot import Snapshot
-from slackwater.adapters.cluster.translation import controller_uid, group_of
+from slackwater.adapters.cluster.translation import controller_uid, group_of, to_workload
 from slackwater.cli.access import cluster, read_group
-from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged
+from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
 from slackwater.cli.adopting.steps import Standing, Wait, next_step
 from slackwater.cli.changes import Change, changes
-from slackwater.cli.errors import CannotBeAdopted, NotReached
+from slackwater.cli.errors import CannotBeAdopted, NothingToDo, NotReached
 from slackwater.cli.importing.template import cleaned
 from slackwater.cli.lookout import Lookout
 from slackwater.core.manifests import render_template
@@ -46,19 +47,22 @@ class Foreseen:
     pods: int
     doubt: str | None
     """Why it is not known whether the members in Kafka are the pods'."""
-    template: tuple[Change, ...]
-    """How the pods' template will differ, once the group is resumed and rolled out."""
+    template: tuple[Change, ...] | None
+    """How the pods' template will differ, once the group is resumed and rolled out; None where that is not known."""
+    remarks: tuple[str, ...]
 
 
 async def foresee(context: str | None, namespace: str, name: str) -> Foreseen:
-    """Changes nothing. Raises CannotBeAdopted, NoSuchGroup, NotInstalled, ClusterFailed and InvalidSpec."""
+    """Changes nothing. Raises CannotBeAdopted, NothingToDo, InvalidSpec, and as `read_group`."""
     async with cluster(context) as api:
         snapshot = await read_group(api, namespace, name)
         standing = await _stand(api, namespace, name)
-        await _check(api, standing)
+        if standing.is_adopted:
+            raise NothingToDo(f"StatefulSet {name} is ConsumerGroup {name}'s already, so there is nothing to adopt")
+        await _check(api, snapshot, standing)
         world = await _world(api, snapshot, standing)
         doubt = check_members(world)
-    return Foreseen(name, len(standing.pods), doubt, _template_changes(world, standing))
+    return Foreseen(name, len(standing.pods), doubt, _template_changes(world, standing), tuple(remarks(standing)))
 
 
 async def adopt(context: str | None, namespace: str, name: str, timeout_s: float, say: Say) -> str:
@@ -70,10 +74,13 @@ async def adopt(context: str | None, namespace: str, name: str, timeout_s: float
     async with cluster(context) as api:
         snapshot = await read_group(api, namespace, name)
         standing = await _stand(api, namespace, name)
-        if not standing.is_adopted:
-            await _check(api, standing)
-            if doubt := check_members(await _world(api, snapshot, standing)):
-                say(doubt)
+        if standing.is_adopted:
+            raise NothingToDo(f"StatefulSet {name} is ConsumerGroup {name}'s already, so there is nothing to adopt")
+        await _check(api, snapshot, standing)
+        for remark in remarks(standing):
+            say(remark)
+        if doubt := check_members(await _world(api, snapshot, standing)):
+            say(doubt)
         await _carry_out(api, standing, deadline, timeout_s, say)
     paused = f"The group is paused: kubectl slackwater resume {name} -n {namespace} rolls out what differs"
     return f"{name}: adopted; {len(standing.pods)} pods run on as they were. {paused}"
@@ -82,21 +89,18 @@ async def adopt(context: str | None, namespace: str, name: str, timeout_s: float
 async def _carry_out(api: KubernetesApi, standing: Standing, deadline: float, timeout_s: float, say: Say) -> None:
     said, namespace = "", standing.group["metadata"]["namespace"]
     while (step := next_step(standing)) is not None:
-        if step.words != said:
-            say(step.words)
-        said = step.words
-        if isinstance(step, Wait):
+        if step.words == said:  # the cluster's part; or somebody has undone it, or changed the object in between
             if time.monotonic() >= deadline:
                 waited = f"{step.words} took longer than {seconds(timeout_s)}: no pod was restarted"
                 raise NotReached(f"{waited}, and the same command goes on from here")
             await asyncio.sleep(POLL_S)
         else:
+            say(step.words)
+        said = step.words
+        if not isinstance(step, Wait):
             await _check_pods_template(api, standing)
-            try:
+            with suppress(Conflict):
                 await api.merge(step.kind, step.obj, step.body, exact=True)
-            except Conflict:
-                if time.monotonic() >= deadline:
-                    raise
         standing = await _stand(api, namespace, standing.name)
         if not standing.is_adopted:
             check_adoptable(standing)
@@ -125,8 +129,14 @@ async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:
     return f"{message} to adopt: without one, the operator makes it by itself"
 
 
-async def _check(api: KubernetesApi, standing: Standing) -> None:
+async def _check(api: KubernetesApi, snapshot: Snapshot, standing: Standing) -> None:
     check_adoptable(standing)
+    for each in map(to_workload, snapshot.workloads):
+        if each.owner_uid == standing.group["metadata"]["uid"]:
+            raise CannotBeAdopted(
+                f"ConsumerGroup {standing.name} runs in StatefulSet {each.name} already: delete the one that is called"
+                f" {standing.name}, or give it another name"
+            )
     if not standing.was_revision:
         check_at_rest(standing)
     budget = await api.read(POD_DISRUPTION_BUDGET, standing.group["metadata"]["namespace"], standing.name)
@@ -158,11 +168,12 @@ async def _world(api: KubernetesApi, snapshot: Snapshot, standing: Standing) -> 
         await lookout.close()
 
 
-def _template_changes(world: World, standing: Standing) -> tuple[Change, ...]:
-    """Nothing where no connection tells the address that they are to have."""
-    if world.bootstrap_servers is None:
-        return ()
-    memory = plan(world).memory
+def _template_changes(world: World, standing: Standing) -> tuple[Change, ...] | None:
+    """As if it were the group's already. None where no connection tells the address that the pods are to have."""
+    if world.bootstrap_servers is None or world.workload is None:
+        return None
+    uid = world.group.metadata.uid
+    memory = plan(replace(world, workload=replace(world.workload, owner_uid=uid))).memory
     group = with_tuning(world, memory).group
     wanted = render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds).body
     running = cleaned(standing.workload["spec"]["template"])
@@ -177,5 +188,8 @@ def foreseen_in_words(found: Foreseen) -> list[str]:
         "It keeps its selector, serviceName and podManagementPolicy; its updateStrategy becomes the operator's.",
         "The group would be paused. Once it is resumed, a rollout changes in each pod, behind all gates:",
     ]
-    lines += [f"  {change.field}: {change.words}" for change in found.template] or ["  nothing"]
-    return [*lines, *([f"Not checked: {found.doubt}."] if found.doubt else [])]
+    if found.template is None:
+        lines.append("  what, is not known yet: there is no usable KafkaConnection")
+    else:
+        lines += [f"  {change.field}: {change.words}" for change in found.template] or ["  nothing"]
+    return [*lines, *found.remarks, *([f"Not checked: {found.doubt}."] if found.doubt else [])]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slackwater.adapters.cluster.translation import revision_template
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.consumer_group import Membership
+from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.adopting.steps import Standing, names_of_pods, revision_of
 from slackwater.cli.errors import CannotBeAdopted
 from slackwater.core.observation import GroupObservation
+from slackwater.core.protocol.profile import Profile, profile_in, profile_of
 from slackwater.core.strangers import find_strangers, name_in_words
 from slackwater.core.text import listing
 from slackwater.core.world import World
@@ -35,6 +37,25 @@ def check_adoptable(standing: Standing) -> None:
         )
     if (spec.get("ordinals") or {}).get("start", 0) != 0:
         raise CannotBeAdopted(f"the ordinals of {what} do not start with 0, as a ConsumerGroup's do: leave it as it is")
+    wanted = standing.group["spec"].get("replicas", 1)
+    if spec["replicas"] != wanted:
+        raise CannotBeAdopted(
+            f"{what} has {spec['replicas']} replicas, and the ConsumerGroup asks for {wanted}: give both the same"
+            " number first, since the operator would scale it at once"
+        )
+    if scaler := _autoscaler(standing):
+        raise CannotBeAdopted(
+            f"{scaler} scales {what}, and would fight with the operator: have it scale ConsumerGroup {name} first"
+            " (scaleTargetRef)"
+        )
+    _check_template(standing, what)
+
+
+def _check_template(standing: Standing, what: str) -> None:
+    """What its pods have, the ConsumerGroup's must have, too."""
+    name, spec = standing.name, standing.workload["spec"]
+    if spec["selector"].get("matchExpressions"):
+        raise CannotBeAdopted(f"{what} selects its pods by matchExpressions, not by labels alone: leave it as it is")
     selected = spec["selector"].get("matchLabels") or {}
     labels = {**((standing.group["spec"]["template"].get("metadata") or {}).get("labels") or {}), GROUP_LABEL: name}
     if missing := [f"{key}: {value}" for key, value in selected.items() if labels.get(key) != value]:
@@ -42,12 +63,56 @@ def check_adoptable(standing: Standing) -> None:
             f"{what} selects pods by labels that the ConsumerGroup's template lacks: add {listing(missing)} to"
             " spec.template.metadata.labels"
         )
-    wanted = standing.group["spec"].get("replicas", 1)
-    if spec["replicas"] != wanted:
+    made_with, wanted_profile = profile_in(spec["template"]), _wanted_profile(standing)
+    if Profile.OWN_CHOICE is not made_with is not wanted_profile:
         raise CannotBeAdopted(
-            f"{what} has {spec['replicas']} replicas, and the ConsumerGroup asks for {wanted}: give both the same"
-            " number first, since the operator would scale it at once"
+            f"the pods of {what} were made for protocol {made_with.words} by an earlier ConsumerGroup: set"
+            " spec.protocol.target to that"
         )
+    container = parse_consumer_group(standing.group).spec.consumer_container.name
+    names = [str(each["name"]) for each in spec["template"]["spec"]["containers"]]
+    if container not in names:
+        raise CannotBeAdopted(
+            f"the pods of {what} have no container {container}, but {listing(names)}: call the consumer's container in"
+            " the ConsumerGroup's template as it is called there"
+        )
+
+
+def remarks(standing: Standing) -> Iterator[str]:
+    """What cannot be told from here, and would undo it."""
+    metadata = standing.workload["metadata"]
+    marks = [
+        mark for mark in {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})} if _of_tool(mark)
+    ]
+    if marks:
+        yield (
+            f"See that whatever set {listing(marks)} lets go of StatefulSet {standing.name}: what it puts back may"
+            " restart pods, without gates."
+        )
+
+
+def _of_tool(mark: str) -> bool:
+    return mark.startswith(
+        ("argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "meta.helm")
+    )
+
+
+def _autoscaler(standing: Standing) -> str | None:
+    """Who last set the number of replicas by the scale subresource, if that was no person."""
+    for entry in standing.workload["metadata"].get("managedFields") or ():
+        fields = (entry.get("fieldsV1") or {}).get("f:spec") or {}
+        if (
+            entry.get("subresource") == "scale"
+            and "f:replicas" in fields
+            and not entry["manager"].startswith("kubectl")
+        ):
+            return str(entry["manager"])
+    return None
+
+
+def _wanted_profile(standing: Standing) -> Profile:
+    target = parse_consumer_group(standing.group).spec.protocol.target
+    return profile_of(target) if target is not None else Profile.OWN_CHOICE
 
 
 def check_at_rest(standing: Standing) -> None:
@@ -78,6 +143,7 @@ def check_members(world: World) -> str | None:
     if not isinstance(kafka, GroupObservation):
         return f"the group cannot be seen in Kafka from here ({kafka.message}), so its members are not compared"
     if not (strangers := find_strangers(world, kafka)):
+        _check_each_pod(world)
         return None
     who = listing(name_in_words(member) for member in strangers)
     if world.group.spec.membership is Membership.STATIC:
@@ -89,6 +155,18 @@ def check_members(world: World) -> str | None:
             f"members of group {world.group.group_id} are not its pods' static ones: {who}: {way_out}"
         )
     raise CannotBeAdopted(f"members of group {world.group.group_id} are in none of its pods: {who}: stop them first")
+
+
+def _check_each_pod(world: World) -> None:
+    """A pod without a member would be taken for one that is down, and replaced first, when the group is resumed."""
+    wanted = world.group.spec.members_per_pod
+    without = [pod.name for pod in world.pods if len(world.members_of(pod)) != wanted]
+    if without:
+        members = "a member" if wanted == 1 else f"{wanted} members"
+        raise CannotBeAdopted(
+            f"not each pod has {members} in group {world.group.group_id} ({listing(without)} not): correct groupId or"
+            " membersPerPod of the ConsumerGroup, or wait until they have joined"
+        )
 
 
 def _without_label(revision: Json) -> dict[str, Any]:

@@ -106,8 +106,10 @@ def _settling(standing: Standing) -> Change | Wait | None:
     workload, status, replicas = standing.workload, standing.workload["status"], standing.workload["spec"]["replicas"]
     if (status.get("updatedReplicas", 0), status.get("readyReplicas", 0)) != (replicas, replicas):
         return Wait(f"waiting until all {replicas} pods are Ready")
-    held = {"type": "RollingUpdate", "rollingUpdate": {"partition": replicas}}
-    if workload["spec"]["updateStrategy"] != held:
+    update = workload["spec"]["updateStrategy"]
+    partition = (update.get("rollingUpdate") or {}).get("partition", 0)
+    if (update["type"], partition) != ("RollingUpdate", replicas):
+        held = {"type": "RollingUpdate", "rollingUpdate": {"partition": replicas}}
         return Change(STATEFUL_SET, workload, {"spec": {"updateStrategy": held}}, "holding every pod where it is")
     if status.get("currentRevision") != standing.revision:
         return Wait("waiting for the StatefulSet controller")

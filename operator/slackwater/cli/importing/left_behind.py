@@ -24,7 +24,7 @@ _NOT_WORTH_A_WORD: Final[Mapping[str, Any]] = {
 _INSTEAD: Final = {
     "updateStrategy": "the operator replaces pods one at a time, as spec.rollout says",
     "strategy": "the operator replaces pods one at a time, as spec.rollout says",
-    "podManagementPolicy": "pods start together (Parallel)",
+    "podManagementPolicy": "pods start together (Parallel), but in a StatefulSet that is adopted",
     "minReadySeconds": "spec.rollout.stableFor is how long a group has to be calm",
     "progressDeadlineSeconds": "spec.rollout.rejoinTimeout is how long a pod may take",
     "revisionHistoryLimit": "ten revisions are kept",
