@@ -316,6 +316,15 @@ def test_a_first_version_that_fails_is_stopped_even_where_rollback_was_chosen() 
     assert failing("Rollback", last_good_revision="", last_good_hash="").memory.phase is FAILED
 
 
+@pytest.mark.parametrize("on_failure", ["Rollback", "Pause"])
+def test_a_version_that_is_the_last_good_one_is_not_given_up(on_failure: str) -> None:
+    """After the last handover, for example: there is nothing to go back to, and what is down may come back."""
+    decided = failing(on_failure, last_good_revision=NEW, last_good_hash=rolling().memory.target_hash)
+    assert decided.memory.phase is PROGRESSING
+    assert decided.memory.failed_hash == ""
+    assert decided.hold is not None or decided.act is not None
+
+
 def test_a_paused_rollout_fails_not() -> None:
     stuck = replace(STUCK_NEW, waiting="ImagePullBackOff")
     given = rolling(spec={"annotations": {PAUSE: ""}}, pods=(pod(0), pod(1), stuck))

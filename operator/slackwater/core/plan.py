@@ -115,8 +115,7 @@ def _go_on(world: World, workload: Workload, template: Template) -> Plan:
         hold = Hold(Reason.ROLLOUT_FAILED, _what_next(world.memory), 60.0)
         open_ = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
         return Plan(world.memory, shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if open_ else None, hold)
-    may_fail = world.memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
-    if may_fail and (failure := find_failure(world)):
+    if _may_fail(world) and (failure := find_failure(world)):
         if chance := last_chance(world, workload, failure.ordinal):
             return Plan(chance[0], chance[1], notes=notes_of(chance[1]))
         return _fail(world, failure)
@@ -167,8 +166,7 @@ def _hand_over(world: World, beside: Beside, template: Template) -> Plan:
     if move is None or move.act is None:
         if care := upkeep(world, workload):
             return Plan(care.memory, act=care.act, notes=notes_of(care.act))
-        may_fail = memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations
-        if may_fail and way.forward and (failure := handover.failing(world, beside)):
+        if _may_fail(world) and way.forward and (failure := handover.failing(world, beside)):
             return _fail(world, failure)
     move = move or handover.afterwards(world, beside)
     if memory.phase is RolloutPhase.FAILED and (move is None or move.act is None):
@@ -217,6 +215,13 @@ def _at_rest(world: World, workload: Workload, template: Template) -> Plan:
     if not workload.settled or workload.current_revision != workload.update_revision:
         return Plan(world.memory)  # parked now, a pod that is evicted would come back with the old version
     return Plan(world.memory, act=shape(world, template, Purpose.PARK))
+
+
+def _may_fail(world: World) -> bool:
+    """Not a version that is the last good one already: to give it up would stop everything, and lead nowhere."""
+    memory = world.memory
+    known_good = bool(memory.last_good_revision) and memory.last_good_hash == memory.target_hash
+    return memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations and not known_good
 
 
 def _fail(world: World, failure: Failure) -> Plan:
