@@ -8,9 +8,9 @@ import pytest
 
 from tests.core.coordinator.canonical import key
 from tests.core.coordinator.events import natural
-from tests.core.coordinator.exploring import as_asked_or_taken_back, explore, stuck
+from tests.core.coordinator.exploring import as_asked_or_taken_back, explore, stuck, with_another_version
 from tests.core.coordinator.fleet import Fleet
-from tests.core.coordinator.test_strategies import EXITS, with_another_version
+from tests.core.coordinator.test_strategies import EXITS
 
 HANDED_OVER = [
     step
