@@ -111,8 +111,8 @@ def test_it_is_scaled_in_the_middle(running: Stage, replicas: int, env: dict[str
         wait_replacement(running, SCALED, workload, 1)
         running.cluster.apply(with_replicas(replicas))
         finish(running, SCALED)
+        wait_for(f"{replicas} pods", lambda: len(pods(running, SCALED)) == replicas, 60.0)
 
     cost = cost_of(running, SCALED, doing)
-    assert len(pods(running, SCALED)) == replicas
     assert sets(running, SCALED) != before
     assert (cost.missing, cost.went_back) == (0, 0), cost

@@ -21,6 +21,7 @@ class ConditionType(StrEnum):
     OVERSIZED = "Oversized"
     LAGGING = "Lagging"
     PAUSED = "Paused"
+    SCALING_HELD = "ScalingHeld"
     DEGRADED = "Degraded"
 
 

@@ -76,6 +76,8 @@ class RolloutStatus(StatusPart):
     """Template hash of the version that failed last: not tried again until somebody says so."""
     started_at: Timestamp | None = None
     step: RolloutStep | None = None
+    replicas: int | None = None
+    """How many pods the rollout goes on with, whatever spec.replicas becomes meanwhile."""
     canary: CanaryStatus | None = None
     lag_before: int | None = None
     """The group's lag when the rollout began, in records: what maxLag.growth is measured against."""

@@ -19,6 +19,7 @@ from slackwater.cli.protocol_words import protocol_in_words, refused
 from slackwater.core.acts import AlterGroupSettings
 from slackwater.core.manifests import render_template
 from slackwater.core.memory import read_memory, timestamp
+from slackwater.core.scaling import is_held
 from slackwater.core.tuning.adoption import with_tuning
 
 Json = Mapping[str, Any]
@@ -114,8 +115,10 @@ def consequences(found: Difference) -> Iterator[str]:
             yield f"{waits}{explanation.words}"
         if isinstance(plan.act, AlterGroupSettings):
             yield explanation.words
-    if made and world.group.spec.replicas != made:
-        yield f"{count(world.group.spec.replicas, 'pod')} instead of {made}"
+    asked = world.group.spec.replicas
+    if made and asked != made:
+        held = "once the rollout is over, " if is_held(world, plan.memory) else ""
+        yield f"{held}{count(asked, 'pod')} instead of {made}"
     if (refusal := refused(world, plan)) is not None and refusal.message != explanation.words:
         yield f"the protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
 

@@ -64,9 +64,9 @@ def _nothing_to_do(world: World, plan: Plan) -> str:
         return "a rollout is about to begin"
     if plan.refusal is not None:
         return "nothing to do, for the group keeps the protocol that it has"
-    if sum(pod.ready for pod in world.wanted_pods) < world.group.spec.replicas:
+    if sum(pod.ready for pod in world.wanted_pods) < world.replicas:
         return "nothing to roll out: every pod that there is has this version"
-    return f"nothing to do: {count(world.group.spec.replicas, 'pod')} as wanted, all of them of this version"
+    return f"nothing to do: {count(world.replicas, 'pod')} as wanted, all of them of this version"
 
 
 def _pods_to_follow(world: World, plan: Plan) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def _is_warm(world: World, plan: Plan) -> bool:
 
 
 def _after_the_stop(world: World, plan: Plan, profile: Profile) -> str:
-    starts = f"{count(world.group.spec.replicas, 'pod')} start with the settings of {profile.words}"
+    starts = f"{count(world.replicas, 'pod')} start with the settings of {profile.words}"
     if isinstance(plan.act, WriteWorkload) and plan.act.purpose is Purpose.START:
         return ""
     if isinstance(plan.act, RemoveMembers):

@@ -43,7 +43,7 @@ class PodRow:
 
 def pod_rows(world: World, plan: Plan, explanation: Explanation) -> tuple[PodRow, ...]:
     """Every pod that there is or should be, by ordinal."""
-    ordinals = {*range(world.group.spec.replicas), *(pod.ordinal for pod in world.pods)}
+    ordinals = {*range(world.replicas), *(pod.ordinal for pod in world.pods)}
     rows = [_row(world, plan, explanation, ordinal) for ordinal in sorted(ordinals)]
     return tuple(sorted((*rows, *_beside(world)), key=lambda row: row.ordinal))
 
@@ -86,7 +86,7 @@ def other_members(world: World) -> tuple[Member, ...]:
     if not isinstance(world.kafka, GroupObservation):
         return ()
     ours = {member.member_id for pod in world.pods for member in world.members_of(pod)}
-    ours |= {m.member_id for ordinal in range(world.group.spec.replicas) for m in _left_by(world, ordinal)}
+    ours |= {m.member_id for ordinal in range(world.replicas) for m in _left_by(world, ordinal)}
     return tuple(member for member in world.kafka.members if member.member_id not in ours)
 
 
@@ -152,7 +152,7 @@ def _note(world: World, plan: Plan, explanation: Explanation, pod: Pod) -> str:
         return "ending"
     if pod.waiting:
         return f"{pod.waiting}: {pod.waiting_message}" if pod.waiting_message else pod.waiting
-    if pod.ordinal >= world.group.spec.replicas:
+    if pod.ordinal >= world.replicas:
         return "to be scaled away"
     if pod.ordinal in ordinals_of(world, plan.act):
         return "now"

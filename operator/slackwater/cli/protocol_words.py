@@ -86,5 +86,5 @@ def _upgrade_in_words(world: World, phase: RolloutPhase, upgrade: Upgrade) -> st
     if upgrade.returning:
         way = f"back to {upgrade.target.words}, since the target changed in the middle of a step"
     arrived = sum(pod.protocol is upgrade.here for pod in world.wanted_pods)
-    have = f"{arrived} of {world.group.spec.replicas} pods have {upgrade.here.words}"
+    have = f"{arrived} of {world.replicas} pods have {upgrade.here.words}"
     return f"{way}{_OUTCOMES.get(phase, '')}: {have}"

@@ -13,7 +13,7 @@ from slackwater.core.reasons import Reason
 from slackwater.core.text import seconds
 from slackwater.core.world import World
 
-_ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts"}
+_ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts", "ScalingHeld": "Scaling"}
 """Conditions whose message is shown whole when they are true, and its label."""
 
 
@@ -77,4 +77,4 @@ def rollout_in_words(world: World, plan: Plan) -> str:
     done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
     what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
     since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
-    return f"{phase.value}{since}: {done} of {world.group.spec.replicas} pods {what}"
+    return f"{phase.value}{since}: {done} of {world.replicas} pods {what}"

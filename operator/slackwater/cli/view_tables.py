@@ -22,7 +22,7 @@ _ASCII_SIGNS: Final = {Mark.PASS: "+", Mark.REFUSE: "x", Mark.UNKNOWN: "?", Mark
 _SIGN_STYLES: Final = {Mark.PASS: "green", Mark.REFUSE: "bold red", Mark.UNKNOWN: "yellow", Mark.NOT_ASKED: "dim"}
 _JOINED: Final = {Presence.YES: "yes", Presence.NO: "no", Presence.UNKNOWN: "?", None: ""}
 _GOOD_WHEN_TRUE: Final = ("Ready", "GroupStable", "StaticMembership")
-_BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused", "TimeoutsClamped")
+_BAD_WHEN_TRUE: Final = ("Degraded", "RolloutGated", "Lagging", "Oversized", "Paused", "ScalingHeld", "TimeoutsClamped")
 
 
 def gate_signs(ascii_only: bool) -> Mapping[Mark, tuple[str, str]]:

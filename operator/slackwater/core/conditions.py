@@ -16,6 +16,7 @@ from slackwater.core.observation import GroupObservation, Member, Unobserved
 from slackwater.core.presence import serves
 from slackwater.core.protocol.profile import profile_of
 from slackwater.core.reasons import Hold, Reason
+from slackwater.core.scaling import is_held
 from slackwater.core.strangers import find_strangers, name_in_words
 from slackwater.core.text import listing, rounded
 from slackwater.core.world import World
@@ -44,6 +45,7 @@ def verdicts(world: World, hold: Hold | None, refusal: Hold | None = None) -> tu
         _timeouts_clamped(world),
         _lagging(world),
         _paused(world),
+        _scaling_held(world),
         degraded(world, hold),
     )
 
@@ -73,7 +75,7 @@ def merge(
 
 def _ready(world: World) -> Verdict:
     kind = ConditionType.READY
-    down = [world.pod_name(o) for o in range(world.group.spec.replicas) if not _is_ready(world, o)]
+    down = [world.pod_name(o) for o in range(world.replicas) if not _is_ready(world, o)]
     if down:
         return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {listing(down)}")
     if isinstance(world.kafka, Unobserved):
@@ -170,7 +172,7 @@ def _static_membership(world: World) -> Verdict:
 
 def _oversized(world: World) -> Verdict:
     kind = ConditionType.OVERSIZED
-    members = world.group.spec.replicas * world.group.spec.members_per_pod
+    members = world.replicas * world.group.spec.members_per_pod
     if isinstance(world.kafka, Unobserved):
         return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
     partitions = len(world.kafka.partitions)
@@ -194,6 +196,17 @@ def _paused(world: World) -> Verdict:
     if PAUSE in world.group.metadata.annotations:
         return Verdict(ConditionType.PAUSED, TRUE, Reason.PAUSED, f"to go on, remove the annotation {PAUSE}")
     return Verdict(ConditionType.PAUSED, FALSE, Reason.NOT_PAUSED, "")
+
+
+def _scaling_held(world: World) -> Verdict:
+    kind = ConditionType.SCALING_HELD
+    if not is_held(world, world.memory):
+        return Verdict(kind, FALSE, Reason.AS_WANTED, "")
+    message = (
+        f"spec.replicas is {world.group.spec.replicas} by now; the rollout goes on with {world.replicas},"
+        " and the number changes when it is over, or stands still because it is paused, a canary is held or for its lag"
+    )
+    return Verdict(kind, TRUE, Reason.ROLLOUT_UNDER_WAY, message)
 
 
 _DEGRADING = (

@@ -29,7 +29,7 @@ def find_failure(world: World) -> Failure | None:
     """The highest pod of the newest version that is stuck, or not back after `rejoinTimeout`."""
     if world.workload is None or not world.workload.settled or isinstance(world.kafka, Unobserved):
         return None  # without Kafka no consumer gets Ready, and none is to blame
-    for ordinal in range(world.group.spec.replicas - 1, -1, -1):
+    for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
         if pod is None:
             if failure := _never_made(world, ordinal):

@@ -66,7 +66,7 @@ def rollout_is_allowed(world: World, kafka: GroupObservation, down: Down) -> Hol
 
 def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 3: every pod that should be up is."""
-    for ordinal in range(world.group.spec.replicas - 1, -1, -1):
+    for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
         if pod is None and _cannot_be_made(world, ordinal, down):
             continue
@@ -81,7 +81,7 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
 
 def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 4: the group is calm, and has been for `stableFor`."""
-    if len(down) == world.group.spec.replicas and kafka.state in (GroupState.EMPTY, GroupState.DEAD):
+    if len(down) == world.replicas and kafka.state in (GroupState.EMPTY, GroupState.DEAD):
         return None  # nobody consumes, so nobody can be disturbed
     if not kafka.calm:
         what = "has members that are not where the coordinator wants them" if kafka.state is GroupState.STABLE else ""
@@ -112,7 +112,7 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
 
 def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 6: every partition is owned once, and the pod restarted last works on its own again."""
-    if len(down) == world.group.spec.replicas:
+    if len(down) == world.replicas:
         return None
     owners = Counter(partition for member in kafka.members for partition in member.assignment)
     if shared := [p for p, count in owners.items() if count > 1]:
@@ -130,7 +130,7 @@ def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     Not while a pod is down, nor in a rollback: there the restart is the remedy, and the lag would never go by itself.
     """
     bound = world.group.spec.rollout.max_lag
-    if bound is None or down or world.group.spec.replicas == 0 or world.memory.phase.goes_back:
+    if bound is None or down or world.replicas == 0 or world.memory.phase.goes_back:
         return None
     if kafka.lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)

@@ -41,7 +41,7 @@ def figures_of(world: World, decided: Plan) -> Figures:
     kafka = world.kafka if isinstance(world.kafka, GroupObservation) else None
     after = with_tuning(replace(world, memory=memory), memory)
     return Figures(
-        expected_members=spec.replicas * spec.members_per_pod,
+        expected_members=world.replicas * spec.members_per_pod,
         members=len(kafka.members) if kafka is not None else None,
         state=kafka.state if kafka is not None else GroupState.UNKNOWN,
         lag=kafka.lag if kafka is not None else None,

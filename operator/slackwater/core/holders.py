@@ -21,7 +21,7 @@ CLOCKS_DIFFER_S: Final = 2.0
 
 def known_holders(world: World) -> Mapping[str, Holder]:
     """The memory of them, brought up to date. It is of KIP-848 groups: only there a death has to be proven."""
-    kafka, replicas = world.kafka, world.group.spec.replicas
+    kafka, replicas = world.kafka, world.replicas
     wanted = {k: h for k, h in world.memory.holders.items() if (ordinal_of(k, world.group.name) or 0) < replicas}
     if not isinstance(kafka, GroupObservation):
         return wanted

@@ -43,7 +43,7 @@ def follow_idle_time(time: IdleTime, world: World) -> IdleTime:
 
 
 def _idle_partitions(world: World, kafka: GroupObservation, assignor: str) -> int:
-    if world.group.spec.replicas == 0:
+    if world.replicas == 0:
         return 0  # stopped on purpose
     if kafka.type is not GroupType.CONSUMER and kafka.state in _REBALANCING:
         return len(kafka.partitions) if assignor in _EAGER else 0

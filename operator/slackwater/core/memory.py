@@ -240,6 +240,8 @@ class RolloutMemory:
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0
     """The longest classic session timeout that a pod of this rollout may still run with."""
+    replicas: int | None = None
+    """How many pods the rollout under way goes on with, whatever is asked for meanwhile."""
     protocol: Profile = Profile.OWN_CHOICE
     """The profile that pods are given now."""
     upgrade: Upgrade | None = None

@@ -48,12 +48,12 @@ def notes_of(act: Act | None) -> tuple[Note, ...]:
 
 
 def start_note(world: World, wanted: Template) -> Note:
-    message = f"version {wanted.hash} is to be rolled out to {world.group.spec.replicas} pods"
+    message = f"version {wanted.hash} is to be rolled out to {world.replicas} pods"
     return Note(Reason.ROLLOUT_STARTED, message)
 
 
 def workload_note(purpose: Purpose, world: World) -> Note:
     if purpose is Purpose.CREATE:
-        return Note(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.group.spec.replicas} pods")
+        return Note(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.replicas} pods")
     before = world.workload.replicas if world.workload is not None else 0
-    return Note(Reason.SCALED, f"scaled from {before} to {world.group.spec.replicas} pods")
+    return Note(Reason.SCALED, f"scaled from {before} to {world.replicas} pods")

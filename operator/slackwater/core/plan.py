@@ -31,6 +31,7 @@ from slackwater.core.protocol.upgrade import Course, finish_step, set_course
 from slackwater.core.reasons import Hold, Reason
 from slackwater.core.refused import last_chance
 from slackwater.core.rollout import next_move
+from slackwater.core.scaling import scaled_if_it_stands, with_replicas
 from slackwater.core.shapes import scale, shape
 from slackwater.core.text import listing
 from slackwater.core.timeouts import classic_timeouts
@@ -77,6 +78,7 @@ def plan(world: World) -> Plan:
     if starts:
         wanted = render_template(world.group, servers, memory.protocol, memory.session_bounds)
         memory, notes = _started(world, memory, wanted), (*notes, start_note(world, wanted))
+    memory = with_replicas(world, memory, starts=starts)
     if memory.lag_before is None and memory.phase.under_way and isinstance(world.kafka, GroupObservation):
         memory = replace(memory, lag_before=world.kafka.lag)  # Kafka was out of reach when the rollout began
     template = _template_to_run(world, memory, wanted)
@@ -85,6 +87,8 @@ def plan(world: World) -> Plan:
         return Plan(memory, hold=Hold(Reason.LAST_GOOD_UNKNOWN, message, 60.0), notes=notes)
     world = handover.seen_anew(replace(world, memory=_with_pod_made(world, memory)))
     decided = _decide(world, template)
+    if decided.act is None:
+        decided = replace(decided, memory=scaled_if_it_stands(world, decided.memory, decided.hold))
     return replace(decided, refusal=course.refusal, notes=(*notes, *decided.notes))
 
 
@@ -101,7 +105,7 @@ def _decide(world: World, template: Template) -> Plan:
     if workload.template_hash != template.hash or edited:
         warm = workload.template_hash != template.hash and handover.is_asked_for(world)
         return _open_beside(world, workload, template) if warm else _take_up(world, template)
-    if workload.replicas != world.group.spec.replicas or workload.start > 0:
+    if workload.replicas != world.replicas or workload.start > 0:
         return Plan(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
     if care := upkeep(world, workload):
         return Plan(care.memory, act=care.act, notes=notes_of(care.act))
@@ -192,7 +196,7 @@ def _roll(world: World, workload: Workload, template: Template) -> Plan:
         retried_at=None,
         canary=None,
     )
-    if world.group.spec.replicas > 0:  # a version that no pod has run is not known to be good
+    if world.replicas > 0:  # a version that no pod has run is not known to be good
         done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
     if not back:  # after a rollback the pods have the session timeout of an earlier spec
         done = replace(completed(done), session_timeout_ms=_session_timeout_ms(world))

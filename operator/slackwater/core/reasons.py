@@ -54,6 +54,7 @@ class Reason(StrEnum):
     HANDOVER_IMPOSSIBLE = "HandoverImpossible"
     NO_ROOM = "NoRoom"
     CANARY_HOLD = "CanaryHold"
+    ROLLOUT_UNDER_WAY = "RolloutUnderWay"
     STEP_NOT_PROVEN = "StepNotProven"
     DRAINING = "Draining"
     CANNOT_MIX = "CannotMix"

@@ -74,7 +74,7 @@ def has_retry(world: World, pod: Pod) -> bool:
 def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> Hold | None:
     """The StatefulSet controller is free to work on ordinals from the partition up: let it finish."""
     lowest = 0 if workload.strategy is UpdateStrategy.ON_DELETE else workload.partition
-    for ordinal in range(world.group.spec.replicas - 1, lowest - 1, -1):
+    for ordinal in range(world.replicas - 1, lowest - 1, -1):
         pod = world.pod(ordinal)
         name = f"{workload.name}-{ordinal}"
         if pod is None and workload.in_order and any(lower < ordinal for lower in down):
@@ -124,7 +124,7 @@ def _write(
     return WriteWorkload(
         purpose=purpose,
         template=template.body,
-        replicas=world.group.spec.replicas,
+        replicas=world.replicas,
         strategy=UpdateStrategy.ON_DELETE if out_of_order else UpdateStrategy.ROLLING_UPDATE,
         partition=partition,
         resource_version=workload.resource_version,

@@ -16,16 +16,16 @@ def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
     return WriteWorkload(
         purpose=purpose,
         template=template.body,
-        replicas=world.group.spec.replicas,
+        replicas=world.replicas,
         strategy=UpdateStrategy.ROLLING_UPDATE,
-        partition=world.group.spec.replicas,
+        partition=world.replicas,
         resource_version=world.workload.resource_version if world.workload is not None else "",
         name=world.workload.name if world.workload is not None else world.group.name,
     )
 
 
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
-    replicas = world.group.spec.replicas
+    replicas = world.replicas
     parked = workload.partition >= workload.replicas
     in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
     held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version

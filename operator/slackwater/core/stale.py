@@ -52,7 +52,7 @@ def still_released(world: World) -> Mapping[str, Release]:
 def _is_stale(world: World, member: Member) -> bool:
     ordinal = given_ordinal(world, member)
     pod = world.pod(ordinal) if ordinal is not None else None
-    if pod is None or pod.ordinal >= world.group.spec.replicas or pod.protocol in _CLASSIC:
+    if pod is None or pod.ordinal >= world.replicas or pod.protocol in _CLASSIC:
         return False
     if member.epoch is not None and member.epoch < 0:
         return False  # it has left for a while, as one that stops in order does, and its id is free (F12)
@@ -82,7 +82,7 @@ def _was_released_lately(world: World, ref: MemberRef) -> bool:
 
 def _matters(world: World, instance_id: str, release: Release) -> bool:
     ordinal = ordinal_of(instance_id, world.group.name)
-    if ordinal is None or ordinal >= world.group.spec.replicas:
+    if ordinal is None or ordinal >= world.replicas:
         return False
     members = world.kafka.members if isinstance(world.kafka, GroupObservation) else ()
     return all(m.instance_id != instance_id or m.member_id == release.member_id for m in members)

@@ -63,7 +63,7 @@ def _phase(world: World) -> str:
     if world.memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE):
         return world.memory.phase.value
     ready = sum(pod.ready for pod in world.wanted_pods)
-    return "Ready" if ready == world.group.spec.replicas else "NotReady"
+    return "Ready" if ready == world.replicas else "NotReady"
 
 
 def _group(world: World, before: Mapping[str, Any]) -> Json:

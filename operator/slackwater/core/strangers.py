@@ -17,7 +17,7 @@ def find_strangers(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
 def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
     """Static members of pods that were scaled away, whether their pods are gone yet or not (F10)."""
     made = world.workload.replicas if world.workload is not None else 0
-    wanted = min(made, world.group.spec.replicas)
+    wanted = min(made, world.replicas)
     ordinals = {member.member_id: given_ordinal(world, member) for member in kafka.members}
     return tuple(m for m in kafka.members if (ordinal := ordinals[m.member_id]) is not None and ordinal >= wanted)
 
@@ -37,7 +37,7 @@ def given_ordinal(world: World, member: Member) -> int | None:
 def still_removed(world: World) -> Mapping[str, str]:
     """A removal is history once the id's pod is wanted, or there, again."""
     ordinals = {key: ordinal_of(key, world.group.name) or 0 for key in world.memory.removed}
-    replicas = world.group.spec.replicas
+    replicas = world.replicas
     return {k: m for k, m in world.memory.removed.items() if ordinals[k] >= replicas and world.pod(ordinals[k]) is None}
 
 
@@ -51,7 +51,7 @@ def ids_given(world: World) -> int:
     """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like."""
     made = world.workload.replicas if world.workload is not None else 0
     highest = max((pod.ordinal + 1 for pod in world.pods), default=0)
-    return max(world.memory.ids_given, made, highest, world.group.spec.replicas)
+    return max(world.memory.ids_given, made, highest, world.replicas)
 
 
 def _is_strange(world: World, member: Member) -> bool:

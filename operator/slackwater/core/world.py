@@ -155,6 +155,12 @@ class World:
     """The newest recommendation for this group; None where there is none, or none that could be read."""
 
     @property
+    def replicas(self) -> int:
+        """How many pods there are to be now: during a rollout those that it goes on with, whatever the spec says."""
+        held = self.memory.replicas
+        return held if held is not None and self.memory.phase.under_way else self.group.spec.replicas
+
+    @property
     def outdated(self) -> tuple[Pod, ...]:
         """Pods of another revision than the StatefulSet's newest, by ordinal; empty while that is not known."""
         if self.workload is None:
@@ -164,7 +170,7 @@ class World:
     @property
     def wanted_pods(self) -> tuple[Pod, ...]:
         """Pods whose ordinal is below `replicas`, by ordinal. Ordinals are integers: "a-10" is not below "a-2"."""
-        wanted = [pod for pod in self.pods if pod.ordinal < self.group.spec.replicas]
+        wanted = [pod for pod in self.pods if pod.ordinal < self.replicas]
         return tuple(sorted(wanted, key=lambda pod: pod.ordinal))
 
     def pod(self, ordinal: int) -> Pod | None:

@@ -242,8 +242,8 @@ def _in_motion(world: World, decided: Plan) -> bool:
         return True
     if not isinstance(world.kafka, GroupObservation):
         return True
-    if world.group.spec.replicas == 0 and not world.kafka.members:
+    if world.replicas == 0 and not world.kafka.members:
         return bool(world.pods)  # stopped on purpose: an empty group is never calm, and would be watched for ever
     if not world.kafka.calm:
         return True
-    return sum(serves(world, pod) for pod in world.wanted_pods) != world.group.spec.replicas
+    return sum(serves(world, pod) for pod in world.wanted_pods) != world.replicas

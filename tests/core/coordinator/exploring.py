@@ -52,8 +52,8 @@ class Explored:
         """This state, by going the way to it once more."""
         fleet = self.start
         for step in self._way_to(number):
-            after = chain(natural(fleet), _disturbances(fleet, self.change))
-            fleet = _kept(next(f for _, f in after if self.digest(f) == self.digests[step]))
+            after = chain(natural(fleet), disturbances(fleet, self.change))
+            fleet = kept(next(f for _, f in after if self.digest(f) == self.digests[step]))
         return fleet
 
     def digest(self, fleet: Fleet) -> bytes:
@@ -96,7 +96,7 @@ def explore(
             found.came_from.append((source, event))
             if goal(fleet):
                 found.ends[number] = fleet
-            ahead.append(_kept(fleet))
+            ahead.append(kept(fleet))
         return numbers[name]
 
     number_of(start, -1, "")
@@ -107,7 +107,7 @@ def explore(
             for event, after in natural(fleet):
                 found.sources.append(source)
                 found.targets.append(number_of(after, source, event))
-            for event, after in _disturbances(fleet, change):
+            for event, after in disturbances(fleet, change):
                 number_of(after, source, event)
                 found.transitions += 1
         except Broken as broken:
@@ -132,7 +132,7 @@ def stuck(found: Explored) -> list[int]:
     return [number for number in range(len(found.digests)) if number not in reached]
 
 
-def _kept(fleet: Fleet) -> Fleet:
+def kept(fleet: Fleet) -> Fleet:
     return settled_times(fleet) if fleet.now > NOW + SESSION_S / 3 else fleet
 
 
@@ -203,7 +203,7 @@ def with_another_version(client: Client, replicas: int, faults: int) -> Fleet:
     return replace(fleet, spec=replace(fleet.spec, version=2), faults=faults)
 
 
-def _disturbances(fleet: Fleet, change: Change | None) -> Iterator[tuple[str, Fleet]]:
+def disturbances(fleet: Fleet, change: Change | None) -> Iterator[tuple[str, Fleet]]:
     yield from faults(fleet)
     yield from changes(fleet, change)
 

@@ -184,6 +184,12 @@ class Fleet:
         return any(self.is_member(pod) for pod in self.pods if pod.ordinal == ordinal)
 
     @property
+    def replicas(self) -> int:
+        """How many pods there are to be now: what is asked for may have to wait until the rollout is over."""
+        held = self.memory.replicas if self.memory.phase.under_way else None
+        return self.spec.replicas if held is None else held
+
+    @property
     def partitions(self) -> frozenset[TopicPartition]:
         return frozenset(TopicPartition("orders", number) for number in range(PARTITIONS))
 

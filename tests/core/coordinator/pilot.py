@@ -126,7 +126,7 @@ def die(fleet: Fleet) -> Fleet:
 def take_down(fleet: Fleet, pod: Pod) -> Fleet:
     """Because of the operator a pod ends. Raises Broken when another one is down because of it."""
     if fleet.is_member(pod):
-        if others := {o for o in fleet.taken if o < fleet.spec.replicas} - {pod.ordinal}:
+        if others := {o for o in fleet.taken if o < fleet.replicas} - {pod.ordinal}:
             raise Broken(f"takes {pod.ordinal} down while {sorted(others)} are down because of it")
         fleet = replace(fleet, taken=fleet.taken | {pod.ordinal})
     return stop(fleet, pod)
@@ -179,7 +179,7 @@ def _judge(fleet: Fleet, act: Act) -> None:
             if member is not None and fleet.process_of(member) is not None:
                 raise Broken(f"{act} although its process lives")
     if isinstance(act, WriteWorkload) and act.purpose is Purpose.RESTART:
-        out = [o for o in range(fleet.spec.replicas) if o != act.ordinal and not fleet.serves(o)]
+        out = [o for o in range(fleet.replicas) if o != act.ordinal and not fleet.serves(o)]
         if out and fleet.serves(act.ordinal if act.ordinal is not None else -1):
             raise Broken(f"{act.purpose} of {act.ordinal} while {out} do not serve")
     if isinstance(act, WriteWorkload) and act.purpose is Purpose.LET_GO:

@@ -236,8 +236,10 @@ def test_scaling_in_the_middle(replicas: int, after_s: int) -> None:
     run.outside.apply("v2")
     run.for_seconds(after_s)
     run.outside.scale(replicas)
+    cost = Cost(run)
     run.until(COMPLETE)
-    run.for_seconds(20)
+    assert (cost.rebalances, cost.idle_s) == (0, 0.0)
+    run.for_seconds(40)
     assert pods(run) == all_of(SECOND, "v2", replicas)
 
 

@@ -80,7 +80,7 @@ class Invariants:
 
     def _all_others_serve(self, pod: SimulatedPod) -> None:
         """The operator looks once a second, so a pod that fell out just now may be overlooked."""
-        for ordinal in range(self.outside.spec["replicas"]):
+        for ordinal in sorted({ordinal for each in self.outside.sets.values() for ordinal in each.ordinals}):
             known_to_serve = self.outside.now - self.served_at.get(ordinal, 0.0) <= 2.0
             if ordinal != pod.ordinal and not known_to_serve:
                 raise Broken(f"takes {pod.ordinal} down while {ordinal} does not serve")

@@ -147,8 +147,20 @@ def scaled_on_the_way(run: Run) -> None:
     run.do("version v2 is applied", lambda o: o.apply("v2"))
     run.for_seconds(14)
     run.do("the group is scaled from 3 to 5", lambda o: o.scale(5))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+
+
+def scaled_while_it_stands_still(run: Run) -> None:
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.for_seconds(14)
+    run.do("the group is scaled from 3 to 5", lambda o: o.scale(5))
+    run.for_seconds(3)
+    run.do("pause", Outside.pause)
     run.for_seconds(20)
     run.do("the group is scaled from 5 to 2", lambda o: o.scale(2))
+    run.for_seconds(20)
+    run.do("resume", Outside.resume)
     run.until(COMPLETE)
 
 
@@ -183,5 +195,6 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "operator-killed-after-every-act": Scenario(operator_killed_at_every_act, crashes=_after_every_act),
     "paused-with-a-stranger": Scenario(paused_with_a_stranger),
     "scaled-on-the-way": Scenario(scaled_on_the_way),
+    "scaled-while-it-stands-still": Scenario(scaled_while_it_stands_still),
     "dynamic-members": Scenario(dynamic_members, {"static": False}),
 }

@@ -60,7 +60,7 @@ def at_once(world: World, beside: Beside, way: Way) -> Next | None:
     if both:
         return _decide(world, beside, way, both[0] if way.forward else both[-1])
     covered = {*beside.in_use.ordinals, *beside.newcomer.ordinals}
-    neither = [ordinal for ordinal in range(world.group.spec.replicas) if ordinal not in covered]
+    neither = [ordinal for ordinal in range(world.replicas) if ordinal not in covered]
     if neither:
         ordinal = neither[0] if way.forward else neither[-1]
         return Next(memory, with_ordinal(beside, way.to.name, ordinal, Purpose.FILL))
@@ -120,7 +120,7 @@ def onwards(world: World, beside: Beside, way: Way) -> Next:
 
 def _without_way_back(world: World, way: Way) -> RolloutMemory:
     """With a StatefulSet its revisions go as well: what every pod runs is the last good version from here on."""
-    if not way.forward or not world.group.spec.replicas:
+    if not way.forward or not world.replicas:
         return world.memory
     return replace(world.memory, last_good_revision=way.to.update_revision, last_good_hash=way.to.template_hash)
 
@@ -143,7 +143,7 @@ def _was_fenced(world: World, failure: Failure) -> bool:
 def _ranges_due(world: World, beside: Beside) -> WriteWorkload | None:
     """The number of pods has changed: the upper StatefulSet grows or shrinks, and the lower one where that is not
     enough."""
-    replicas, upper, lower = world.group.spec.replicas, beside.in_use, beside.newcomer
+    replicas, upper, lower = world.replicas, beside.in_use, beside.newcomer
     upper_end = max(upper.start, replicas)
     if upper.end != upper_end:
         return written(upper, Purpose.SCALE, upper.start, upper_end - upper.start)

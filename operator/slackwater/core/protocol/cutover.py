@@ -55,7 +55,7 @@ def next_act(world: World, workload: Workload, template: Template) -> Act | Hold
     return WriteWorkload(
         purpose=Purpose.START,
         template=template.body,
-        replicas=world.group.spec.replicas,
+        replicas=world.replicas,
         strategy=UpdateStrategy.ROLLING_UPDATE,
         partition=0,
         resource_version=workload.resource_version,

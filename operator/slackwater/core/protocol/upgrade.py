@@ -96,7 +96,7 @@ def _unproven(world: World, workload: Workload, upgrade: Upgrade) -> Hold | None
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
         return Hold(kafka.reason, kafka.message, _SOON_S)
-    if world.group.spec.replicas == 0 or upgrade.here is Profile.OWN_CHOICE:
+    if world.replicas == 0 or upgrade.here is Profile.OWN_CHOICE:
         return None
     if not group_shows(kafka, upgrade.here, world.group.spec.client.library):
         seen = f"a {kafka.type} group with assignor {kafka.assignor or 'none'}"

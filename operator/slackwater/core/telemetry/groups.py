@@ -73,7 +73,7 @@ def _describe(world: World, kafka: GroupObservation) -> GroupObserved:
         partitions=len(kafka.partitions),
         unowned_partitions=len(kafka.partitions - owned),
         lag=kafka.lag,
-        replicas=spec.replicas,
+        replicas=world.replicas,
         members_per_pod=spec.members_per_pod,
         membership=spec.membership,
         rollout_strategy=spec.rollout.strategy,

@@ -25,7 +25,7 @@ def with_reason(sight: Sight, episode: Episode) -> Episode:
 def _reason(sight: Sight, episode: Episode) -> RestartReason:
     told = sight.ends.get(episode.pod_uid)
     pod = sight.world.pod(episode.ordinal)
-    if episode.ordinal >= sight.world.group.spec.replicas:
+    if episode.ordinal >= sight.world.replicas:
         return RestartReason.SCALED_AWAY
     if _was_a_step(sight, episode):
         return RestartReason.ROLLOUT

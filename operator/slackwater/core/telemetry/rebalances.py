@@ -78,7 +78,7 @@ def follow_rebalances(
 def _calm(sight: Sight, kafka: GroupObservation) -> Calm:
     strange = find_strangers(sight.world, kafka)
     members = {_key(m): Standing(m.member_id, m.instance_id, m.assignment, m in strange) for m in kafka.members}
-    return Calm(members, kafka.type, kafka.assignor, kafka.epoch, sight.world.group.spec.replicas)
+    return Calm(members, kafka.type, kafka.assignor, kafka.epoch, sight.world.replicas)
 
 
 def _key(member: Member) -> str:

@@ -109,7 +109,7 @@ def _stay_away(sight: Sight, episode: Episode, held: Mapping[str, Holding] | Non
     holding = held.get(episode.place) if held is not None else None
     successor = holding if holding is not None and holding.member_ids - episode.member_ids else None
     episode = brought_up_to_date(sight, episode, held, successor)
-    if episode.ordinal >= sight.world.group.spec.replicas:
+    if episode.ordinal >= sight.world.replicas:
         return None, (_event(sight, episode, Outcome.SCALED_AWAY),)
     if successor is not None:
         return _returned(sight, episode, successor)

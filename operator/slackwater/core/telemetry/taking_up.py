@@ -25,7 +25,7 @@ def places_to_take_up(sight: Sight, held: Mapping[str, Holding] | None) -> list[
 def take_up(sight: Sight, place: str, held: Mapping[str, Holding] | None, ended: str | None) -> Life | Episode | None:
     """A place of which nothing is known yet: somebody works there, somebody has ended, or it cannot be told."""
     ordinal = ordinal_of(place, sight.world.group.name)
-    if held is None or ordinal is None or ordinal >= sight.world.group.spec.replicas:
+    if held is None or ordinal is None or ordinal >= sight.world.replicas:
         return None
     holding, pod = held.get(place), sight.world.pod(ordinal)
     found = _found_away(sight, place, ordinal, holding)

@@ -1,0 +1,118 @@
+"""Another number of pods while a rollout is under way: held, said, and taken up when it is over or stands still."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import PAUSE
+from slackwater.core.acts import Purpose, WriteWorkload
+from slackwater.core.conditions import verdicts
+from slackwater.core.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
+from slackwater.core.observation import GroupState
+from slackwater.core.plan import Plan, plan
+from slackwater.core.reasons import Reason
+from slackwater.core.world import World
+from tests.core.factories import NEW, OLD, group, observation, pod, workload, world
+from tests.core.test_plan import rolling
+
+ASKED = 5
+CANARY: dict[str, Any] = {"rollout": {"canary": [{"replicas": 1}]}}
+LAG: dict[str, Any] = {"rollout": {"maxLag": {"absolute": 100}}}
+LAST_NEW = (pod(0), pod(1), pod(2, NEW))
+BEGUN: dict[str, Any] = {"replicas": 3, "last_good_revision": OLD, "last_good_hash": "old"}
+
+
+def asked_for_more(spec: dict[str, Any] | None = None, **changes: Any) -> World:
+    """A rollout that began with three pods, of which five are asked for by now."""
+    memory = BEGUN | changes.pop("memory", {})
+    return rolling(spec={"replicas": ASKED, **(spec or {})}, memory=memory, **changes)
+
+
+def scales(decided: Plan) -> bool:
+    return isinstance(decided.act, WriteWorkload) and decided.act.purpose is Purpose.SCALE
+
+
+def held(given: World, memory: RolloutMemory) -> tuple[str, str]:
+    said = verdicts(replace(given, memory=memory), None)
+    return next((v.status.value, str(v.reason)) for v in said if v.type.value == "ScalingHeld")
+
+
+def test_the_rollout_goes_on_with_the_pods_that_it_began_with_and_says_so() -> None:
+    given = asked_for_more()
+    decided = plan(given)
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.RESTART, 3)
+    assert held(given, decided.memory) == ("True", "RolloutUnderWay")
+    message = next(v.message for v in verdicts(given, None) if v.type.value == "ScalingHeld")
+    assert "spec.replicas is 5 by now; the rollout goes on with 3" in message
+
+
+def test_fewer_are_held_as_well() -> None:
+    decided = plan(rolling(spec={"replicas": 1}, memory=BEGUN))
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.RESTART, 3)
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK, RolloutPhase.FAILED])
+def test_when_it_is_over_the_number_changes(phase: RolloutPhase) -> None:
+    given = asked_for_more(memory={"phase": phase})
+    decided = plan(given)
+    assert scales(decided)
+    assert decided.memory.replicas is None
+    assert held(given, decided.memory) == ("False", "AsWanted")
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        pytest.param(asked_for_more({"annotations": {PAUSE: ""}}), Reason.PAUSED, id="paused"),
+        pytest.param(asked_for_more(CANARY, pods=LAST_NEW), Reason.CANARY_HOLD, id="canary"),
+        pytest.param(asked_for_more(LAG, kafka=observation(lag=101)), Reason.LAG_ABOVE_GATE, id="lag"),
+        pytest.param(asked_for_more(LAG, kafka=observation(offsets={})), Reason.LAG_UNKNOWN, id="lag-unknown"),
+    ],
+)
+def test_while_it_stands_still_the_number_changes(given: World, reason: Reason) -> None:
+    """For good: what is asked for after that waits again."""
+    decided = plan(given)
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason == reason
+    assert decided.memory.replicas == ASKED
+    assert scales(plan(replace(given, memory=decided.memory)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"pods": (pod(0), pod(1))}, {"kafka": observation(state=GroupState.PREPARING_REBALANCE)}],
+    ids=["pod", "group"],
+)
+def test_while_it_waits_for_something_to_settle_the_number_stays(changes: dict[str, Any]) -> None:
+    decided = plan(asked_for_more(**changes))
+    assert decided.hold is not None
+    assert decided.memory.replicas == 3
+
+
+def test_a_rollout_begins_with_what_is_asked_for_then() -> None:
+    """Also one that takes another's place: who applies a new version and a number means both."""
+    overtaken = asked_for_more(memory={"target_hash": "other"}, sets={"template_hash": "other"})
+    decided = plan(overtaken)
+    assert decided.memory.replicas == ASKED
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.TAKE_TEMPLATE, ASKED)
+
+
+def test_the_first_version_of_all_disturbs_nobody() -> None:
+    given = world(group=group(replicas=ASKED), workload=workload(partition=3), memory=first_rollout())
+    assert plan(given).memory.replicas is None
+
+
+def first_rollout() -> RolloutMemory:
+    return RolloutMemory(phase=RolloutPhase.PROGRESSING)
+
+
+def test_a_new_operator_goes_on_with_the_same_number() -> None:
+    memory = plan(asked_for_more()).memory
+    assert read_memory({"rollout": write_memory(memory)}).replicas == 3
