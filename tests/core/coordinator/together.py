@@ -1,8 +1,7 @@
 """The same exploration by several processes, for one that would take hours.
 
-States are shared out by their digest: each belongs to one process, which alone knows whether it was there before. What a
-process finds that belongs to another it hands over, in rounds. What leads where is kept as digests, and put together in
-the end.
+States are shared out by their digest: each belongs to one process, which alone knows whether it was there before.
+What a process finds that belongs to another it hands over, in rounds. What leads where is put together in the end.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Found(NamedTuple):
 
 @dataclass
 class Share:
-    """What one process knows. States are named by the first eight bytes of their digest, but told apart by all of it."""
+    """What one process knows. States are named by the first eight bytes of their digest, and told apart by all."""
 
     known: set[bytes] = field(default_factory=set)
     came_from: dict[int, tuple[int, str]] = field(default_factory=dict)
