@@ -6,11 +6,11 @@ import pytest
 
 from slackwater.core.handover import steps
 from slackwater.core.handover.holder import Holder
-from tests.core.coordinator.exploring import as_asked_or_taken_back, explore, stuck, with_another_version
+from tests.core.coordinator.exploring import TooMany, as_asked_or_taken_back, explore, stuck, with_another_version
 from tests.core.coordinator.fleet import Fleet
 from tests.core.coordinator.pilot import Broken
 from tests.core.coordinator.test_strategies import LIVES_ON
-from tests.core.coordinator.together import TooMany, explore_together
+from tests.core.coordinator.together import explore_together
 
 START = with_another_version(LIVES_ON, 2, 0)
 
