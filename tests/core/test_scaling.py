@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import PAUSE, RETRY
 from slackwater.core.acts import Purpose, WriteWorkload
 from slackwater.core.conditions import verdicts
 from slackwater.core.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
-from slackwater.core.observation import GroupState
+from slackwater.core.observation import GroupState, Unobserved
 from slackwater.core.plan import Plan, plan
 from slackwater.core.reasons import Reason
 from slackwater.core.world import World
-from tests.core.factories import NEW, OLD, group, observation, pod, workload, world
+from tests.core.factories import NEW, NOW, OLD, group, members, observation, pod, workload, world
 from tests.core.test_plan import rolling
 
 ASKED = 5
@@ -82,6 +82,56 @@ def test_while_it_stands_still_the_number_changes(given: World, reason: Reason) 
     assert decided.hold.reason == reason
     assert decided.memory.replicas == ASKED
     assert scales(plan(replace(given, memory=decided.memory)))
+
+
+NOBODY: dict[str, Any] = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "x", NOW), "pods": ()}
+ENDING = (pod(0), pod(1), pod(2, terminating=True))
+TWO_THERE: dict[str, Any] = {"pods": (pod(0), pod(1)), "kafka": observation(members(0, 1)), "sets": {"partition": 2}}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        pytest.param(
+            asked_for_more({"annotations": {PAUSE: ""}}, pods=ENDING, sets={"partition": 2}), ASKED, id="paused"
+        ),
+        pytest.param(asked_for_more(**NOBODY), ASKED, id="no pods"),
+        pytest.param(rolling(spec={"replicas": 2}, memory=BEGUN, **TWO_THERE), 2, id="never made"),
+    ],
+)
+def test_whatever_else_it_waits_for(given: World, asked: int) -> None:
+    """People's way out; where nobody is there; and a pod that cannot be made can be taken back."""
+    decided = plan(given)
+    assert decided.hold is not None
+    assert decided.memory.replicas == asked
+    assert decided.memory.ids_given >= asked
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"pods": ENDING, "sets": {"partition": 2}}, id="it is in the group"),
+        pytest.param(TWO_THERE | {"kafka": NOBODY["kafka"]}, id="not known who is"),
+    ],
+)
+def test_a_pod_that_may_work_is_not_taken_away(changes: dict[str, Any]) -> None:
+    decided = plan(rolling(spec={"replicas": 2}, memory=BEGUN, **changes))
+    assert decided.hold is not None
+    assert decided.memory.replicas == 3
+
+
+def test_none_at_all_waits_for_nothing() -> None:
+    decided = plan(rolling(spec={"replicas": 0}, memory=BEGUN))
+    assert scales(decided)
+    assert decided.memory.replicas == 0
+
+
+def test_a_retry_begins_with_what_is_asked_for_then() -> None:
+    """Even if it is given before anything else was done about the failure."""
+    failed = {"phase": RolloutPhase.FAILED, "failed_hash": rolling().memory.target_hash}
+    decided = plan(asked_for_more({"annotations": {RETRY: "1"}}, memory=failed))
+    assert decided.memory.phase is RolloutPhase.PROGRESSING
+    assert decided.memory.replicas == ASKED
 
 
 @pytest.mark.parametrize(

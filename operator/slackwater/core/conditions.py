@@ -204,7 +204,7 @@ def _scaling_held(world: World) -> Verdict:
         return Verdict(kind, FALSE, Reason.AS_WANTED, "")
     message = (
         f"spec.replicas is {world.group.spec.replicas} by now; the rollout goes on with {world.replicas},"
-        " and the number changes when it is over, or stands still because it is paused, a canary is held or for its lag"
+        " and the number changes when that is over or stands still: pausing it makes it do so"
     )
     return Verdict(kind, TRUE, Reason.ROLLOUT_UNDER_WAY, message)
 

@@ -270,6 +270,10 @@ class RolloutMemory:
     commands: Mapping[str, str] = field(default_factory=dict)
     """Command annotation → the token obeyed last. Stands in `status.commands`."""
 
+    def replicas_of(self, asked: int) -> int:
+        """How many pods there are to be now, where so many are asked for."""
+        return asked if self.replicas is None or not self.phase.under_way else self.replicas
+
 
 _CODEC = TypeAdapter(RolloutMemory)
 

@@ -157,8 +157,7 @@ class World:
     @property
     def replicas(self) -> int:
         """How many pods there are to be now: during a rollout those that it goes on with, whatever the spec says."""
-        held = self.memory.replicas
-        return held if held is not None and self.memory.phase.under_way else self.group.spec.replicas
+        return self.memory.replicas_of(self.group.spec.replicas)
 
     @property
     def outdated(self) -> tuple[Pod, ...]:

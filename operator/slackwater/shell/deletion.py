@@ -98,7 +98,7 @@ class Deletion:
         if isinstance(view, Unobserved) or admin is None:
             raise _unusable(view)
         memory = read_memory(group.status)
-        given = max(memory.ids_given, group.spec.replicas)
+        given = max(memory.ids_given, memory.replicas_of(group.spec.replicas))
         ours = [
             MemberRef(member.instance_id, member.member_id)
             for member in view.members

@@ -186,8 +186,7 @@ class Fleet:
     @property
     def replicas(self) -> int:
         """How many pods there are to be now: what is asked for may have to wait until the rollout is over."""
-        held = self.memory.replicas if self.memory.phase.under_way else None
-        return self.spec.replicas if held is None else held
+        return self.memory.replicas_of(self.spec.replicas)
 
     @property
     def partitions(self) -> frozenset[TopicPartition]:

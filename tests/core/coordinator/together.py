@@ -80,15 +80,19 @@ def explore_together(start: Fleet, goal: Goal, *, begun: int, limit: int, proces
     context = get_context("fork")
     ends = [context.Pipe() for _ in range(processes)]
     running = [
-        context.Process(target=_work, args=(first, place, processes, ends[place][1]), daemon=True)
+        context.Process(target=_work, args=(first, place, [each for pair in ends for each in pair]), daemon=True)
         for place in range(processes)
     ]
     for process in running:
         process.start()
-    shares = _lead([end for end, _ in ends], limit)
-    for process in running:
-        process.join()
-    return _put_together(shares)
+    for _, end in ends:
+        end.close()  # so that one that dies is missed
+    try:
+        return _put_together(_lead([end for end, _ in ends], limit))
+    finally:
+        for process in running:
+            process.terminate()
+            process.join()
 
 
 class _Worker:
@@ -139,8 +143,12 @@ def short(name: bytes) -> int:
     return int.from_bytes(name[:8], "big")
 
 
-def _work(first: _Worker, place: int, processes: int, leader: Connection) -> None:
+def _work(first: _Worker, place: int, ends: list[Connection]) -> None:
     """What was found before belongs to one of them now; who goes on from it is told by the order."""
+    processes, leader = len(ends) // 2, ends[2 * place + 1]
+    for end in ends:
+        if end is not leader:
+            end.close()
     gc.disable()  # nothing in a state refers back to it
     worker = _Worker(first.found, first.goal, place, processes)
     worker.share.known = set(first.share.known)
@@ -153,7 +161,7 @@ def _work(first: _Worker, place: int, processes: int, leader: Connection) -> Non
                 if worker.ahead:
                     worker.go_on()
         except Broken as broken:
-            worker.share.broken = f"{broken}"
+            worker.share.broken = f"{broken!r}"
         leader.send((worker.sent, len(worker.ahead), len(worker.share.came_from), worker.share.broken))
         worker.sent = [[] for _ in range(processes)]
         arrived: list[Found] | None = leader.recv()

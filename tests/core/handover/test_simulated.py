@@ -279,6 +279,30 @@ def test_without_room_for_a_pod_more_it_waits_and_says_so() -> None:
     assert cost.idle_s == 0.0
 
 
+def test_without_room_fewer_pods_may_make_it() -> None:
+    run = at_rest()
+    run.outside.room = 3
+    run.outside.apply("v2")
+    run.for_seconds(60)
+    run.outside.scale(2)
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    assert pods(run) == all_of(SECOND, "v2", 2)
+
+
+@pytest.mark.parametrize("after_s", [3, 10, 17, 24])
+def test_who_asks_for_none_at_all_has_them_stopped(after_s: int) -> None:
+    run = at_rest()
+    run.outside.apply("v2")
+    run.for_seconds(after_s)
+    run.outside.scale(0)
+    run.for_seconds(40)
+    assert pods(run) == []
+    run.outside.scale(3)
+    run.for_seconds(60)
+    assert [version for _, version in pods(run)] == ["v2"] * 3
+
+
 def test_without_room_it_goes_on_in_place_where_the_spec_says_so() -> None:
     run = at_rest(surgeTimeout="15s")
     run.outside.room = 3

@@ -31,7 +31,8 @@ class Invariants:
             if self.outside.serves(pod):
                 self.served_at[pod.ordinal] = self.outside.now
                 self.taken.pop(pod.ordinal, None)
-        for ordinal in [o for o in self.taken if o >= self.outside.spec["replicas"]]:
+        wanted = self._wanted()
+        for ordinal in [o for o in self.taken if o not in wanted]:
             del self.taken[ordinal]
 
     def before_act(self, world: World, decided: Plan) -> None:
@@ -78,9 +79,12 @@ class Invariants:
         if of.revisions[pod.revision] == of.revisions[of.update_revision]:
             raise Broken(f"restarts {pod.ordinal} twice for one template")
 
+    def _wanted(self) -> set[int]:
+        return {ordinal for each in self.outside.sets.values() for ordinal in each.ordinals}
+
     def _all_others_serve(self, pod: SimulatedPod) -> None:
         """The operator looks once a second, so a pod that fell out just now may be overlooked."""
-        for ordinal in sorted({ordinal for each in self.outside.sets.values() for ordinal in each.ordinals}):
+        for ordinal in sorted(self._wanted()):
             known_to_serve = self.outside.now - self.served_at.get(ordinal, 0.0) <= 2.0
             if ordinal != pod.ordinal and not known_to_serve:
                 raise Broken(f"takes {pod.ordinal} down while {ordinal} does not serve")
