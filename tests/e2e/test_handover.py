@@ -59,14 +59,15 @@ def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: 
     assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
 
 
-def test_predictive_lets_all_but_the_first_go_before_their_replacements_join(running: Stage) -> None:
+def test_predictive_lets_pods_go_before_their_replacements_join(running: Stage) -> None:
     cost = rolled_out(running, warm_group(running, SOON, rollout=PREDICTIVE, env={"START_DELAY_SECONDS": "4"}))
     nothing_is_lost(cost)
     assert cost.worst_gap_s < 4.0, cost
     assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
     told = [event["message"] for event in running.cluster.events(SOON) if event["reason"] == "HandedOver"]
     early = [message for message in told if "about to join" in message]
-    assert len(early) == REPLICAS - 1  # the first pod of a version is handed over by what is seen
+    # The first pod of a version is handed over by what is seen; and so is one that joins sooner than those before it.
+    assert 1 <= len(early) <= REPLICAS - 1
 
 
 def test_java_consumers_are_handed_over_alike(running: Stage) -> None:
