@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from sandbox import containerd, toolchain
 from sandbox.binaries import ensure_binaries
@@ -25,7 +25,7 @@ from sandbox.packages import IMAGES, ensure_packages
 
 _PAUSE = Path(__file__).parent / "pause"
 _WHEELS_IN_BUILD = "/wheels"
-_JARS_IN_BUILD = "/root/.m2/repository"  # where Spark looks first
+_JARS_IN_BUILD = str(PurePosixPath("/root") / ".m2" / "repository")  # Spark looks first in its user's home: root builds
 
 
 def ensure_images(layout: Layout, *, pipeline: bool = False) -> dict[str, Path]:
