@@ -39,7 +39,7 @@ test: setup ## Everything: check, docs, explorations, Spark, then the tests agai
 	@$(MAKE) --no-print-directory sandbox-up
 	@$(MAKE) --no-print-directory e2e
 
-check: setup ## What needs no sandbox, in less than a minute: lint, types, layers, fast tests
+check: setup ## What needs no sandbox, in two minutes: lint, types, layers, fast tests
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
 ##@ Parts of the above
