@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,16 @@ class Cluster:
     def events(self, name: str) -> list[Json]:
         found, _ = self.api.list_all("events", self.namespace)
         return [event for event in found if event["involvedObject"]["name"] == name]
+
+    def story(self, group: str, since: float) -> tuple[str, ...]:
+        """What Events of the group, its StatefulSets and its pods tell since that time (unix seconds), in order."""
+        found, _ = self.api.list_all("events", self.namespace)
+        ours = [event for event in found if f"{event['involvedObject']['name']}-".startswith(f"{group}-")]
+        told = sorted(
+            (_told_at(event), event["involvedObject"]["name"], event["reason"], event["message"]) for event in ours
+        )
+        began = datetime.fromtimestamp(since, UTC).isoformat(timespec="seconds")[:19]
+        return tuple(" ".join(each) for each in told if each[0] >= began)
 
     def status(self, group: str) -> Json:
         status: Json = (self.get("cg", group) or {}).get("status", {})
@@ -105,6 +116,13 @@ def condition(obj: Mapping[str, Any], kind: str) -> Json:
     """One condition of an object; empty when it has none of that type."""
     found = (c for c in (obj.get("status") or {}).get("conditions", ()) if c["type"] == kind)
     return next(found, {})
+
+
+def _told_at(event: Mapping[str, Any]) -> str:
+    """When for the last time; the kubelet tells whole seconds, the operator parts of one."""
+    series = event.get("series") or {}
+    told = series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime")
+    return str(told or event["metadata"]["creationTimestamp"])
 
 
 def _is_observed(obj: Mapping[str, Any] | None) -> bool:

@@ -18,8 +18,8 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import EVENT
 from slackwater.shell.operator import run
 
-WRITES: Final = ("apply", "apply_status", "set_finalizers", "annotate", "delete", "create")
-"""The methods of KubernetesApi that change the cluster; a test holds that there is no other."""
+WRITES: Final = ("apply", "apply_status", "set_finalizers", "merge", "delete", "create")
+"""The methods of KubernetesApi that send what changes the cluster; a test holds that there is no other."""
 
 Write = Callable[..., Awaitable[Any]]
 

@@ -33,6 +33,8 @@ class Cost:
     went_back: int
     """Commits of an offset below one that was committed before, in the same partition."""
     took_s: float
+    story: tuple[str, ...] = ()
+    """What the operator and the cluster told meanwhile, for who has to find out why."""
 
 
 def warm_group(
@@ -80,6 +82,7 @@ def _cost(stage: Stage, name: str, began: float, ended: float) -> Cost:
         missing=measured.missing,
         went_back=_went_back(stage, group),
         took_s=ended - began,
+        story=stage.cluster.story(name, began),
     )
 
 
