@@ -68,7 +68,7 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     """Gate 3: every pod that should be up is."""
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
-        if pod is None and _cannot_be_made(world, ordinal, down):
+        if pod is None and cannot_be_made(world, ordinal, down):
             continue
         if pod is None:
             return Hold(Reason.POD_MISSING, f"pod {world.pod_name(ordinal)} does not exist", LATER_S)
@@ -155,8 +155,8 @@ GATES: Final[tuple[Gate, ...]] = (
 )
 
 
-def _cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
-    """Not before a lower one that is down has been replaced."""
+def cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
+    """Under OrderedReady, a pod above one that is down: not before that one has been replaced."""
     in_order = world.workload is not None and world.workload.in_order
     return in_order and any(lower < ordinal for lower in down)
 

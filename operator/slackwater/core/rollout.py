@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from slackwater.core.acts import Act, DeletePod, Purpose, WriteWorkload
 from slackwater.core.canary import canary_hold
-from slackwater.core.gates import first_refusal
+from slackwater.core.gates import cannot_be_made, first_refusal
 from slackwater.core.manifests import Template
 from slackwater.core.memory import RolloutMemory, Step
 from slackwater.core.presence import is_down
@@ -77,7 +77,7 @@ def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> 
     for ordinal in range(world.replicas - 1, lowest - 1, -1):
         pod = world.pod(ordinal)
         name = f"{workload.name}-{ordinal}"
-        if pod is None and workload.in_order and any(lower < ordinal for lower in down):
+        if pod is None and cannot_be_made(world, ordinal, down):
             continue
         if pod is None:
             return Hold(Reason.RESTART_IN_HAND, f"waiting for pod {name} to be made", 1.0)

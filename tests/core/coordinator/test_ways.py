@@ -87,6 +87,49 @@ def test_one_crash_more_after_the_last_handover_is_not_a_version_s_failure(way: 
         assert stuck(explore(fleet, as_asked_or_taken_back)) == []
 
 
+TAKEN_OVER = [
+    "the operator looks",
+    "the operator: WriteWorkload",
+    "the StatefulSet controller",
+    "payments-alt-2 starts",
+    "the operator looks",
+    "payments-alt-2 joins",
+    "the operator looks",
+    "the operator: WriteWorkload",
+]
+CAME_BACK = ["payments-2 is fenced and exits", "payments-2 starts", "payments-2 joins", "the StatefulSet controller"]
+ENDED_BY = {
+    "its node": [
+        "payments-alt-2 is fenced and exits",
+        "payments-2 ends",
+        "the operator looks",
+        "payments-alt-2 starts",
+    ],
+    "the operator": ["payments-2 ends", "the operator looks"],
+}
+
+
+@pytest.mark.parametrize("who", ENDED_BY)
+def test_a_replaced_process_that_comes_back_just_before_its_end_is_counted_once(who: str) -> None:
+    """Whether its replacement has ended by itself on being fenced, or is deleted."""
+    fleets = [with_another_version(EXITS, 3, 1)]
+    for step in (*OPENED, *HANDED_OVER, *TAKEN_OVER, *CAME_BACK, *ENDED_BY[who], "the operator looks"):
+        fleets = followed(fleets, step)
+    assert fleets
+    for fleet in fleets:
+        assert [_fenced(fleet), *map(_fenced, _looked_again(fleet))] == [1, 1]
+
+
+def _looked_again(fleet: Fleet) -> list[Fleet]:
+    rejoined = followed([fleet], "payments-alt-2 joins") or [fleet]
+    return followed(rejoined, "the operator looks") or rejoined
+
+
+def _fenced(fleet: Fleet) -> int:
+    assert fleet.memory.handover is not None
+    return fleet.memory.handover.fenced
+
+
 def followed(fleets: Sequence[Fleet], step: str) -> list[Fleet]:
     """What that step may lead to; a step of one name may come about in more than one way."""
     after = {repr(key(after)): after for fleet in fleets for event, after in natural(fleet) if event == step}

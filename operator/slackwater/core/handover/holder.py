@@ -110,13 +110,20 @@ def is_fenced(world: World, handover: Handover, pod: Pod) -> bool:
     left. Where the other one's session has ended meanwhile, nobody has the id: a process that was not fenced would have
     joined again.
     """
+    held = not handover.holder_down and pod.started_at is not None
+    return held and runs_as_then(handover, pod) and _has_changed_hands(world, handover)
+
+
+def ended_when_fenced(world: World, handover: Handover, pod: Pod) -> bool:
+    """The same of a pod whose container has been started anew since."""
+    same = pod.uid == handover.holder_uid and pod.restarts > handover.holder_restarts
+    return same and _has_changed_hands(world, handover)
+
+
+def _has_changed_hands(world: World, handover: Handover) -> bool:
     own = handover.before if handover.undone else handover.after
     now = member_ids(world, handover.ordinal)
-    changed = any(
-        _is_taken(world, handover, now.get(key, member_id) != member_id, key) for key, member_id in own.items()
-    )
-    held = not handover.holder_down and pod.started_at is not None
-    return changed and held and runs_as_then(handover, pod)
+    return any(_is_taken(world, handover, now.get(key, member_id) != member_id, key) for key, member_id in own.items())
 
 
 def has_not_come(world: World, handover: Handover, pod: Pod) -> bool:

@@ -15,6 +15,7 @@ from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.holder import (
     Holder,
     begun,
+    ended_when_fenced,
     has_all,
     has_not_come,
     holder,
@@ -81,13 +82,22 @@ def afterwards(world: World, beside: Beside) -> Next | None:
     to_blame = not memory.phase.goes_back and pod.workload == beside.newcomer.name
     unseen = not to_blame and has_not_come(world, handover, pod)
     if not unseen and not is_fenced(world, handover, pod):
-        return None
+        return _seen_to_have_been_fenced(world, handover, pod)
     fenced = replace(handover, fenced=handover.fenced + 1)
     step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
     taken = "its instance id was taken by the other process of its handover, which has ended since"
     why = "it has not come into the group, and may have been fenced in its handover" if unseen else taken
     told = _fought(f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew")
     return Next(replace(memory, handover=fenced, step=step), DeletePod(pod.name, pod.uid, pod.ordinal, why), notes=told)
+
+
+def _seen_to_have_been_fenced(world: World, handover: Handover, pod: Pod) -> Next | None:
+    """It ended on it, and its node has started it anew: nothing is left to do but to count it, once."""
+    if not ended_when_fenced(world, handover, pod):
+        return None
+    counted = replace(handover, fenced=handover.fenced + 1, holder_uid="", holder_started_at=None, holder_restarts=0)
+    told = _fought(f"{pod.name} was fenced by the other process of its handover, or may have been, and started anew")
+    return Next(replace(world.memory, handover=counted), notes=told)
 
 
 def onwards(world: World, beside: Beside, way: Way) -> Next:
@@ -165,7 +175,7 @@ def _decide(world: World, beside: Beside, way: Way, ordinal: int) -> Next:
         return Next(memory, without_ordinal(beside, handover.to, ordinal, Purpose.TAKE_BACK))
     if handover.after:
         lost = member_ids(world, ordinal).items() - handover.after.items()
-        return _start_over(world, beside, handover.to, ordinal) if lost else _let_go(beside, memory, handover)
+        return _start_over_fought(world, beside, handover) if lost else _let_go(beside, memory, handover)
     if handover.holder_down and handover.to == way.to.name:
         return _from_a_dead_one(world, beside, handover, pods)
     return _between(world, beside, way, handover, pods)
@@ -192,13 +202,7 @@ def _between(world: World, beside: Beside, way: Way, handover: Handover, pods: P
             again = begun(world, ordinal, beside.named(handover.to), old)
             return Next(replace(memory, handover=again))
         case Holder.UNCLEAR:
-            over = _start_over(world, beside, handover.to, ordinal)
-            assert over.memory.handover is not None
-            counted = replace(over.memory.handover, fenced=over.memory.handover.fenced + 1)
-            told = _fought(
-                f"the processes with ordinal {ordinal} may have fenced each other: its replacement starts anew"
-            )
-            return replace(over, memory=replace(over.memory, handover=counted), notes=told)
+            return _start_over_fought(world, beside, handover)
 
 
 def _from_a_dead_one(world: World, beside: Beside, handover: Handover, pods: Pods) -> Next:
@@ -281,6 +285,16 @@ def _start_over(world: World, beside: Beside, to: str, ordinal: int) -> Next:
         known = Handover(ordinal, to, world.now, fenced=carried.fenced, cold=carried.cold)
     memory = replace(world.memory, handover=replace(known, undone=True, over=False))
     return Next(memory, without_ordinal(beside, to, ordinal, Purpose.TAKE_BACK))
+
+
+def _start_over_fought(world: World, beside: Beside, handover: Handover) -> Next:
+    over = _start_over(world, beside, handover.to, handover.ordinal)
+    assert over.memory.handover is not None
+    counted = replace(over.memory.handover, fenced=over.memory.handover.fenced + 1)
+    told = _fought(
+        f"the processes with ordinal {handover.ordinal} may have fenced each other: its replacement starts anew"
+    )
+    return replace(over, memory=replace(over.memory, handover=counted), notes=told)
 
 
 def _let_go(beside: Beside, memory: RolloutMemory, handover: Handover) -> Next:
