@@ -35,6 +35,13 @@ def test_it_says_what_it_means_and_what_to_do_in_a_few_sentences(name: str) -> N
     assert 2 <= sentences <= 8
 
 
+def test_a_link_is_told_by_the_page_that_it_leads_to() -> None:
+    section = "### A\n**What it means.** It waits.\n\n**What to do.** Nothing\n([the way](a-page.md#here)).\n"
+    (text,) = texts.parse(f"# Reasons\n\n## Gates\n\n{section}")
+    assert text.advice == "Nothing (the way (docs/a-page.md))."
+    assert not [name for name, each in texts.reason_texts().items() if "](" in each.meaning + each.advice]
+
+
 def test_a_section_of_another_shape_is_an_error() -> None:
     with pytest.raises(ValueError, match="not both what it means and what to do"):
         list(texts.parse("# Reasons\n\n## Gates\n\n### Paused\n**What it means.** It is paused.\n"))

@@ -15,6 +15,7 @@ from typing import Final
 _SECTION: Final = re.compile(
     r"### (?P<name>\w+)\n\*\*What it means\.\*\* (?P<meaning>.+?)\n\n\*\*What to do\.\*\* (?P<advice>.+)", re.DOTALL
 )
+_LINK: Final = re.compile(r"\[(?P<words>[^]]+)]\((?P<page>[\w-]+\.md)[^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,5 @@ def parse(markdown: str) -> Iterator[ReasonText]:
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+    """For a terminal: a link is its words and the page."""
+    return _LINK.sub(r"\g<words> (docs/\g<page>)", " ".join(text.split()))
