@@ -59,6 +59,14 @@ class Watched:
         starts = [at for record in self._versions(pod, since) if (at := started_at(record)) is not None]
         return min((at for at in starts if at >= int(since)), default=None)
 
+    def wait_started_anew(self, pod: str, since: float, deadline_s: float = 60.0) -> float:
+        """Kafka may tell of a consumer before the node tells of the container in which it runs."""
+        return wait_for(f"a new container of {pod}", lambda: self.started_anew(pod, since), deadline_s)
+
+    def wait_gone(self, pod: str, since: float, deadline_s: float = 60.0) -> float:
+        """When its object was gone: that may come after the group is whole without it."""
+        return wait_for(f"the end of {pod}", lambda: self.gone_at(pod, since), deadline_s)
+
     def gone_at(self, pod: str, since: float) -> float | None:
         found = (
             r.seen_at for r in pods_of(self.recorder.records("pods", since), self.name) if r.name == pod and r.deleted

@@ -79,8 +79,7 @@ class Crash:
         """The victims are back soon after their replacements' start, or after `since`; nobody else was touched."""
         for victim in self.victims:
             back_at = self.group.wait_owned_anew(victim, self.before, self.at)
-            started_at = since or self.group.started_anew(victim, self.at)
-            assert started_at is not None
+            started_at = since or self.group.wait_started_anew(victim, self.at)
             pods = self.group.uids(victim, self.at)
             took_s = back_at - started_at
             print(f"{victim}: back after {took_s:.1f} s, {len(pods)} pods")  # noqa: T201 - a figure

@@ -60,11 +60,9 @@ class Scaled:
         owned = wait_for(
             "live owners", lambda: self.group.owned_by_only(kept, PARTITIONS, self.at), 90.0, lambda: self.group.now
         )
-        gone = [self.group.gone_at(pod, self.at) for pod in names(self.group.name, MANY) - kept]
-        last = max(at for at in gone if at is not None)
+        last = max(self.group.wait_gone(pod, self.at) for pod in names(self.group.name, MANY) - kept)
         took_s, ending_s = owned - self.at, last - self.at
         print(f"{self.group.name}: owned {took_s:.1f} s after the scale, pods gone {ending_s:.1f} s")  # noqa: T201 - a figure
-        assert None not in gone
         assert took_s - ending_s <= OWNED_WITHIN_S
         assert self.group.touched_ids(kept, self.before, self.at) == []
 
