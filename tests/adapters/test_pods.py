@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -17,15 +18,16 @@ MIDNIGHT = 1_767_225_600.0
 SET = workload(uid="set")
 
 
-def read(state: dict[str, Any], last: dict[str, Any]) -> Pod:
-    status = {"name": "consumer", "state": state, "lastState": last, "restartCount": 1}
+def read(state: dict[str, Any], last: dict[str, Any], told_running: Mapping[str, float] | None = None) -> Pod:
+    status = {"name": "consumer", "containerID": "run-2", "state": state, "lastState": last, "restartCount": 1}
     metadata = {
         "name": "payments-1",
         "uid": "u",
         "creationTimestamp": "2025-12-31T00:00:00Z",
         "ownerReferences": [{"uid": "set", "controller": True}],
     }
-    return to_pods([{"metadata": metadata, "status": {"containerStatuses": [status]}}], [SET], "consumer")[0]
+    objects = [{"metadata": metadata, "status": {"containerStatuses": [status]}}]
+    return to_pods(objects, [SET], "consumer", told_running or {})[0]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,19 @@ def test_runs_of_a_container(
     pod = read(state, last)
     found = [pod.started_at, pod.ended_at, pod.last_run_started_at]
     assert found == [None if at is None else MIDNIGHT + at for at in (started, ended, had_started)]
+
+
+@pytest.mark.parametrize(
+    ("state", "told", "running_at"),
+    [
+        (RUNNING, {"run-1": 1.0, "run-2": 2.0}, 2.0),
+        (RUNNING, {"run-1": 1.0}, None),
+        ({"terminated": LATER}, {"run-2": 2.0}, None),
+    ],
+    ids=["told of this run", "told of the run before", "over"],
+)
+def test_when_a_watch_told_of_the_run(state: dict[str, Any], told: dict[str, float], running_at: float | None) -> None:
+    assert read(state, {}, told).told_running_at == running_at
 
 
 def test_pods_that_look_like_the_statefulset_s_and_are_not() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
+
+import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.api.annotations import GROUP_LABEL
-from slackwater.shell.store import Store
+from slackwater.shell.store import Key, Store
 from tests.shell.fakes import CONNECTION, KEY, connection_object, group_object
 
+OTHER = Key(KEY.namespace, "refunds")
 
-def labelled(name: str, version: int, uid: str = "") -> dict[str, Any]:
-    labels = {GROUP_LABEL: KEY.name}
+
+def labelled(name: str, version: int, uid: str = "", group: Key = KEY) -> dict[str, Any]:
+    labels = {GROUP_LABEL: group.name}
     return {
         "metadata": {
             "namespace": KEY.namespace,
@@ -49,6 +54,33 @@ def test_a_pod_that_was_made_anew_is_not_forgotten_with_its_predecessor() -> Non
     assert len(store.pods_of(KEY)) == 1
 
 
+@pytest.mark.parametrize("uid", ["", "made anew"])
+def test_a_pod_that_changes_its_group_leaves_the_old_one_and_concerns_both(uid: str) -> None:
+    store = Store()
+    store.put(POD, labelled("payments-0", 1))
+    assert store.put(POD, labelled("payments-0", 2, uid, group=OTHER)) == (KEY, OTHER)
+    assert store.pods_of(KEY) == []
+    assert len(store.pods_of(OTHER)) == 1
+    assert store.drop(POD, labelled("payments-0", 3, uid, group=OTHER)) == (OTHER,)
+    assert store.pods_of(KEY) == store.pods_of(OTHER) == []
+
+
+def test_a_pod_that_loses_its_label_leaves_its_group() -> None:
+    store = Store()
+    store.put(POD, labelled("payments-0", 1))
+    unlabelled = labelled("payments-0", 2)
+    unlabelled["metadata"]["labels"] = {}
+    assert store.put(POD, unlabelled) == (KEY,)
+    assert store.pods_of(KEY) == []
+
+
+def test_a_pod_whose_group_changes_as_it_is_deleted_leaves_the_one_that_had_it() -> None:
+    store = Store()
+    store.put(POD, labelled("payments-0", 1))
+    assert store.drop(POD, labelled("payments-0", 2, group=OTHER)) == (KEY,)
+    assert store.pods_of(KEY) == []
+
+
 def test_a_changed_connection_concerns_the_groups_that_use_it() -> None:
     store = Store()
     store.put(CONSUMER_GROUP, group_object())
@@ -79,3 +111,27 @@ def test_a_list_that_brings_nothing_new_concerns_nobody() -> None:
     store = Store()
     store.put(POD, labelled("payments-0", 5))
     assert store.replace(POD, [labelled("payments-0", 5)], listed_version=10) == set()
+
+
+def running(version: int, *containers: str) -> dict[str, Any]:
+    """Of the first pod, with these containers running."""
+    statuses = [{"containerID": each, "state": {"running": {}}} for each in containers]
+    ended = {"containerID": "ended", "state": {"terminated": {}}}
+    created: dict[str, Any] = {"state": {"waiting": {}}}
+    return labelled("payments-0", version) | {"status": {"containerStatuses": [*statuses, ended, created]}}
+
+
+def test_a_container_runs_since_the_first_version_that_tells_so() -> None:
+    clock = count(100.0)
+    store = Store(lambda: next(clock))
+    store.put(POD, running(1))
+    assert store.told_running(KEY) == {}
+    store.put(POD, running(2, "a"))
+    store.put(POD, running(3, "a", "b"))
+    store.put(POD, running(2))  # told late
+    assert store.told_running(KEY) == {"a": 101.0, "b": 102.0}
+    store.put(POD, running(4, "b"))
+    assert store.told_running(KEY) == {"b": 102.0}
+    store.drop(POD, running(4))
+    store.put(POD, running(5))
+    assert store.told_running(KEY) == {}

@@ -89,7 +89,9 @@ class Pod:
     ready: bool
     ready_changed_at: float | None = None
     started_at: float | None = None
-    """When the consumer's container last started; None while it does not run."""
+    """When the consumer's container last started, in whole seconds; None while it does not run."""
+    told_running_at: float | None = None
+    """When a watch first told that this container runs, by our own clock; None where no watch has told yet."""
     restarts: int = 0
     waiting: str = ""
     """The kubelet's or the scheduler's reason, for example `CrashLoopBackOff`, `ImagePullBackOff`, `Unschedulable`."""

@@ -40,7 +40,8 @@ class Gathering:
         self._now = now
         self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
-        self._templates: dict[tuple[Key, str], Json] = {}
+        self._templates: dict[Key, tuple[str, Json]] = {}
+        """Of the one revision that each group may have to go back to now, by its name."""
 
     def parse(self, key: Key, obj: Json) -> ConsumerGroup:
         """Each version once. Raises InvalidSpec."""
@@ -64,7 +65,8 @@ class Gathering:
         template = await self._last_good_template(key, obj)
         written = self._written_generations.get(key, {})
         pods = self._store.pods_of(key)
-        snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written)
+        told = self._store.told_running(key)
+        snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told)
         return self._join(key, snapshot, group), obj.get("status") or {}
 
     async def anew(self, key: Key) -> tuple[World, Json] | None:
@@ -75,7 +77,8 @@ class Gathering:
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None
         group = self.parse(key, snapshot.group)
-        snapshot = replace(snapshot, written_generations=self._written_generations.get(key, {}))
+        written, told = self._written_generations.get(key, {}), self._store.told_running(key)
+        snapshot = replace(snapshot, written_generations=written, told_running=told)
         return self._join(key, snapshot, group), snapshot.group.get("status") or {}
 
     def take_in(self, obj: Json | None) -> None:
@@ -98,7 +101,7 @@ class Gathering:
     def forget(self, key: Key) -> None:
         self._parsed.pop(key, None)
         self._written_generations.pop(key, None)
-        self._templates = {known: body for known, body in self._templates.items() if known[0] != key}
+        self._templates.pop(key, None)
 
     def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
         """The cluster's half and Kafka's."""
@@ -107,13 +110,15 @@ class Gathering:
         return replace(world, broker=self._connections.broker(key), advice=self._advice.get(key))
 
     async def _last_good_template(self, key: Key, obj: Json) -> Json | None:
-        """Revisions never change, so each is read once."""
+        """Revisions never change, so it is read once for as long as the same one is needed."""
         revision = needs_last_good_template(obj)
         if revision is None:
+            self._templates.pop(key, None)
             return None
-        if (key, revision) not in self._templates:
+        known = self._templates.get(key)
+        if known is None or known[0] != revision:
             template = await read_last_good_template(self._api, obj)
             if template is None:
                 return None
-            self._templates[key, revision] = template
-        return self._templates[key, revision]
+            known = self._templates[key] = (revision, template)
+        return known[1]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from slackwater.adapters.cluster.paths import (
@@ -15,7 +16,7 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
     Kind,
 )
-from slackwater.adapters.cluster.translation import group_of
+from slackwater.adapters.cluster.translation import group_of, running_containers
 
 Json = Mapping[str, Any]
 
@@ -38,9 +39,12 @@ class Key(NamedTuple):
 class Store:
     """Objects by kind and key. An older version never replaces a newer one."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: dict[Key, set[Key]] = defaultdict(set)
+        self._told_running: dict[Key, dict[str, float]] = {}
+        """By pod: since when its containers that run are known to run."""
 
     def get(self, kind: Kind, key: Key) -> Json | None:
         return self._objects[kind].get(key)
@@ -52,6 +56,14 @@ class Store:
         pods = self._objects[POD]
         return [pods[key] for key in self._pods_of.get(group, ())]
 
+    def told_running(self, group: Key) -> dict[str, float]:
+        """When this store was first told that a container of the group's pods runs, by the container's id."""
+        return {
+            container: at
+            for pod in self._pods_of.get(group, ())
+            for container, at in self._told_running.get(pod, {}).items()
+        }
+
     def put(self, kind: Kind, obj: Json) -> tuple[Key, ...]:
         """Take in an object; returns the ConsumerGroups to which that makes a difference."""
         key = key_of(obj)
@@ -59,12 +71,18 @@ class Store:
         if known is not None and _version(known) >= _version(obj):
             return ()
         self._objects[kind][key] = obj
+        before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
+        if kind is POD and before is not None:
+            self._pods_of[before].discard(key)
         if kind is POD and group is not None:
             self._pods_of[group].add(key)
+        if kind is POD:
+            told, now = self._told_running.get(key, {}), self._now()
+            self._told_running[key] = {container: told.get(container, now) for container in running_containers(obj)}
         if kind is KAFKA_CONNECTION:  # its status is ours: were that a reason to look, looking would give another
             return () if known is not None and _spec_of(known) == _spec_of(obj) else self.groups_using(key)
-        return () if group is None else (group,)
+        return tuple(each for each in dict.fromkeys((before, group)) if each is not None)
 
     def drop(self, kind: Kind, obj: Json) -> tuple[Key, ...]:
         """Forget an object that was deleted, unless another one of its name has come since; returns as `put` does."""
@@ -73,9 +91,11 @@ class Store:
         if known is None or known["metadata"]["uid"] != obj["metadata"]["uid"]:
             return ()
         del self._objects[kind][key]
+        if kind is POD:
+            self._told_running.pop(key, None)
         if kind is KAFKA_CONNECTION:
             return self.groups_using(key)
-        group = owner(kind, obj)
+        group = owner(kind, known)
         if group is None:
             return ()
         if kind is POD:

@@ -50,6 +50,11 @@ def test_a_start_is_when_it_was_seen_if_somebody_looked(seen_after_s: float, run
     assert with_start(at, replace(IN_HAND, running_since=None), NEW).running_since == running_since
 
 
+def test_a_start_that_a_watch_told_of_was_then_and_not_when_the_pass_came() -> None:
+    at, unseen = seen(now=NOW - 1), replace(IN_HAND, running_since=None)
+    assert with_start(at, unseen, replace(NEW, told_running_at=NOW - 3.7)).running_since == NOW - 3.7
+
+
 def test_the_first_look_counts() -> None:
     assert with_start(seen(now=NOW - 1), IN_HAND, NEW) == IN_HAND
 

@@ -40,6 +40,8 @@ class Snapshot:
     last_good_template: Json | None = None
     written_generations: Mapping[str, int] = field(default_factory=dict)
     """By name, the generation of the StatefulSet that our own last write made, where that is known."""
+    told_running: Mapping[str, float] = field(default_factory=dict)
+    """When a watch first told that a container runs, by its id."""
 
 
 async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapshot | None:
@@ -90,7 +92,7 @@ def to_world(
     # Where none is ours, one that has the group's very name is in the way; so is one whose pods have its instance ids.
     given_back = {each["metadata"]["name"] for each in snapshot.workloads if group_of(each) == group.name}
     sets = ours or [each for each in all_sets if each.name == group.name or each.name in given_back][:1]
-    pods = to_pods(snapshot.pods, sets, group.spec.consumer_container.name)
+    pods = to_pods(snapshot.pods, sets, group.spec.consumer_container.name, snapshot.told_running)
     connection = snapshot.connection
     world = World(
         now=now,

@@ -45,11 +45,14 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
     )
 
 
-def to_pods(objects: Iterable[Json], workloads: Iterable[Workload], container: str) -> tuple[Pod, ...]:
-    """The pods that the StatefulSets control, by ordinal. `container`: the one that runs the consumer."""
+def to_pods(
+    objects: Iterable[Json], workloads: Iterable[Workload], container: str, told_running: Mapping[str, float]
+) -> tuple[Pod, ...]:
+    """The pods that the StatefulSets control, by ordinal. `container`: the one that runs the consumer. `told_running`:
+    when a watch first told that a container runs, by its id."""
     names = {workload.uid: workload.name for workload in workloads}
     ours = [(obj, names.get(controller_uid(obj))) for obj in objects]
-    pods = [_to_pod(obj, container, name) for obj, name in ours if name is not None]
+    pods = [_to_pod(obj, container, name, told_running) for obj, name in ours if name is not None]
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
 
@@ -59,6 +62,12 @@ def loose_ordinals(objects: Iterable[Json], workloads: Iterable[Workload], group
     strangers = [obj["metadata"]["name"] for obj in objects if controller_uid(obj) not in uids]
     ordinals = [text.rpartition("-") for text in strangers]
     return frozenset(int(last) for first, _, last in ordinals if first in names_of(group) and last.isdecimal())
+
+
+def running_containers(pod: Json) -> list[str]:
+    """Ids of those that run; each start of a container has another one."""
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    return [each["containerID"] for each in statuses if "running" in each.get("state", {}) and "containerID" in each]
 
 
 def group_of(obj: Json) -> str | None:
@@ -80,7 +89,7 @@ def controller_uid(obj: Json) -> str:
     return next((owner["uid"] for owner in owners if owner.get("controller")), "")
 
 
-def _to_pod(obj: Json, container: str, workload: str) -> Pod:
+def _to_pod(obj: Json, container: str, workload: str, told_running: Mapping[str, float]) -> Pod:
     metadata, status = obj["metadata"], obj.get("status", {})
     condition = next((c for c in status.get("conditions", ()) if c["type"] == "Ready"), None)
     consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
@@ -99,6 +108,7 @@ def _to_pod(obj: Json, container: str, workload: str) -> Pod:
         ready=condition is not None and condition["status"] == "True",
         ready_changed_at=moment(changed_at) if changed_at else None,
         started_at=moment(running["startedAt"]) if running.get("startedAt") else None,
+        told_running_at=told_running.get(consumer.get("containerID", "")) if running else None,
         restarts=consumer.get("restartCount", 0),
         waiting=reason,
         waiting_message=message,

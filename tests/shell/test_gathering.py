@@ -1,0 +1,102 @@
+"""Worlds gathered for a pass: what is kept for the next one, and for how long."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET, Kind
+from slackwater.api.annotations import GROUP_LABEL
+from slackwater.shell.advice import AdviceBook
+from slackwater.shell.gathering import Gathering
+from slackwater.shell.store import Store
+from tests.shell.fakes import KEY, FakeApi, FakeConnections, group_object
+
+HEARD_AT = 50.0
+
+
+class Stage:
+    """A group with the revisions `payments-1`, `payments-2` … of its StatefulSet."""
+
+    def __init__(self, revisions: int) -> None:
+        self.api, self.store, self.version = FakeApi(), Store(lambda: HEARD_AT), 0
+        for number in range(1, revisions + 1):
+            metadata = {"namespace": KEY.namespace, "name": f"{KEY.name}-{number}"}
+            template = {"metadata": {"labels": {"version": str(number)}}, "spec": {}}
+            self.api.add(CONTROLLER_REVISION, {"metadata": metadata, "data": {"spec": {"template": template}}})
+        api: Any = self.api
+        connections: Any = FakeConnections()
+        self.gathering = Gathering(api, self.store, connections, AdviceBook(lambda key: None), lambda: 0.0)
+
+    async def template(self, last_good: int, phase: str = "Progressing") -> str | None:
+        """The version in the template that a pass over a rollout, with this revision to go back to, is given."""
+        self.version += 1
+        rollout = {"phase": phase, "lastGoodRevision": f"{KEY.name}-{last_good}"}
+        obj = group_object(self.version) | {"status": {"rollout": rollout}}
+        self.store.put(CONSUMER_GROUP, obj)
+        world, _ = await self.gathering.from_store(KEY, self.gathering.parse(KEY, obj))
+        return None if world.last_good_template is None else world.last_good_template["metadata"]["labels"]["version"]
+
+    @property
+    def reads(self) -> int:
+        return self.api.requests["GET", CONTROLLER_REVISION.plural]
+
+
+async def test_the_last_good_template_is_read_once_in_a_rollout() -> None:
+    stage = Stage(revisions=1)
+    phases = ("Progressing", "Failed", "Progressing", "RollingBack", "RolledBack")
+    assert [await stage.template(1, phase) for phase in phases] == ["1"] * len(phases)
+    assert stage.reads == 1
+
+
+async def test_a_last_good_template_that_is_not_there_yet_is_looked_for_again() -> None:
+    stage = Stage(revisions=0)
+    assert [await stage.template(1), await stage.template(1)] == [None, None]
+    assert stage.reads == 2
+
+
+async def test_of_many_rollouts_only_the_template_of_the_newest_is_kept() -> None:
+    stage = Stage(revisions=3)
+    assert [await stage.template(number) for number in (1, 2, 3)] == ["1", "2", "3"]
+    assert stage.reads == 3
+    assert await stage.template(3) == "3"
+    assert stage.reads == 3
+    assert await stage.template(1) == "1"
+    assert stage.reads == 4  # the older ones were forgotten: nothing can go back to them
+
+
+async def test_a_group_at_rest_keeps_no_template() -> None:
+    stage = Stage(revisions=1)
+    assert await stage.template(1) == "1"
+    assert await stage.template(1, phase="Complete") is None
+    assert await stage.template(1) == "1"
+    assert stage.reads == 2
+
+
+def controlled(name: str, uid: str, by: str, **rest: Any) -> dict[str, Any]:
+    metadata = {
+        "namespace": KEY.namespace,
+        "name": name,
+        "uid": uid,
+        "resourceVersion": "7",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "labels": {GROUP_LABEL: KEY.name},
+        "ownerReferences": [{"kind": "It", "name": "it", "uid": by, "controller": True}],
+    }
+    return {"metadata": metadata, **rest}
+
+
+async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_anew_as_well() -> None:
+    stage = Stage(revisions=0)
+    running = {"running": {"startedAt": "2026-01-01T00:00:01Z"}}
+    consumer = {"name": "consumer", "containerID": "a run", "state": running}
+    objects: dict[Kind, dict[str, Any]] = {
+        CONSUMER_GROUP: group_object(),
+        STATEFUL_SET: controlled(KEY.name, "set", f"uid-of-{KEY.name}", spec={"template": {}}),
+        POD: controlled(f"{KEY.name}-0", "pod", "set", status={"containerStatuses": [consumer]}),
+    }
+    for kind, obj in objects.items():
+        stage.store.put(kind, stage.api.add(kind, obj))
+    stored, _ = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, objects[CONSUMER_GROUP]))
+    read = await stage.gathering.anew(KEY)
+    assert read is not None
+    assert [pod.told_running_at for pod in (*stored.pods, *read[0].pods)] == [HEARD_AT, HEARD_AT]
