@@ -445,6 +445,10 @@ FIELDS = (
 CONNECTIONS = (
     Refusal("no brokers", kafka_connection(bootstrapServers=""), "spec.bootstrapServers", HOST_PORT),
     Refusal("no port", kafka_connection(bootstrapServers="broker-0"), "spec.bootstrapServers", HOST_PORT),
+    Refusal("an empty part", kafka_connection(bootstrapServers="b..svc:9092"), "spec.bootstrapServers", HOST_PORT),
+    Refusal("a long part", kafka_connection(bootstrapServers="k" * 64 + ":9"), "spec.bootstrapServers", HOST_PORT),
+    Refusal("no host", kafka_connection(bootstrapServers="a:9092,.svc:9092"), "spec.bootstrapServers", HOST_PORT),
+    Refusal("a bracket", kafka_connection(bootstrapServers="[b:9092"), "spec.bootstrapServers", HOST_PORT),
     Refusal("a URL", kafka_connection(bootstrapServers="http://broker-0:9092"), "spec.bootstrapServers", HOST_PORT),
     Refusal(
         "no credentials",

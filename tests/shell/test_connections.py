@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,18 +30,30 @@ OTHER = Key("default", "refunds")
 WITH_SECRET: Any = {"authentication": {"type": "Plain", "secretRef": {"name": "login"}}}
 
 
+async def away(*_: Any) -> None:
+    raise ClusterUnreachable("no answer")
+
+
 @dataclass
 class FakeObserver:
     watched: dict[str, str] = field(default_factory=dict)
     views: dict[str, KafkaView] = field(default_factory=dict)
-    is_closed: bool = False
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    ends: asyncio.Future[None] = field(default_factory=asyncio.Future)
+    on_close: Callable[[], object] = lambda: None
 
     def start(self) -> None: ...
 
-    async def wait_failed(self) -> None: ...
+    async def wait_failed(self) -> None:
+        await self.ends
 
     async def close(self) -> None:
-        self.is_closed = True
+        self.closed.set()
+        self.on_close()
+
+    @property
+    def is_closed(self) -> bool:
+        return self.closed.is_set()
 
     def watch(self, key: str, group_id: str, topics: Any, settings: bool = False) -> None:
         self.watched[key] = group_id
@@ -60,20 +75,16 @@ class Stage:
         self.observers: list[FakeObserver] = []
         self.settings: list[Any] = []
         self.changed: list[Key] = []
-        self.broken = 0
         self.api = FakeApi()
         monkeypatch.setattr(module, "KafkaWire", self.settings.append)
-        monkeypatch.setattr(module, "KafkaGroupReader", lambda wire: Counter[str]())
+        monkeypatch.setattr(module, "KafkaGroupReader", lambda wire: SimpleNamespace(requests=Counter(Metadata=1)))
         monkeypatch.setattr(module, "Observer", self._observer)
         api: Any = self.api
-        self.connections = Connections(api, Settings.model_validate({}), self.changed.append, self._note_broken)
+        self.connections = Connections(api, Settings.model_validate({}), self.changed.append)
 
     def _observer(self, *_: Any, **__: Any) -> FakeObserver:
         self.observers.append(FakeObserver())
         return self.observers[-1]
-
-    def _note_broken(self) -> None:
-        self.broken += 1
 
     async def use(self, key: Key = KEY, now: float = 0.0, generation: int = 1, **spec: Any) -> None:
         obj = connection_object(generation=generation)
@@ -153,13 +164,47 @@ async def test_what_works_is_kept_while_the_api_server_cannot_be_asked_for_its_s
     stage.add_secret("right")
     await stage.use(**WITH_SECRET)
 
-    async def away(*_: Any) -> None:
-        raise ClusterUnreachable("no answer")
-
     stage.api.read = away  # type: ignore[method-assign, assignment]
     await stage.use(generation=2, **WITH_SECRET)
     assert stage.reason() == Reason.CONNECTION_INVALID
     assert not stage.observers[0].is_closed
+
+
+@pytest.mark.parametrize("kafka", ["still refuses", "lets us in again"])
+async def test_a_secret_that_could_not_be_read_once_is_believed_when_it_can(
+    kafka: str, stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One group's refusal has it read again and again, for all groups of the connection."""
+    stage.add_secret("right")
+    await stage.use(OTHER, **WITH_SECRET)
+    await stage.use(**WITH_SECRET)
+    views = stage.observers[0].views
+    views |= {str(KEY): observation(), str(OTHER): Unobserved(Reason.NOT_AUTHORIZED, "refused", 0.0)}
+    with monkeypatch.context() as patch:
+        patch.setattr(stage.api, "read", away)
+        await stage.use(now=SECRETS_AGAIN_S, **WITH_SECRET)
+    assert stage.reason() == Reason.CONNECTION_INVALID
+    if kafka == "lets us in again":
+        views[str(OTHER)] = observation(group_id="refunds")
+    await stage.use(now=SECRETS_AGAIN_S * 2, **WITH_SECRET)
+    assert stage.connections.view(KEY, 0.0)[0] == views[str(KEY)]
+    assert len(stage.observers) == 1
+
+
+async def test_an_observer_that_ended_is_opened_anew_and_no_other(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "OBSERVED_AGAIN_S", 0)
+    await stage.use(KEY)
+    await stage.use(OTHER)
+    (ended,) = stage.observers
+    ended.ends.set_exception(TypeError("a mistake"))
+    async with asyncio.timeout(5):
+        await ended.closed.wait()
+    assert sorted(stage.changed) == [KEY, OTHER]
+    assert stage.reason() == Reason.OBSERVATION_INCOMPLETE
+    await stage.use(KEY)
+    assert set(stage.observers[1].watched) == {str(KEY)}
 
 
 async def test_a_group_that_moves_to_another_connection_leaves_the_first(stage: Stage) -> None:
@@ -186,3 +231,23 @@ async def test_the_views_of_a_connection_come_in_one_order(stage: Stage) -> None
     assert [view.group_id for view in views if not isinstance(view, Unobserved)] == ["payments", "refunds"]
     assert stage.connections.views(Key("default", "nobody-s"), 0.0) == []
     assert stage.api.objects.get((KAFKA_CONNECTION.name, *CONNECTION)) is None
+
+
+async def test_the_count_of_requests_never_goes_down(stage: Stage) -> None:
+    """Each connection has sent one: a counter that falls is taken for the operator's restart."""
+    counts = []
+
+    def count() -> None:
+        counts.append(stage.connections.requests().get("Metadata", 0))
+
+    await stage.use(generation=1)
+    stage.observers[0].on_close = count
+    count()
+    await stage.use(generation=2)
+    count()
+    await stage.connections.forget(KEY)
+    count()
+    await stage.use(generation=2)
+    await stage.connections.close()
+    count()
+    assert counts == [1, 1, 2, 2, 3]

@@ -65,7 +65,7 @@ class Stage:
         self._api = FakeApi()
         api: Any = self._api
         settings = Settings.model_validate({"moving_interval_s": 0.2, "rest_interval_s": 0.2})
-        self.connections = Connections(api, settings, lambda _: None, lambda: None)
+        self.connections = Connections(api, settings, lambda _: None)
         self._object = connection_object()
         self._object["spec"] = spec
         self._group = parse_consumer_group(group_object(topics=[topic], groupId=topic))

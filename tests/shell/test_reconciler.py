@@ -274,6 +274,7 @@ async def test_a_group_without_a_connection_says_so_and_comes_back() -> None:
     assert await stage.run_to_rest() == 30.0
     assert stage.condition("RolloutGated")["reason"] == "ConnectionMissing"
     assert ("StatefulSet", *KEY) not in stage.api.objects
+    assert KEY in stage.connections.forgotten  # nobody reads on with what was deleted
 
 
 @pytest.mark.parametrize("protocol", [{}, {"target": "Consumer"}], ids=["any protocol", "a protocol that is refused"])

@@ -21,10 +21,11 @@ SCOPE_KEY: Final = "scope"
 CERTIFICATE_KEY: Final = "tls.crt"
 PRIVATE_KEY_KEY: Final = "tls.key"
 
+_HOST: Final = r"[A-Za-z0-9_-]{1,63}([.][A-Za-z0-9_-]{1,63})*[.]?"
 BootstrapServers = Annotated[
     str,
     Text(
-        r"\s*[^\s,:/]+:[0-9]{1,5}\s*(,\s*[^\s,:/]+:[0-9]{1,5}\s*)*",
+        rf"\s*{_HOST}:[0-9]{{1,5}}\s*(,\s*{_HOST}:[0-9]{{1,5}}\s*)*",
         "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092",
         max_length=4096,
     ),

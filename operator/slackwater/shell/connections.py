@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,6 +30,7 @@ from slackwater.shell.settings import Settings
 from slackwater.shell.store import Key
 
 SECRETS_AGAIN_S: Final = 30.0
+OBSERVED_AGAIN_S: Final = 10.0
 _REFUSALS: Final = (Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED)
 
 _log = structlog.get_logger(__name__)
@@ -66,16 +68,14 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
 class Connections:
     """Observers by KafkaConnection. `on_change(group)` is called when something about a group changed."""
 
-    def __init__(
-        self, api: KubernetesApi, settings: Settings, on_change: Callable[[Key], None], on_broken: Callable[[], None]
-    ) -> None:
+    def __init__(self, api: KubernetesApi, settings: Settings, on_change: Callable[[Key], None]) -> None:
         self._api = api
         self._settings = settings
         self._on_change = on_change
-        self._on_broken = on_broken
         self._open: dict[Key, _Open] = {}
         self._broken: dict[Key, Unobserved] = {}
         self._used_by: dict[Key, Key] = {}
+        self._requests_of_closed: Counter[str] = Counter()
         self._lock = asyncio.Lock()
         self._watchers: set[asyncio.Task[None]] = set()
 
@@ -167,11 +167,10 @@ class Connections:
         return None if opened is None else KafkaGroupAdmin(opened.wire, before_write=self._api.before_write)
 
     def requests(self) -> dict[str, int]:
-        """Kafka requests sent so far, by API."""
-        total: dict[str, int] = {}
+        """Kafka requests sent so far, by API; those of connections that are closed count on."""
+        total = self._requests_of_closed.copy()
         for opened in self._open.values():
-            for name, count in opened.reader.requests.items():
-                total[name] = total.get(name, 0) + count
+            total.update(opened.reader.requests)
         return total
 
     async def close(self) -> None:
@@ -183,12 +182,14 @@ class Connections:
         opened = self._open.get(key)
         current = opened is not None and (opened.generation, opened.uid) == (generation, uid)
         if current and opened is not None and not _wants_secrets_again(opened, now):
+            self._broken.pop(key, None)  # its Secret may have been unreadable meanwhile
             return opened
         try:
             connection = parse_kafka_connection(obj)
             secrets = await read_secrets(self._api, connection)
             if current and opened is not None and secrets == opened.secrets:
                 opened.secrets_read_at = now
+                self._broken.pop(key, None)
                 return opened
             kafka_settings = client_settings(key.name, connection.spec, secrets).kafka_python
         except SlackwaterError as error:
@@ -227,14 +228,27 @@ class Connections:
         return opened
 
     async def _watch(self, key: Key, observer: Observer) -> None:
-        """An observer that ended by itself is a bug. Without it the operator would wait for ever: it ends as well."""
+        """An observer that ended by itself is a bug, which one connection brings to light: it must not stop all others.
+
+        What was known grows old, so that nobody acts on it, and after a while the connection is opened anew.
+        """
         try:
             await observer.wait_failed()
-        except Exception:
-            _log.exception("observer_ended", connection=str(key))
-            self._on_broken()
-            raise
+        except Exception:  # noqa: BLE001 - see above
+            _log.exception("observer_ended", connection=str(key), again_s=OBSERVED_AGAIN_S)
+            await asyncio.sleep(OBSERVED_AGAIN_S)
+            await self._reopen(key, observer)
+
+    async def _reopen(self, key: Key, ended: Observer) -> None:
+        async with self._lock:
+            opened = self._open.get(key)
+            if opened is None or opened.observer is not ended:
+                return
+            await self._close(key)
+        for group in opened.groups:
+            self._on_change(group)  # each comes back, the first one opens it
 
     async def _close(self, key: Key) -> None:
         opened = self._open.pop(key)
+        self._requests_of_closed.update(opened.reader.requests)
         await opened.observer.close()

@@ -65,10 +65,9 @@ class Operator:
         if leadership is not None:
             api.before_write = leadership.before_write
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
-        self.broken = asyncio.Event()
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        self.connections = Connections(api, settings, self.queue.add, self.broken.set)
+        self.connections = Connections(api, settings, self.queue.add)
         self.advice = AdviceBook(self.queue.add)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
         self.reconciler = Reconciler(
@@ -149,8 +148,6 @@ class Operator:
                 _log.warning("relist_failed", error=str(error))
 
     def problem(self) -> str:
-        if self.broken.is_set():
-            return "a part of the operator has ended: see the log"
         return "a pass over a group does not come to an end" if self.queue.in_hand_for() > LONGEST_PASS_S else ""
 
     def not_ready(self) -> str:
@@ -177,10 +174,7 @@ async def _run(settings: Settings) -> None:
         stack.push_async_callback(_end, parts)
         if not await until_sigterm(_prepare(operator, parts)):
             return
-        parts += [
-            asyncio.create_task(operator.keep_listing(), name="relist"),
-            asyncio.create_task(operator.broken.wait(), name="observers"),
-        ]
+        parts.append(asyncio.create_task(operator.keep_listing(), name="relist"))
         if settings.recommendations is not None:
             following = operator.advice.follow(settings.recommendations, api)
             parts.append(asyncio.create_task(following, name="recommendations"))

@@ -138,9 +138,11 @@ class Reconciler:
 
     async def _use_connection(self, key: Key, group: ConsumerGroup) -> None:
         connection = self._gathering.connection(group)
-        if connection is not None:
-            await self._connections.use(key, group, connection, self._now())
-            await self._report_connection(connection, self._connections.view(key, self._now())[0])
+        if connection is None:
+            await self._connections.forget(key)  # whoever deletes it cuts the operator off
+            return
+        await self._connections.use(key, group, connection, self._now())
+        await self._report_connection(connection, self._connections.view(key, self._now())[0])
 
     async def _remember(self, world: World, decided: Plan, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""

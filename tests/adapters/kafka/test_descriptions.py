@@ -30,8 +30,11 @@ def test_before_version_6_a_missing_group_is_dead_without_an_error() -> None:
     assert classic_answers(response) == {"payments": NotOfThisType()}
 
 
-def test_an_assignment_that_cannot_be_read_is_a_failure_and_no_empty_one() -> None:
-    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_assignment=b"\x00\x00\x00")
+@pytest.mark.parametrize(
+    "assignment", [b"\x00\x00\x00", b"\x00\x00" + b"\xff" * 8], ids=["too short", "a list that is null"]
+)
+def test_an_assignment_that_cannot_be_read_is_a_failure_and_no_empty_one(assignment: bytes) -> None:
+    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_assignment=assignment)
     response = DescribeGroupsResponse(
         groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
     )

@@ -92,6 +92,17 @@ def test_a_token_serves_for_a_while_but_never_to_its_end(endpoint: Endpoint, lif
     assert provider.token() == "second"
 
 
+@pytest.mark.parametrize("life", [b'"soon"', b"[]", b"null", b"NaN"])
+def test_a_token_whose_life_nobody_can_tell_is_a_token(endpoint: Endpoint, life: bytes) -> None:
+    now = 100.0
+    provider = ClientCredentials(endpoint.client(), lambda: now)
+    endpoint.body = b'{"access_token": "first", "expires_in": %b}' % life
+    assert provider.token() == "first"
+    endpoint.body = b'{"access_token": "second"}'
+    now += REUSE_S
+    assert provider.token() == "second"
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [

@@ -7,12 +7,14 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
+from structlog.testing import capture_logs
 
 from slackwater.adapters.kafka.errors import KafkaUnreachable
-from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.adapters.kafka.wire import KafkaWire, _Session
 
 REQUEST_TIMEOUT_S = 1.0
 
@@ -51,6 +53,60 @@ async def test_a_silent_server_is_given_up_in_time(listener: socket.socket, secu
             await wire.send(MetadataRequest(topics=[]))
         assert time.monotonic() - began_at < REQUEST_TIMEOUT_S + 0.5
     await wire.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("kafka..svc", "kafka..svc is no host name"),
+        (".svc", "is no host name"),
+        ("k" * 64, "is no host name"),
+        ("[kafka", "cannot be asked (ValueError)"),
+    ],
+)
+async def test_a_host_that_can_be_none_is_told_as_what_cannot_be_reached(host: str, told: str) -> None:
+    wire = KafkaWire({"bootstrap_servers": f"{host}:9092"}, timeout_s=REQUEST_TIMEOUT_S)
+    for _ in range(2):
+        with pytest.raises(KafkaUnreachable) as caught:
+            await wire.send(MetadataRequest(topics=[]))
+        assert told in str(caught.value)
+    await wire.close()
+
+
+async def test_what_nobody_foresaw_is_told_once_and_fails_this_connection_alone(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def stumble(*_: object) -> None:
+        raise TypeError("'NoneType' object is not iterable")
+
+    wire = wire_to(listener.getsockname()[1])
+    monkeypatch.setattr(wire, "_exchange", stumble)
+    with capture_logs() as logs:
+        for _ in range(2):
+            with pytest.raises(KafkaUnreachable, match=r"cannot be asked \(TypeError\): the operator's log says more$"):
+                await wire.send(MetadataRequest(topics=[]))
+    (told,) = logs
+    assert (told["event"], type(told["exc_info"])) == ("kafka_client_failed", TypeError)
+    await wire.close()
+
+
+async def test_a_request_that_waits_to_be_sent_when_it_is_closed_fails_as_one_that_was_not_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """kafka-python ends it by GeneratorExit: that would end the task that waits, and with it the process."""
+    waits = threading.Event()
+
+    async def wait(session: Any, *_: object) -> None:
+        waits.set()
+        await session._net.sleep(30)
+
+    monkeypatch.setattr(_Session, "_ask_once", wait)
+    wire = KafkaWire({"bootstrap_servers": "127.0.0.1:1"}, timeout_s=30)
+    sending = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
+    assert await asyncio.to_thread(waits.wait, 10)
+    await wire.close()
+    with pytest.raises(KafkaUnreachable, match="the connection was closed"):
+        await sending
 
 
 async def test_the_event_loop_goes_on_meanwhile(listener: socket.socket) -> None:

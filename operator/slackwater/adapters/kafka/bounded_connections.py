@@ -42,6 +42,8 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
             raise kafka_errors.KafkaConnectionError(f"{host}: {error.strerror}") from error
+        except UnicodeError as error:  # such as a..b, or a part of more than 63 characters
+            raise kafka_errors.KafkaConnectionError(f"{host} is no host name") from error
         for family, kind, protocol, _, address in addresses:
             sock = socket.socket(family, kind, protocol)
             try:

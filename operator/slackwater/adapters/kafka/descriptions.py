@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,7 +66,7 @@ def _classic(group: Any) -> Answer:
         return Description(_state(group.group_state), GroupType.OTHER)
     try:
         members = tuple(_classic_member(member) for member in group.members)
-    except (struct.error, ValueError, IndexError) as error:
+    except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up
         return unanswered(f"a readable assignment of group {group.group_id} ({error})")
     return Description(_state(group.group_state), GroupType.CLASSIC, assignor=group.protocol_data, members=members)
 

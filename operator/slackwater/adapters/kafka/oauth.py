@@ -64,8 +64,7 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-py
         if not self._token or self._now() >= self._fetch_again_at:
             answer = self._fetch()
             self._token = str(answer["access_token"])
-            life_s = float(answer.get("expires_in") or _DEFAULT_LIFE_S)
-            self._fetch_again_at = self._now() + min(life_s * _PART_OF_LIFE, REUSE_S)
+            self._fetch_again_at = self._now() + min(_life_s(answer) * _PART_OF_LIFE, REUSE_S)
         return self._token
 
     def _fetch(self) -> dict[str, Any]:
@@ -94,6 +93,14 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-py
         # Unredirected: whoever an endpoint sends us to does not get them.
         request.add_unredirected_header("Authorization", f"Basic {base64.b64encode(login.encode()).decode()}")
         return request
+
+
+def _life_s(answer: dict[str, Any]) -> float:
+    try:
+        life_s = float(answer.get("expires_in") or _DEFAULT_LIFE_S)
+    except (TypeError, ValueError):  # it should be a number, and need not be there at all
+        return _DEFAULT_LIFE_S
+    return life_s if life_s > 0 else _DEFAULT_LIFE_S  # NaN is not
 
 
 def _said(error: urllib.error.HTTPError) -> str:

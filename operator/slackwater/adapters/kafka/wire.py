@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import kafka.errors as kafka_errors
+import structlog
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest
 
@@ -34,6 +35,8 @@ _IN_FLIGHT_PER_CONNECTION: Final = 64
 _TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 _UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError, *_TIMED_OUT)
 
+_log = structlog.get_logger(__name__)
+
 
 class KafkaWire:
     """Sends requests to brokers by node id, or to any broker; counts them in `requests` by API name."""
@@ -48,22 +51,37 @@ class KafkaWire:
         self._session: _Session | None = None
         self._known_node_ids: frozenset[int] = frozenset()
         self._closed = False
+        self._told = ""
 
     async def send(self, request: Any, node_id: int | None = None) -> Any:
         """Return the response; `node_id` None asks any broker that answers.
 
         Raises KafkaUnreachable, or KafkaRefused (credentials, or a broker too old), within `timeout_s`.
         """
-        session = self._open_session()
         if node_id is not None and node_id not in self._known_node_ids:
             self.remember_brokers(await self.send(MetadataRequest(topics=[], allow_auto_topic_creation=False)))
-        self.requests[type(request).__name__.removesuffix("Request")] += 1
         try:
+            session = self._open_session()
+            self.requests[type(request).__name__.removesuffix("Request")] += 1
             return await self._exchange(session, request, node_id)
+        except KafkaFailed:
+            raise
         except TimeoutError as error:
             raise KafkaUnreachable(f"{self._name(node_id)} does not answer") from error
         except (kafka_errors.KafkaError, OSError, RuntimeError) as error:  # RuntimeError: writing while it closes
             raise _translated(error, self._name(node_id)) from error
+        except Exception as error:
+            # What brokers, token endpoints and people's settings make of a client cannot all be foreseen. It is this
+            # connection's failure, and not that of all others.
+            self._tell_once(error)
+            # By its type alone: nobody knows what a text that nobody foresaw repeats, and this shows in conditions.
+            message = f"{self._name(node_id)} cannot be asked ({type(error).__name__}): the operator's log says more"
+            raise KafkaUnreachable(message) from error
+
+    def _tell_once(self, error: Exception) -> None:
+        if repr(error) != self._told:
+            self._told = repr(error)
+            _log.error("kafka_client_failed", at=self._settings["bootstrap_servers"], exc_info=error)
 
     def remember_brokers(self, metadata: Any) -> None:
         """Take the brokers' addresses from a MetadataResponse, so that their node ids can be asked."""
@@ -99,7 +117,7 @@ class KafkaWire:
 
         future = session.begin(request, node_id)
         future.add_callback(lambda response: loop.call_soon_threadsafe(settle, answer.set_result, response))
-        future.add_errback(lambda error: loop.call_soon_threadsafe(settle, answer.set_exception, error))
+        future.add_errback(lambda error: loop.call_soon_threadsafe(settle, answer.set_exception, _failure(error)))
         async with asyncio.timeout(self.timeout_s):
             return await answer
 
@@ -121,7 +139,11 @@ class _Session:
         }
         self._timeout_s = timeout_s
         self._net = NetworkSelector(**configs)
-        self._manager = BoundedConnectionManager(self._net, **configs)
+        try:
+            self._manager = BoundedConnectionManager(self._net, **configs)
+        except BaseException:  # settings that it cannot read
+            self._net.close()
+            raise
         self._net.start()
 
     def begin(self, request: Any, node_id: int | None) -> Any:
@@ -185,6 +207,11 @@ logging.getLogger("kafka").setLevel(logging.CRITICAL)
 # And at DEBUG these two log every request and its bytes, SASL's with the password among them: never that.
 for _logger in ("kafka.net.connection", "kafka.protocol.parser"):
     logging.getLogger(_logger).addFilter(lambda record: record.levelno > logging.DEBUG)
+
+
+def _failure(error: BaseException) -> Exception:
+    """What kafka-python abandons as it closes it ends by GeneratorExit, which would end whoever waits."""
+    return error if isinstance(error, Exception) else kafka_errors.KafkaConnectionError("the connection was closed")
 
 
 def _translated(error: BaseException, where: str) -> KafkaFailed:

@@ -55,7 +55,7 @@ class TopicSource:
         consumer = await asyncio.to_thread(self._open, settings)
         try:
             while True:
-                for message in await asyncio.to_thread(consumer.consume, 500, POLL_S):
+                for message in await _consumed(consumer):
                     self._take(message)
                 if self._refused is not None:
                     raise KafkaException(self._refused)
@@ -112,6 +112,16 @@ class TopicSource:
         if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
             return f"the connection's Kafka user may not read topic {self._topic}: grant it Read on the topic"
         return str(error)
+
+
+async def _consumed(consumer: Consumer) -> list[Message]:
+    """Also when cancelled the thread is waited for, up to POLL_S: its consumer must not be closed under it."""
+    consuming = asyncio.ensure_future(asyncio.to_thread(consumer.consume, 500, POLL_S))
+    try:
+        return await asyncio.shield(consuming)
+    except asyncio.CancelledError:
+        await asyncio.wait([consuming])
+        raise
 
 
 def _partitions(consumer: Consumer, topic: str) -> Iterable[int]:

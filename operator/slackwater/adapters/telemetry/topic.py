@@ -62,13 +62,19 @@ class TopicSink:
         except SlackwaterError as error:
             left, problem, lost = lines, str(error), 0
         if left:
-            self._producer = None
+            await self._drop()
             raise SinkUnavailable(f"telemetry cannot be written to topic {self._topic}: {problem}", left)
         return lost
 
     async def close(self) -> None:
         """Every write waits for its confirmations: nothing is left."""
         self._producer = None
+
+    async def _drop(self) -> None:
+        """In a thread: the last reference's end waits for librdkafka's own threads, one of which may look up a name."""
+        last = [self._producer]
+        self._producer = None
+        await asyncio.to_thread(last.clear)
 
     def _opened(self, settings: Mapping[str, str]) -> Producer:
         """Raises KafkaException."""
