@@ -71,15 +71,16 @@ _NEVER_KUBERNETES: Final = ShownBy(
     "tests/cli/test_every_command.py::test_the_pipeline_has_no_client_of_kubernetes", "it never asks Kubernetes"
 )
 _TAKES_SPARK: Final = "it takes a Spark"
+_NO_BROKERS: Final = "tests/cli/test_every_command.py::test_the_report_knows_no_brokers"
 
 
-def _job(name: str, no_broker: str) -> Row:
+def _job(*words: str, no_broker: str) -> Row:
     cells: dict[Case, Cell] = dict.fromkeys(Case, _NEVER_KUBERNETES)
     cells[Case.WRONG_NAME] = ShownBy(
         "tests/pipeline/test_wrong_places.py::test_a_path_that_leads_nowhere", _TAKES_SPARK
     )
     cells[Case.NO_BROKER] = ShownBy(no_broker, _TAKES_SPARK)
-    return Row(("pipeline", name), cells, in_namespace=False)
+    return Row(words, cells, in_namespace=False)
 
 
 def _operator() -> Row:
@@ -232,14 +233,21 @@ ROWS: Final[Mapping[str, Row]] = {
         wrong_name=Fails("'bsh' is not one of 'bash', 'zsh', 'fish': see slackwater completion --help.", 2),
     ),
     "run": _operator(),
-    "pipeline ingest": _job("ingest", "tests/pipeline/ingest/test_topic.py::test_a_topic_that_cannot_be_read"),
+    "pipeline ingest": _job(
+        "pipeline", "ingest", no_broker="tests/pipeline/ingest/test_topic.py::test_a_topic_that_cannot_be_read"
+    ),
     "pipeline audit": _job(
-        "audit", "tests/pipeline/audit/test_real_topic.py::test_a_broker_that_does_not_answer_is_told"
+        "pipeline",
+        "audit",
+        no_broker="tests/pipeline/audit/test_real_topic.py::test_a_broker_that_does_not_answer_is_told",
     ),
     "pipeline recommend": _job(
-        "recommend", "tests/pipeline/recommend/test_topic.py::test_brokers_that_do_not_answer_are_told"
+        "pipeline",
+        "recommend",
+        no_broker="tests/pipeline/recommend/test_topic.py::test_brokers_that_do_not_answer_are_told",
     ),
-    "pipeline report": _job("report", "tests/cli/test_every_command.py::test_the_report_knows_no_brokers"),
+    "pipeline report": _job("pipeline", "report", no_broker=_NO_BROKERS),
+    "report": _job("report", no_broker=_NO_BROKERS),
 }
 
 

@@ -20,9 +20,14 @@ def test_help_needs_no_spark() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_without_spark_it_says_what_to_install(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "words", [("pipeline", "ingest", "--files", "events"), ("pipeline", "report"), ("report",)], ids=" ".join
+)
+def test_without_spark_it_says_what_to_install(
+    words: tuple[str, ...], capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(session, "find_spec", lambda name: None if name == "pyspark" else name)
-    sentence = typed(capsys, "pipeline", "ingest", "--lake", "lake", "--files", "events").sentence
+    sentence = typed(capsys, *words, "--lake", "lake").sentence
     assert sentence == (
         "the pipeline needs pyspark, which the operator does without and which is not installed here: run pip install"
         " 'slackwater[pipeline]'."

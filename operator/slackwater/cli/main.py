@@ -28,6 +28,7 @@ from slackwater.cli.reason_command import reason
 from slackwater.cli.view import render_view
 from slackwater.core.observation import Unobserved
 from slackwater.core.recording import write_world
+from slackwater.pipeline.report.command import command as report
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(pipeline, name="pipeline")
@@ -51,6 +52,7 @@ manifest_commands.register(app)
 group_commands.register(app)
 set_up_commands.register(app)
 app.command()(reason)
+app.command("report")(report)
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ Namespace = Annotated[
         "-n",
         metavar="NAMESPACE",
         parser=parse_name,
-        help="Its namespace; the context's when not given.",
+        help="The namespace to look in; the context's when not given.",
     ),
 ]
 Context = Annotated[

@@ -21,7 +21,10 @@ OPERATOR_SELECTOR: Final = "app.kubernetes.io/name=slackwater"
 _VERSION_LABEL: Final = "app.kubernetes.io/version"
 _NAMESPACE_VARIABLE: Final = "SLACKWATER_NAMESPACE"
 _INSTALL: Final = "install the chart"
-_UPGRADE_CRDS: Final = "apply the CRDs of this version: kubectl apply --server-side -f crds/"
+_UPGRADE_CRDS: Final = (
+    "bring them to this version: helm upgrade with its chart, or, where that has crds.install false, kubectl apply"
+    " --server-side -f charts/slackwater/files/crds"
+)
 
 
 def cluster_finding(version: Json, host: str) -> Finding:
