@@ -118,9 +118,14 @@ def _on_the_bad_version(plain: Figures, ours: Figures | None) -> str:
 
 def _on_the_handover(mode: modes.Mode, figures: Figures) -> str:
     of_each_s = figures.duplicates / (modes.PARTITIONS * modes.MESSAGES_PER_PARTITION_S)
+    how = "each replacement joins while the old consumer works, under its instance id"
+    if mode is modes.PREDICTIVE:
+        how = (
+            "the first replacement joins while the old consumer works; before the others join, the old ones are let go"
+        )
     return (
-        f"{mode.title}: each replacement joins while the old consumer works, under its instance id. What that one had"
-        f" not committed is delivered again: {figures.duplicates} records, {of_each_s:.2f} s of each member's traffic."
+        f"{mode.title}: {how}. What was not committed is delivered again: {figures.duplicates} records,"
+        f" {of_each_s:.2f} s of each member's traffic."
     )
 
 

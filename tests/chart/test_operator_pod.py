@@ -63,8 +63,6 @@ def test_the_operator_is_told_its_settings() -> None:
         "SLACKWATER_LEASE": "operations/slackwater-leader",
         "SLACKWATER_LEASE_S": "15",
         "SLACKWATER_IDENTITY": {"fieldRef": {"fieldPath": "metadata.name"}},
-        "SLACKWATER_MOVING_INTERVAL_S": "1",
-        "SLACKWATER_REST_INTERVAL_S": "15",
         "SLACKWATER_LOG_FORMAT": "json",
         "SLACKWATER_LOG_LEVEL": "info",
     }

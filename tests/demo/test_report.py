@@ -60,6 +60,8 @@ def test_a_group_without_members_gets_no_praise_for_its_few_rebalances() -> None
 def test_a_handover_is_told_by_what_it_delivered_twice() -> None:
     (note,) = report.notes([row(modes.WARM, 0, 0.0, 0.3, 168, 55.0)])
     assert "168 records, 0.70 s of each member's traffic" in note
+    (note,) = report.notes([row(modes.PREDICTIVE, 0, 12.0, 0.8, 40, 55.0)])
+    assert "before the others join, the old ones are let go" in note
 
 
 def test_an_upgrade_is_told_step_by_step() -> None:

@@ -60,7 +60,7 @@ def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: 
     assert pods(running, NAME) == before
     nothing_is_lost(cost)
     assert cost.duplicates == 0, cost
-    assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
+    assert cost.worst_gap_s < 5.0, cost  # in place it would be the rejoinTimeout, 40 s; nobody is touched here
 
 
 def test_predictive_lets_pods_go_before_their_replacements_join(running: Stage) -> None:

@@ -49,7 +49,8 @@ class ConsumerGroupSpec(ApiModel):
     explicit_group_id: Annotated[GroupId | None, Field(alias="groupId")] = None
     """The Kafka group's id; the object's name when not given. It cannot be changed."""
     connection_ref: ObjectRef
-    """The KafkaConnection in this namespace by which the operator and the consumers reach Kafka."""
+    """The KafkaConnection in this namespace by which the operator reaches Kafka. Consumers are told its bootstrap
+    servers, and none of its credentials."""
     topics: Annotated[tuple[TopicName, ...], Field(max_length=256), Distinct()] = ()
     """The topics that the group consumes. At least one."""
     replicas: Int32 = 1

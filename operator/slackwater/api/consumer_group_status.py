@@ -88,7 +88,7 @@ class RolloutStatus(StatusPart):
 
 class ProtocolStatus(StatusPart):
     current: str | None = None
-    """The settings profile that the pods are made with; none where the consumers choose for themselves."""
+    """The protocol that Kafka shows the group to have; while nobody is in it, the one that the pods are made for."""
     from_: Annotated[str | None, Field(alias="from")] = None
     """Where the upgrade in hand began."""
     to: str | None = None
