@@ -29,7 +29,7 @@ help: ## List these targets
 setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.txt
 
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
-	$(BIN)/python -m sandbox.demo $(if $(KEEP),--keep)
+	$(BIN)/python -m demo $(if $(KEEP),--keep)
 
 test: setup ## Everything: check, docs, explorations, Spark, then the tests against the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
@@ -48,7 +48,7 @@ lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
 types: setup ## mypy --strict, the sandbox and the tests too
-	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p dashboard -p tests)
+	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p tests)
 
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
@@ -67,17 +67,17 @@ e2e: setup ## The tests against the sandbox, which must be up: modules side by s
 	$(call timed,alone,$(BIN)/pytest $(HANGS) -m "e2e and alone")
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
-	@$(BIN)/pytest -m e2e tests/e2e/test_upgrade_faults.py
+	@$(BIN)/pytest -m e2e tests/e2e/upgrades/test_upgrade_faults.py
 
 pipeline-pod: setup ## The pipeline's image: built, looked into, and run by the chart's CronJob; the sandbox must be up
-	@$(BIN)/pytest -m "e2e and long" tests/sandbox/test_pipeline_image_content.py tests/e2e/test_pipeline_in_cluster.py
+	@$(BIN)/pytest -m "e2e and long" tests/sandbox/test_pipeline_image_content.py tests/e2e/install/test_pipeline_in_cluster.py
 
 crashes: setup ## The operator killed after every single write, of rollouts, upgrades and handovers; the sandbox must be up
-	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(HANGS) tests/e2e/test_faults_crashes.py \
-	  tests/e2e/test_upgrade_faults_crashes.py tests/e2e/test_handover_crashes.py
+	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(HANGS) tests/e2e/faults/test_faults_crashes.py \
+	  tests/e2e/upgrades/test_upgrade_faults_crashes.py tests/e2e/handover/test_handover_crashes.py
 
 failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
-	@$(BIN)/pytest -m e2e tests/e2e/test_leadership.py
+	@$(BIN)/pytest -m e2e tests/e2e/faults/test_leadership.py
 
 chart-check: setup ## What kubeconform, kube-score, checkov and helm-docs say of the chart (the first time: minutes)
 	@$(BIN)/pytest -m e2e tests/chart/test_checkers.py

@@ -14,8 +14,8 @@ from typing import Any, Final
 from benchmarks.figures import percentiles
 from benchmarks.ground import Ground
 from slackwater.adapters.cluster.api import KubernetesApi
-from tests.e2e.cluster import Json
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.waiting import wait_for
 
 GROUPS: Final = 500
 AT_REST_S: Final = 60.0

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from tests.e2e.cluster import Cluster, Json
-from tests.e2e.groups import PARTITIONS, connection, consumer_group
-from tests.e2e.kafka import Kafka
-from tests.e2e.operator import ROOT, OperatorProcess
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.cluster import Cluster, Json
+from tests.e2e.stage.groups import PARTITIONS, connection, consumer_group
+from tests.e2e.stage.kafka import Kafka
+from tests.e2e.stage.operator import ROOT, OperatorProcess
+from tests.e2e.stage.waiting import wait_for
 
 _GONE_S = 300.0
 

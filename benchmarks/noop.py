@@ -18,7 +18,7 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.shell.operator import Operator
 from slackwater.shell.settings import read_settings
 from slackwater.shell.store import Key
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 
 GROUP: Final = "at-rest"
 REPLICAS: Final = 3

@@ -12,7 +12,7 @@ from benchmarks.regret import DEFAULT_S
 from benchmarks.silences import OTHERS, YARDSTICK, Mixture
 from slackwater.api.recommendation import MembershipKind, Recommendation, RecommendationStatus
 from slackwater.api.timeouts import Objective
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import REBALANCES_AN_EVICTION, RebalanceProtocol
 from slackwater.pipeline.statistics.history import DAYS_A_MONTH, GroupHistory
 from slackwater.pipeline.statistics.recommend import recommend_group, seed_of

@@ -18,7 +18,7 @@ from dashboard.panels import (
     idle_partitions,
     in_the_last_hour,
 )
-from slackwater.core.observation import GroupState
+from slackwater.core.world.observation import GroupState
 
 _BUCKETS: Final = grown("slackwater_group_rebalance_duration_seconds_bucket", CHOSEN, "namespace", "group", "le")
 _HOLDS: Final = f"sum by (namespace, group, reason) (slackwater_gate_holds_total{CHOSEN})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from slackwater.core.observation import KafkaView, MemberRef
+from slackwater.core.world.observation import KafkaView, MemberRef
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.translation import loose_ordinals, to_pods
-from slackwater.core.world import Pod
+from slackwater.core.world.pods import Pod
 from tests.core.factories import workload
 
 EARLIER = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:10:00Z", "exitCode": 137}

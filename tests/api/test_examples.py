@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
-from slackwater.core.protocol.profile import Profile, profile_of
-from slackwater.core.protocol.strategies import STRATEGIES, StrategyName, parse_version
+from slackwater.core.protocol.strategies import STRATEGIES, parse_version
+from slackwater.core.world.profile import Profile, StrategyName, profile_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -9,12 +9,14 @@ from typing import Any, Final
 from slackwater.api.consumer_group import Membership
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
 from slackwater.core.handover import joined
-from slackwater.core.history import GroupHistory, advance
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import Handover, RolloutMemory, RolloutPhase, Step
-from slackwater.core.observation import (
+from slackwater.core.manifests.template import render_template
+from slackwater.core.plan import plan
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.world.history import GroupHistory, advance
+from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
     GroupType,
@@ -22,10 +24,10 @@ from slackwater.core.observation import (
     PartitionOffsets,
     TopicPartition,
 )
-from slackwater.core.plan import plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.status import compose_status
-from slackwater.core.world import Pod, UpdateStrategy, Workload, World
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 
 NOW: Final = 1_764_000_000.0

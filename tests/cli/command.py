@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer
 
-from slackwater.cli import failures
+from slackwater.cli import edge as failures
 from slackwater.cli.main import app
 
 COMMAND = Path(sys.executable).with_name("slackwater")

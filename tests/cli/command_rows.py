@@ -100,7 +100,7 @@ def _operator() -> Row:
             Case.NOT_LET_IN: ShownBy(f"{live}::test_the_operator_is_refused", "it is a process of its own, with a log"),
             Case.FORBIDDEN: ShownBy(f"{live}::test_the_operator_is_refused", "it is a process of its own, with a log"),
             Case.NO_BROKER: ShownBy(
-                "tests/e2e/test_faults_outages.py::test_kafka_is_down_in_the_middle_of_a_rollout",
+                "tests/e2e/faults/test_faults_outages.py::test_kafka_is_down_in_the_middle_of_a_rollout",
                 "it goes on, and the groups' conditions say so",
             ),
         },

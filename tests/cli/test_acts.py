@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from slackwater.cli.documents import plan_document, status_document
-from slackwater.cli.explanation import explain
-from slackwater.core.broker import BrokerFacts
-from slackwater.core.memory import RolloutPhase
-from slackwater.core.observation import GroupObservation, GroupState, MemberRef, Unobserved
+from slackwater.cli.pictures.documents import plan_document, status_document
+from slackwater.cli.words.explanation import explain
 from slackwater.core.plan import plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.world import World
+from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupObservation, GroupState, MemberRef, Unobserved
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
 
 Json = dict[str, Any]

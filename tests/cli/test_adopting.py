@@ -14,10 +14,10 @@ from slackwater.api.annotations import GROUP_LABEL, PAUSE, PROTOCOL
 from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
 from slackwater.cli.adopting.steps import ADOPTING, Change, Standing, Wait, next_step, take_fields_over
 from slackwater.cli.errors import CannotBeAdopted
-from slackwater.core.history import GroupHistory
-from slackwater.core.observation import KafkaView, Unobserved
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group
 from tests.core.factories import members, observation, stranger
 

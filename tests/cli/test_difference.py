@@ -12,14 +12,20 @@ import yaml
 
 from slackwater.api.annotations import PAUSE
 from slackwater.api.resources import ConsumerGroup
-from slackwater.cli import plan_command
-from slackwater.cli.applying import as_applied
-from slackwater.cli.changes import Change, changes
-from slackwater.cli.difference import Difference, consequences, difference, difference_document, difference_picture
 from slackwater.cli.errors import NotInstalled
-from slackwater.cli.judgement import judge
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.world import World
+from slackwater.cli.planning import foreseeing as plan_command
+from slackwater.cli.planning.applying import as_applied
+from slackwater.cli.planning.changes import Change, changes
+from slackwater.cli.planning.difference import (
+    Difference,
+    consequences,
+    difference,
+    difference_document,
+    difference_picture,
+)
+from slackwater.cli.planning.verdict import judge
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 from tests.api.manifests import Manifest, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.command import typed

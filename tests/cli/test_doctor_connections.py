@@ -12,7 +12,7 @@ from slackwater.adapters.kafka.errors import Code, Failure
 from slackwater.adapters.kafka.granted import Operation, granted_in
 from slackwater.cli.doctor.connections import ConnectionFacts, KafkaFacts, connection_findings
 from slackwater.cli.doctor.findings import Finding, Mark, Unread
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
 from tests.api.manifests import kafka_connection
 from tests.cli.builders import BROKERS, group
 

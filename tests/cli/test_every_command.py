@@ -15,8 +15,8 @@ import yaml
 from typer.core import TyperGroup
 
 from slackwater.api.annotations import PAUSE
-from slackwater.core.memory import RolloutMemory, RolloutPhase, write_memory
-from slackwater.core.recording import write_world
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.core.world.recording import write_world
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.api_server import ApiServer, Json, served

@@ -10,13 +10,13 @@ from uuid import uuid4
 
 import pytest
 
-from slackwater.core.recording import write_world
+from slackwater.core.world.recording import write_world
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.command import ran, typed
 from tests.cli.command_rows import ROWS, cells
 from tests.cli.every_command import NAME, SILENT, Case, Place, sentence_of, try_cell
-from tests.e2e.cluster import Cluster, Json
+from tests.e2e.stage.cluster import Cluster, Json
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120), pytest.mark.usefixtures("outside_of_pods")]
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from slackwater.cli.explanation import Outcome, explain
-from slackwater.cli.gates import Mark, ask_gates, gates_by_reason, is_gate_reason
-from slackwater.core.gates import GATES, first_refusal
-from slackwater.core.observation import GroupState, Unobserved
+from slackwater.cli.words.explanation import Outcome, explain
+from slackwater.cli.words.gates import Mark, ask_gates, gates_by_reason, is_gate_reason
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.reasons import Reason
-from slackwater.core.world import World
+from slackwater.core.rollout.gates import GATES, first_refusal
+from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.world import World
 from tests.cli import builders
 
 P, R, U, N = Mark.PASS, Mark.REFUSE, Mark.UNKNOWN, Mark.NOT_ASKED

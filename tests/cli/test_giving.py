@@ -13,7 +13,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import ABORT, APPROVE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.cli import giving
 from slackwater.cli.errors import NoSuchGroup, NothingToDo, NotObeyed
-from slackwater.core.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group
 from tests.shell.fakes import FakeApi

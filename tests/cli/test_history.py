@@ -11,10 +11,10 @@ import pytest
 from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import PROTOCOL, TEMPLATE_HASH
-from slackwater.cli import history_table
 from slackwater.cli.errors import NoSuchGroup
-from slackwater.cli.history_table import Versions, history_document, history_picture, read_history, versions_of
-from slackwater.core.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.cli.pictures import history as history_table
+from slackwater.cli.pictures.history import Versions, history_document, history_picture, read_history, versions_of
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from tests.api.manifests import consumer_group
 from tests.cli import builders
 from tests.cli.pictures import held
@@ -180,6 +180,6 @@ async def test_who_may_not_list_revisions_is_told_so(cluster: FakeApi, monkeypat
 async def test_a_group_that_there_is_not(cluster: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
     async def installed(api: Any) -> None: ...
 
-    monkeypatch.setattr("slackwater.cli.access.check_installed", installed)
+    monkeypatch.setattr("slackwater.cli.reaching.cluster.check_installed", installed)
     with pytest.raises(NoSuchGroup, match="did you mean payments"):
         await read_history(None, "shop", "payment")

@@ -13,10 +13,10 @@ from slackwater.api.client import Library
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.cli.errors import CannotBeImported, NotTold
-from slackwater.cli.files import read_manifests
 from slackwater.cli.importing.command import as_text, consequences
 from slackwater.cli.importing.manifest import Imported, Said, imported
 from slackwater.cli.importing.settings_found import found_in
+from slackwater.cli.planning.files import read_manifests
 from tests.api.manifests import kafka_connection
 
 ENV = {

@@ -14,13 +14,13 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from slackwater.core.recording import read_world
+from slackwater.core.world.recording import read_world
 from tests.api.manifests import kafka_connection
 from tests.cli.command import COMMAND, Done, ran
-from tests.e2e.cluster import Json
-from tests.e2e.groups import REPLICAS, with_env
-from tests.e2e.stage import Stage
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.groups import REPLICAS, with_env
+from tests.e2e.stage.stage import Stage
+from tests.e2e.stage.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.manifests import kafka_connection
 from tests.cli.command import ran
-from tests.e2e.stage import Stage
+from tests.e2e.stage.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.cli.command import Done, ran
-from tests.e2e.cluster import Json
-from tests.e2e.stage import Stage
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 

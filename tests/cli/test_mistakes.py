@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from slackwater.core.recording import write_world
+from slackwater.core.world.recording import write_world
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.command import COMMAND, ran, typed

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from slackwater.api.parsing import parse_consumer_group
-from slackwater.cli.applying import NOT_APPLIED_UID, as_applied
+from slackwater.cli.planning.applying import NOT_APPLIED_UID, as_applied
 from slackwater.core.plan import plan
-from slackwater.core.recording import read_world, write_world
-from slackwater.core.world import World
+from slackwater.core.world.recording import read_world, write_world
+from slackwater.core.world.world import World
 from tests.api.manifests import Manifest, kafka_connection
 from tests.cli import builders
 from tests.cli.command import Done, typed

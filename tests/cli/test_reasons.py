@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slackwater.cli import reason_texts as texts
-from slackwater.cli.group_commands import GIVING
+from slackwater.cli.commands.groups import GIVING
 from slackwater.cli.main import app
-from slackwater.core.reasons import Reason
+from slackwater.cli.words import reasons as texts
+from slackwater.core.decision.reasons import Reason
 from tests.cli.command import typed
 from tests.test_layout import ROOT
 
@@ -111,6 +111,6 @@ def test_one_that_there_is_not(name: str, sentence: str, capsys: Capsys) -> None
 def test_nothing_that_the_operator_says_is_left_out() -> None:
     """A reason written as a text would have no page."""
     written = re.compile(r"\b(?:Hold|Note|Verdict|Unobserved|Failure)\(\s*\"")
-    folder = Path(texts.__file__).parents[1]
+    folder = Path(texts.__file__).parents[2]
     sources = [file for part in ("core", "shell", "adapters") for file in (folder / part).rglob("*.py")]
     assert [str(file) for file in sources if written.search(file.read_text())] == []

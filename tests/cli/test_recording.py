@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.core.broker import Bounds
-from slackwater.core.memory import Canary, Holder, Refusal, RolloutPhase, Step
-from slackwater.core.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.plan import plan
-from slackwater.core.recording import RecordingUnreadable, read_world, write_world
-from slackwater.core.world import World
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.memory import Canary, Holder, Refusal, RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation, TopicPartition, Unobserved
+from slackwater.core.world.recording import RecordingUnreadable, read_world, write_world
+from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
 
 WORLDS = {

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from slackwater.cli.groups_table import groups_document, groups_table
-from slackwater.cli.members_table import lag_document, lag_table, members_document, members_table
-from slackwater.cli.paragraph import explain_document, paragraph, paragraph_and_pointer
-from slackwater.core.memory import RolloutMemory
-from slackwater.core.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
+from slackwater.cli.pictures.groups import groups_document, groups_table
+from slackwater.cli.pictures.members import lag_document, lag_table, members_document, members_table
+from slackwater.cli.pictures.paragraph import explain_document, paragraph, paragraph_and_pointer
 from slackwater.core.plan import plan
-from slackwater.core.world import World
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
+from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.pictures import held
 from tests.cli.test_view import WORLDS

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from slackwater.cli.view import render_view
-from slackwater.cli.view_tables import MOST_PODS
-from slackwater.core.observation import GroupObservation, Member, TopicPartition, Unobserved
+from slackwater.cli.pictures.view import render_view
+from slackwater.cli.pictures.view_tables import MOST_PODS
 from slackwater.core.plan import plan
-from slackwater.core.world import World
+from slackwater.core.world.observation import GroupObservation, Member, TopicPartition, Unobserved
+from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
 from tests.cli.pictures import held
 

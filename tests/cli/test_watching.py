@@ -9,10 +9,10 @@ import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
-from slackwater.cli.live import Sight, live_sights
-from slackwater.cli.status_command import STATUS, line_by_line
-from slackwater.core.observation import Unobserved
+from slackwater.cli.looking.looks import Sight, live_sights
+from slackwater.cli.looking.watching import STATUS, line_by_line
 from slackwater.core.plan import plan
+from slackwater.core.world.observation import Unobserved
 from tests.api.manifests import consumer_group
 from tests.cli import builders
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import Release, RolloutPhase, Upgrade
-from slackwater.core.observation import GroupObservation, GroupState
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import StrategyName
-from slackwater.core.world import World
+from slackwater.core.manifests.template import render_template
+from slackwater.core.world.memory import Release, RolloutPhase, Upgrade
+from slackwater.core.world.observation import GroupObservation, GroupState
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.builders import NEW, NOW, OLD, pod
 

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
-from slackwater.core.history import GroupHistory, advance
-from slackwater.core.memory import RolloutMemory, RolloutPhase
-from slackwater.core.observation import (
+from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.world.history import GroupHistory, advance
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
     GroupType,
@@ -19,7 +19,9 @@ from slackwater.core.observation import (
     PartitionOffsets,
     TopicPartition,
 )
-from slackwater.core.world import Pod, UpdateStrategy, Workload, World
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 
 NAME: Final = "payments"

@@ -6,8 +6,8 @@ import pytest
 
 from slackwater.api.annotations import ABORT, PROMOTE, RESTART, RETRY
 from slackwater.core.commands import obey
-from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from tests.core.factories import NOW, OLD, group, world
 
 PROGRESSING, FAILED, COMPLETE = RolloutPhase.PROGRESSING, RolloutPhase.FAILED, RolloutPhase.COMPLETE

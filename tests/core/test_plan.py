@@ -8,15 +8,18 @@ from typing import Any
 import pytest
 
 from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
-from slackwater.core.acts import DeletePod, Purpose, WriteWorkload
-from slackwater.core.history import GroupHistory
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase, Step
-from slackwater.core.observation import GroupState, Unobserved
-from slackwater.core.plan import Plan, plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
-from slackwater.core.world import Pod, UpdateStrategy, World
+from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import render_template
+from slackwater.core.plan import plan
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.workload import UpdateStrategy
+from slackwater.core.world.world import World
 from tests.core.factories import (
     BOOTSTRAP,
     NEW,
@@ -298,7 +301,7 @@ def test_plan(given: World, expected: Expected) -> None:
         assert act.partition == expected.partition
 
 
-def failing(on_failure: str, **memory: Any) -> Plan:
+def failing(on_failure: str, **memory: Any) -> Decision:
     given = rolling(spec={"rollout": {"onFailure": on_failure}}, pods=(pod(0), pod(1), STUCK_NEW), memory=memory)
     return plan(replace(given, pods=(pod(0), pod(1), replace(STUCK_NEW, waiting="ImagePullBackOff"))))
 

@@ -8,16 +8,17 @@ from dataclasses import replace
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from slackwater.core.acts import Act, DeletePod, WriteWorkload
-from slackwater.core.gates import first_refusal
-from slackwater.core.history import advance
-from slackwater.core.memory import RolloutMemory, read_memory, write_memory
-from slackwater.core.observation import GroupObservation
-from slackwater.core.plan import Plan, plan
-from slackwater.core.recording import read_world, write_world
-from slackwater.core.rollout import known_down
-from slackwater.core.status import compose_status
-from slackwater.core.world import World
+from slackwater.core.decision.acts import Act, DeletePod, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.plan import plan
+from slackwater.core.rollout.candidates import known_down
+from slackwater.core.rollout.gates import first_refusal
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.history import advance
+from slackwater.core.world.memory import RolloutMemory, read_memory, write_memory
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.recording import read_world, write_world
+from slackwater.core.world.world import World
 from tests.core.simulation import chance
 from tests.core.worlds import worlds
 
@@ -53,7 +54,7 @@ def same_act(one: Act | None, other: Act | None) -> bool:
     return one == other
 
 
-def check_gates(world: World, decided: Plan) -> None:
+def check_gates(world: World, decided: Decision) -> None:
     """A disruptive act only when every gate holds, and on no pod but the one that is named."""
     act = decided.act
     event(f"disruptive: {act is not None and act.disruptive}, hold: {decided.hold is not None}")
@@ -77,7 +78,7 @@ def check_gates(world: World, decided: Plan) -> None:
         assert act.ordinal == max(outdated.ordinal for outdated in world.outdated)
 
 
-def check_repetition(world: World, decided: Plan) -> None:
+def check_repetition(world: World, decided: Decision) -> None:
     """The same world gives the same plan; so does one that was recorded, or whose status was written before a crash."""
     assert plan(world) == decided
     assert plan(read_world(json.loads(json.dumps(write_world(world))))) == decided
@@ -87,7 +88,7 @@ def check_repetition(world: World, decided: Plan) -> None:
     assert compose_status(world, decided, status) == status
 
 
-def check_progress(world: World, decided: Plan) -> None:
+def check_progress(world: World, decided: Decision) -> None:
     """A world that stops changing comes to an act, a reason or an end."""
     for _ in range(6):
         if decided.act is not None or decided.memory == world.memory:

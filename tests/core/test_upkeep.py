@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from slackwater.core.acts import AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
-from slackwater.core.group_settings import SESSION
-from slackwater.core.memory import RolloutMemory
-from slackwater.core.observation import GroupObservation, GroupType, Unobserved
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.acts import AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts.group_settings import SESSION
 from slackwater.core.upkeep import remembered, upkeep
-from slackwater.core.world import Pod, World
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, folded, group, member, observation, pod, workload, world
 
 AT_REST = workload(current_revision=NEW)

@@ -11,13 +11,22 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RETRY, TEMPLATE_HASH
-from slackwater.core.history import GroupHistory, advance, interrupted
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import Canary, RolloutMemory, RolloutPhase, Step
-from slackwater.core.observation import GroupObservation, GroupState, GroupType, KafkaView, PartitionOffsets, Unobserved
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
-from slackwater.core.world import Pod, UpdateStrategy, Workload, World
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import render_template
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    KafkaView,
+    PartitionOffsets,
+    Unobserved,
+)
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
 from tests.core.factories import (
     BOOTSTRAP,
     BROKER,

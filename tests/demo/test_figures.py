@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sandbox.demo import modes
-from sandbox.demo.figures import Figures, judge
-from sandbox.demo.fleet import Pod, Progress
-from sandbox.demo.group import STABLE, Group
-from sandbox.demo.modes import Mode
-from sandbox.demo.rollout import Played
-from sandbox.demo.view import Moment
+from demo import modes
+from demo.figures import Figures, judge
+from demo.fleet import Pod, Progress
+from demo.group import STABLE, Group
+from demo.modes import Mode
+from demo.rollout import Played
+from demo.view import Moment
 
 CALM = Figures(0, 98.0, 4.5, 0, 80.0)
 

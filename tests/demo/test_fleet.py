@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox.demo.fleet import Progress, consumer_pods, progress
-from sandbox.demo.modes import Kind
+from demo.fleet import Progress, consumer_pods, progress
+from demo.modes import Kind
 
 
 def pod(name: str, **changes: Any) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from sandbox.demo import group
-from sandbox.demo.group import Describer
+from demo import group
+from demo.group import Describer
 from sandbox.errors import SandboxError
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.demo import modes
-from sandbox.demo.introduction import sentences
+from demo import modes
+from demo.introduction import sentences
 
 
 def test_every_mode_that_is_measured_is_named() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox.demo import manifests, modes
-from sandbox.demo.learning import history, jobs
+from demo import manifests, modes
+from demo.learning import history, jobs
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.timeouts import ConsumerTimeouts, TimeoutsMode

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox.demo.fleet import Pod
-from sandbox.demo.learning import lesson
-from sandbox.demo.learning.lesson import HEARTBEAT, SESSION, Learned, Lesson
+from demo.fleet import Pod
+from demo.learning import lesson
+from demo.learning.lesson import HEARTBEAT, SESSION, Learned, Lesson
 
 APPLIED: dict[str, Any] = {
     "reason": "AsRecommended",

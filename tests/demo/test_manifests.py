@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sandbox.demo import manifests, modes
-from sandbox.demo.modes import MODES, Kind, Mode
+from demo import manifests, modes
+from demo.modes import MODES, Kind, Mode
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
-from slackwater.core.client_settings import settings
-from slackwater.core.protocol.profile import Profile
+from slackwater.core.manifests.client_settings import settings
+from slackwater.core.world.profile import Profile
 
 SERVERS = "broker:9092"
 INSTANCE_ID, ORDINAL = "KAFKA_GROUP_INSTANCE_ID", "SLACKWATER_ORDINAL"

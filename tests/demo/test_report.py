@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sandbox.demo import modes, report
-from sandbox.demo.figures import Figures, Result
-from sandbox.demo.modes import Mode
+from demo import modes, report
+from demo.figures import Figures, Result
+from demo.modes import Mode
 
 
 def row(mode: Mode, *values: float, problem: str = "") -> Result:

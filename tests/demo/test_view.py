@@ -8,10 +8,10 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
-from sandbox.demo import modes
-from sandbox.demo.fleet import Pod
-from sandbox.demo.group import STABLE, Group
-from sandbox.demo.view import Moment, View, picture, summary
+from demo import modes
+from demo.fleet import Pod
+from demo.group import STABLE, Group
+from demo.view import Moment, View, picture, summary
 
 POD = Pod("orders-0", "uid", modes.FIRST, ready=True, terminating=False, state="Ready", restarts=0)
 

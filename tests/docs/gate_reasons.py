@@ -7,9 +7,10 @@ import inspect
 from types import ModuleType
 from typing import Final
 
-from slackwater.cli import reason_texts
-from slackwater.core import gates, work
-from slackwater.core.reasons import Reason
+from slackwater.cli.words import reasons as reason_texts
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.members import work
+from slackwater.core.rollout import gates
 
 _MODULES: Final[tuple[ModuleType, ...]] = (gates, work)
 """Where gates and what they call stand."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from slackwater.api.client import Library
-from slackwater.core.gates import GATES
-from slackwater.core.observation import GroupObservation, GroupState, GroupType
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import STRATEGIES, Strategy, StrategyName
+from slackwater.core.protocol.strategies import STRATEGIES, Strategy
+from slackwater.core.rollout.gates import GATES
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType
+from slackwater.core.world.profile import Profile, StrategyName
 from tests.docs.drawing import CALM, MOVES, PLAIN, WAITS, arrow, box, picture, text
 from tests.docs.gate_reasons import reasons_before_the_gates, reasons_of
 from tests.test_layout import ROOT

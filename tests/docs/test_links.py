@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
 from tests.test_layout import ROOT
 
 DOCS = ROOT / "docs"

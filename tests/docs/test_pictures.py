@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from slackwater.core.gates import GATES
 from slackwater.core.protocol.strategies import STRATEGIES
+from slackwater.core.rollout.gates import GATES
 from tests.docs import pictures
 from tests.docs.gate_reasons import reasons_before_the_gates, reasons_of
 

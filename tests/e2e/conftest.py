@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.e2e.cluster import Cluster
-from tests.e2e.kafka import Kafka
-from tests.e2e.stage import Stage, staged
+from tests.e2e.stage.cluster import Cluster
+from tests.e2e.stage.kafka import Kafka
+from tests.e2e.stage.stage import Stage, staged
 
 
 @pytest.fixture(scope="session")

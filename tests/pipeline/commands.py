@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 
-from slackwater.cli import failures
+from slackwater.cli import edge as failures
 from slackwater.cli.main import app
 
 

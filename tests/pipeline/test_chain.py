@@ -11,10 +11,10 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from slackwater.api.recommendation import Recommendation
-from slackwater.core.tuning.reading import advice_of
+from slackwater.core.timeouts.reading import advice_of
 from slackwater.pipeline.tables import Table, read
 from tests.adapters.kafka.running_consumers import CLASSIC, RunningConsumer, running
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 from tests.pipeline.commands import succeeded
 from tests.pipeline.recommend.following import followed, records_of, topics_of_ones_own
 from tests.pipeline.recommend.months import RESTARTS, a_month

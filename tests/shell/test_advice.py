@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.tuning.advice import Advice
+from slackwater.core.world.advice import Advice
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.places import FilePlace, TopicPlace, parse_place
 from slackwater.shell.settings import InvalidSettings, read_settings

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
-from slackwater.core.observation import KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.shell.connection_status import report
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, FakeApi, connection_object

@@ -16,9 +16,9 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, SECRET
 from slackwater.adapters.kafka.observer import NotWatched
 from slackwater.api.parsing import parse_consumer_group
-from slackwater.core.history import GroupHistory
-from slackwater.core.observation import KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.shell import connections as module
 from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
 from slackwater.shell.settings import Settings

@@ -10,8 +10,8 @@ import pytest
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
-from slackwater.core.observation import Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import Unobserved
 from slackwater.shell.deletion import AGAIN_S, KAFKA_AGAIN_S, Deletion
 from tests.core.factories import members, observation, stranger
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object

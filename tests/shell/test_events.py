@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterRefused
-from slackwater.core.acts import Note
-from slackwater.core.memory import RolloutMemory
-from slackwater.core.plan import Plan
-from slackwater.core.reasons import Hold, Reason
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.shell.events import LONGEST_MESSAGE, changed_refusals, post
 from tests.core.factories import group
 from tests.shell.fakes import FakeApi
@@ -34,7 +34,7 @@ def shown(status: str, reason: str) -> dict[str, Any]:
     ],
 )
 def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hold: Hold | None, told: bool) -> None:
-    assert bool(changed_refusals(before, Plan(RolloutMemory(), hold=hold))) is told
+    assert bool(changed_refusals(before, Decision(RolloutMemory(), hold=hold))) is told
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hol
     [("pod a-1 is not Ready", "waiting: pod a-1 is not Ready"), ("waiting for pod a-1", "waiting for pod a-1")],
 )
 def test_a_refusal_says_once_that_it_waits(message: str, told: str) -> None:
-    assert changed_refusals({}, Plan(RolloutMemory(), hold=Hold(Reason.POD_NOT_READY, message))) == (
+    assert changed_refusals({}, Decision(RolloutMemory(), hold=Hold(Reason.POD_NOT_READY, message))) == (
         Note(Reason.POD_NOT_READY, told),
     )
 

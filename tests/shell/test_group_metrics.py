@@ -8,15 +8,14 @@ from typing import Any, Final
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from slackwater.core.acts import Note
-from slackwater.core.memory import RolloutMemory, RolloutPhase, Step, Upgrade
-from slackwater.core.observation import GroupState, PartitionOffsets
-from slackwater.core.plan import Plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import StrategyName
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.tuning.advice import Advice, AdviceStatus, Range, Subject
-from slackwater.core.world import World
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.observation import GroupState, PartitionOffsets
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.world import World
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.store import Key
 from tests.core.factories import NOW, group, members, observation, tp, watched, world
@@ -50,7 +49,7 @@ class Shown:
         self.metrics = Metrics()
 
     def see(self, seen: World, hold: Hold | None = None, **decided: Any) -> None:
-        self.metrics.groups.saw(KEY, seen, Plan(**{"memory": seen.memory, "hold": hold} | decided))
+        self.metrics.groups.saw(KEY, seen, Decision(**{"memory": seen.memory, "hold": hold} | decided))
 
     def series(self, name: str) -> dict[str, float]:
         """By the value of the third label; empty where there is none."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from slackwater.core.memory import RolloutMemory, RolloutPhase
-from slackwater.core.observation import GroupState, Unobserved
-from slackwater.core.plan import Plan
-from slackwater.core.reasons import Reason
-from slackwater.core.world import World
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.world import World
 from slackwater.shell.reconciler import _in_motion
 from tests.core.factories import NOW, group, member, members, observation, pod, workload, world
 
@@ -52,4 +52,4 @@ STOPPED = world(
     ],
 )
 def test_what_is_watched_closely(in_motion: bool, seen: World) -> None:
-    assert _in_motion(seen, Plan(seen.memory)) is in_motion
+    assert _in_motion(seen, Decision(seen.memory)) is in_motion

@@ -24,8 +24,8 @@ from slackwater.adapters.telemetry.sinks import Line, SinkUnavailable
 from slackwater.adapters.telemetry.topic import TopicSink
 from slackwater.api.kafka_connection import KafkaConnectionSpec
 from slackwater.api.parsing import parse_consumer_group
-from slackwater.core.observation import GroupObservation, KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
 from slackwater.shell.settings import Settings
 from tests.adapters.kafka.certificates import Authority

@@ -16,8 +16,8 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE
-from slackwater.core.observation import Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import Unobserved
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler

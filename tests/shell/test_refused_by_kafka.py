@@ -6,7 +6,7 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaRefused
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
 from tests.core.factories import members, observation
 from tests.shell.fakes import KEY
 from tests.shell.test_reconciler import Stage

@@ -17,9 +17,9 @@ from slackwater.adapters.telemetry.scraping import Endpoint, ScrapeFailed
 from slackwater.adapters.telemetry.topic import TopicSink
 from slackwater.api.telemetry.events import Event, MemberRestartedEvent, PollObservedEvent, read_line
 from slackwater.api.telemetry.words import PollSource, RestartReason
-from slackwater.core.plan import Plan
+from slackwater.core.decision.decision import Decision
 from slackwater.core.telemetry.polls import PollReading
-from slackwater.core.world import World
+from slackwater.core.world.world import World
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.places import parse_place
 from slackwater.shell.store import Key
@@ -39,7 +39,7 @@ class Stage:
         self.telemetry = Telemetry(self.recorder, lambda: NOW, **given)
 
     def saw(self, seen: World) -> None:
-        self.telemetry.saw(KEY, seen, Plan(seen.memory), None)
+        self.telemetry.saw(KEY, seen, Decision(seen.memory), None)
 
     async def told(self) -> list[Event]:
         await self.telemetry.close()
@@ -151,7 +151,7 @@ async def test_what_is_lost_is_in_the_metrics() -> None:
 
 async def test_without_a_place_nothing_is_told_and_nothing_runs() -> None:
     telemetry = Telemetry(None, lambda: NOW)
-    telemetry.saw(KEY, at_rest(), Plan(AT_REST), None)
+    telemetry.saw(KEY, at_rest(), Decision(AT_REST), None)
     telemetry.saw_pod(deleted_pod())
     telemetry.publish(Metrics())
     assert list(telemetry.parts()) == []

@@ -16,13 +16,13 @@ from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.api.annotations import APPROVE, GROUP, PAUSE, RESTART
-from slackwater.cli.access import cluster, read_group
 from slackwater.cli.errors import NothingToDo, NotObeyed
+from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.commands import obey
-from slackwater.core.history import GroupHistory
-from slackwater.core.observation import Unobserved
-from slackwater.core.reasons import Reason
-from slackwater.core.text import seconds
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import seconds
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.observation import Unobserved
 
 POLL_S: Final = 0.2
 _NOT_LOOKED: Final = "Kafka is not asked for this"

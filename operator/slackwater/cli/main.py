@@ -18,16 +18,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.cli import failures, group_commands, manifest_commands, set_up_commands
+from slackwater.cli import edge as failures
+from slackwater.cli.commands import groups as group_commands
+from slackwater.cli.commands import manifests as manifest_commands
+from slackwater.cli.commands import set_up as set_up_commands
+from slackwater.cli.commands.pipeline import pipeline
+from slackwater.cli.commands.reason import reason
 from slackwater.cli.completion import Shell, answer_shells, script
-from slackwater.cli.documents import status_document
-from slackwater.cli.kubeconfig import namespace_of
 from slackwater.cli.options import As, Context, For, Name, Namespace, Output, Watch, parse_seconds, print_document
-from slackwater.cli.pipeline_command import pipeline
-from slackwater.cli.reason_command import reason
-from slackwater.cli.view import render_view
-from slackwater.core.observation import Unobserved
-from slackwater.core.recording import write_world
+from slackwater.cli.pictures.documents import status_document
+from slackwater.cli.pictures.view import render_view
+from slackwater.cli.reaching.kubeconfig import namespace_of
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.recording import write_world
 from slackwater.pipeline.report.command import command as report
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -88,7 +91,7 @@ def slackwater(
 def run() -> None:
     """Run the operator, in a pod or from here. It takes its settings from the environment."""
     from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden, NotLetIn
-    from slackwater.cli.access import check_kubeconfig, way_out
+    from slackwater.cli.reaching.cluster import check_kubeconfig, way_out
     from slackwater.shell.operator import run as run_operator
 
     check_kubeconfig(None)
@@ -110,7 +113,7 @@ def observe(
 
     No credentials are in it, but whatever the pod template says is.
     """
-    from slackwater.cli.observe_command import record
+    from slackwater.cli.looking.recording import record
 
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
@@ -132,8 +135,8 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
 
     With --wait the exit code is 0 once it is Ready, 1 when its rollout has failed, and 3 after --timeout.
     """
-    from slackwater.cli.status_command import STATUS, look_once
-    from slackwater.cli.status_command import watch as watch_group
+    from slackwater.cli.looking.watching import STATUS, look_once
+    from slackwater.cli.looking.watching import watch as watch_group
 
     if watch and wait:
         raise typer.BadParameter("--watch and --wait exclude each other: leave one of them out")
@@ -144,7 +147,7 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
         watch_group(context, place, name, output, STATUS)
         return
     if wait:
-        from slackwater.cli.waiting import wait_until_ready
+        from slackwater.cli.looking.waiting import wait_until_ready
 
         asyncio.run(wait_until_ready(context, place, name, timeout_s))
     sight = asyncio.run(look_once(context, place, name))

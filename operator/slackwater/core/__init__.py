@@ -1,1 +1,15 @@
-"""Pure decisions: takes values, returns values. No client, no clock, no logging, no I/O (import-linter holds it)."""
+"""Pure decisions: takes values, returns values. No client, no clock, no logging, no I/O (import-linter holds it).
+
+The rooms stand on floors. No import runs up, and rooms on one floor do not know each other (held by a contract, too):
+
+    metrics                                                    what Prometheus is given
+    plan | status | telemetry                                  what now; what the status says; what happened, as events
+    protocol | handover | commands | upkeep                    the ways that lead there, and what a group always needs
+    rollout                                                    gates, the next pod, how a rollout begins and ends
+    members | manifests                                        whose a member is and whether it lives; what is written
+    timeouts                                                   which timeouts members get
+    decision                                                   Decision: memory, act, hold, refusal, notes
+    world                                                      what may be looked at
+
+`plan.plan(world)` is the entrance to all decisions about a group that is there.
+"""

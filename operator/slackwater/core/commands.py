@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.api.annotations import ABORT, APPROVE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
-from slackwater.core.acts import Note
-from slackwater.core.memory import RolloutMemory, RolloutPhase
-from slackwater.core.reasons import Reason
-from slackwater.core.tuning.adoption import approve
-from slackwater.core.world import World
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.rollout.ending import can_go_back, go_back
+from slackwater.core.timeouts.adoption import approve
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.world import World
 
 
 def obey(world: World) -> tuple[RolloutMemory, tuple[Note, ...]]:
@@ -27,16 +28,6 @@ def obey(world: World) -> tuple[RolloutMemory, tuple[Note, ...]]:
             notes.append(note)
         memory = replace(memory, commands={**memory.commands, command: token})
     return memory, tuple(notes)
-
-
-def go_back(memory: RolloutMemory, message: str) -> RolloutMemory:
-    """Give the version in hand up and restore the last good one; only stop, where there is none."""
-    phase = RolloutPhase.ROLLING_BACK if can_go_back(memory) else RolloutPhase.FAILED
-    return replace(memory, phase=phase, failed_hash=memory.target_hash, canary=None, retried_at=None, message=message)
-
-
-def can_go_back(memory: RolloutMemory) -> bool:
-    return bool(memory.last_good_revision) and memory.last_good_hash != memory.target_hash
 
 
 def _promote(world: World, memory: RolloutMemory) -> tuple[RolloutMemory, Note]:

@@ -5,24 +5,20 @@ None of it disturbs a consumer that works.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from slackwater.core.acts import Act, RemoveMembers
-from slackwater.core.group_settings import change_due, settings_wanted
-from slackwater.core.holders import known_holders
-from slackwater.core.memory import RolloutMemory
-from slackwater.core.observation import GroupObservation, MemberRef
-from slackwater.core.refused import restart_due, still_refused
-from slackwater.core.stale import release_due, still_released
-from slackwater.core.strangers import find_left_behind, given_ordinal, ids_given, still_removed
-from slackwater.core.text import listing
-from slackwater.core.world import Workload, World
-
-
-@dataclass(frozen=True, slots=True)
-class Care:
-    memory: RolloutMemory
-    act: Act
+from slackwater.core.decision.acts import RemoveMembers
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.words import listing
+from slackwater.core.members.death import known_holders
+from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, still_removed
+from slackwater.core.members.refused import restart_due, still_refused
+from slackwater.core.members.release import release_due, still_released
+from slackwater.core.timeouts.group_settings import change_due, settings_wanted
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.observation import GroupObservation, MemberRef
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
 
 
 def remembered(world: World, memory: RolloutMemory) -> RolloutMemory:
@@ -37,19 +33,19 @@ def remembered(world: World, memory: RolloutMemory) -> RolloutMemory:
     )
 
 
-def upkeep(world: World, workload: Workload) -> Care | None:
+def upkeep(world: World, workload: Workload) -> Decision | None:
     """What the group in Kafka needs whether a rollout is under way or not: dead members, its own settings."""
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation) or not workload.settled:
         return None
     if gone := _gone(world, kafka):
         act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
-        return Care(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
+        return Decision(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
     if due := release_due(world) or restart_due(world, workload):
-        return Care(due[0], due[1])
+        return Decision(due[0], due[1])
     if change := change_due(world):
         memory = replace(world.memory, group_settings=settings_wanted(world))
-        return Care(memory, change)
+        return Decision(memory, change)
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from slackwater.adapters.cluster.api import Json, KubernetesApi
 from slackwater.adapters.cluster.paths import POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
-from slackwater.core.acts import (
+from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
     DeletePod,
@@ -17,8 +17,8 @@ from slackwater.core.acts import (
     RemoveMembers,
     WriteWorkload,
 )
-from slackwater.core.manifests import stateful_set
-from slackwater.core.world import World
+from slackwater.core.manifests.objects import stateful_set
+from slackwater.core.world.world import World
 from slackwater.ports import GroupAdmin
 
 

@@ -13,7 +13,7 @@ from slackwater.adapters.recommendations.file import FileSource
 from slackwater.adapters.recommendations.reading import Reader
 from slackwater.adapters.recommendations.topic import TopicSource
 from slackwater.api.errors import SlackwaterError
-from slackwater.core.tuning.advice import Advice
+from slackwater.core.world.advice import Advice
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place, TopicPlace
 from slackwater.shell.store import Key

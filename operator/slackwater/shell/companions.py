@@ -8,10 +8,10 @@ from typing import Any, Final
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import APPLIED, SERVICE, Kind
-from slackwater.core.drift import holds
-from slackwater.core.manifests import disruption_budget, headless_service
-from slackwater.core.memory import RolloutPhase
-from slackwater.core.world import World
+from slackwater.core.manifests.drift import holds
+from slackwater.core.manifests.objects import disruption_budget, headless_service
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.world import World
 from slackwater.shell.store import Key, Store
 
 TRIED_AGAIN_S: Final = 600.0

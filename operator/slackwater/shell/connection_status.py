@@ -12,9 +12,9 @@ from typing import Any, Final
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.api.conditions import ConditionStatus, ConditionType
-from slackwater.core.conditions import Verdict, merge
-from slackwater.core.observation import KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.conditions import Verdict, merge
+from slackwater.core.world.observation import KafkaView, Unobserved
 
 _OF_THE_CONNECTION: Final = (Reason.KAFKA_UNREACHABLE, Reason.CONNECTION_INVALID)
 """Other failures are of one group or topic, and say nothing about the connection."""

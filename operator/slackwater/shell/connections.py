@@ -21,10 +21,10 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup, KafkaConnection
-from slackwater.core.broker import BrokerFacts
-from slackwater.core.history import GroupHistory
-from slackwater.core.observation import KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.shell.own_kafka import read_secrets
 from slackwater.shell.settings import Settings
 from slackwater.shell.store import Key

@@ -15,12 +15,12 @@ from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Note
-from slackwater.core.memory import read_memory
-from slackwater.core.observation import GroupObservation, MemberRef, Unobserved
-from slackwater.core.reasons import Reason
-from slackwater.core.status import degraded_status
-from slackwater.core.world import ordinal_of
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.compose import degraded_status
+from slackwater.core.world.identity import ordinal_of
+from slackwater.core.world.memory import read_memory
+from slackwater.core.world.observation import GroupObservation, MemberRef, Unobserved
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import post
 from slackwater.shell.store import Key

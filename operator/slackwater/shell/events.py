@@ -13,9 +13,9 @@ from slackwater.adapters.cluster.errors import ClusterFailed
 from slackwater.adapters.cluster.paths import EVENT
 from slackwater.api.conditions import ConditionType
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Note
-from slackwater.core.memory import timestamp
-from slackwater.core.plan import Plan
+from slackwater.api.timestamps import timestamp
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
 
 LONGEST_MESSAGE: Final = 1024
 """Kubernetes refuses longer ones."""
@@ -23,7 +23,7 @@ LONGEST_MESSAGE: Final = 1024
 _log = structlog.get_logger(__name__)
 
 
-def changed_refusals(before: Mapping[str, Any], decided: Plan) -> tuple[Note, ...]:
+def changed_refusals(before: Mapping[str, Any], decided: Decision) -> tuple[Note, ...]:
     """The hold and the refused protocol as Events, each when its reason is not the one that the status shows."""
     notes: list[Note] = []
     hold, refusal = decided.hold, decided.refusal

@@ -18,8 +18,8 @@ from slackwater.adapters.cluster.snapshot import (
 )
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.handover.sets import names_of
-from slackwater.core.world import World
+from slackwater.core.world.two_sets import names_of
+from slackwater.core.world.world import World
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.store import Key, Store

@@ -13,16 +13,16 @@ import structlog
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from slackwater.core.group_figures import figures_of
-from slackwater.core.idle_time import follow_idle_time
-from slackwater.core.lag_time import follow_log_ends, group_lag_s
-from slackwater.core.observation import GroupObservation
-from slackwater.core.plan import Plan
-from slackwater.core.reasons import Reason
-from slackwater.core.rollout_steps import step_result
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.metrics.figures import figures_of
+from slackwater.core.metrics.idle_time import follow_idle_time
+from slackwater.core.metrics.lag_time import follow_log_ends, group_lag_s
+from slackwater.core.metrics.step_results import step_result
 from slackwater.core.telemetry.rebalances import follow_rebalances
 from slackwater.core.telemetry.sight import Sight
-from slackwater.core.world import World
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.world import World
 from slackwater.shell.group_series import COUNTERS, GAUGES, GROUP_LABELS, REBALANCE_BUCKETS_S, Family, GroupRecord
 from slackwater.shell.store import Key
 
@@ -35,7 +35,7 @@ class GroupMetrics(Collector):
     def __init__(self) -> None:
         self._groups: dict[Key, GroupRecord] = {}
 
-    def saw(self, key: Key, world: World, decided: Plan) -> None:
+    def saw(self, key: Key, world: World, decided: Decision) -> None:
         """Once the decision is remembered, before it is carried out: else what cannot be carried out would not show."""
         try:
             self._take_in(key, world, decided)
@@ -43,7 +43,7 @@ class GroupMetrics(Collector):
             self.forget(key)
             _log.exception("metrics_failed", group=str(key))
 
-    def _take_in(self, key: Key, world: World, decided: Plan) -> None:
+    def _take_in(self, key: Key, world: World, decided: Decision) -> None:
         figures = figures_of(world, decided)
         known = self._groups.get(key)
         group = known or self._groups.setdefault(key, GroupRecord(figures))

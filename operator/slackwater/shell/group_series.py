@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from slackwater.core.group_figures import Figures
-from slackwater.core.idle_time import IdleTime
-from slackwater.core.lag_time import LogEnds
-from slackwater.core.observation import GroupState
-from slackwater.core.rollout_steps import StepResult
+from slackwater.core.metrics.figures import Figures
+from slackwater.core.metrics.idle_time import IdleTime
+from slackwater.core.metrics.lag_time import LogEnds
+from slackwater.core.metrics.step_results import StepResult
 from slackwater.core.telemetry.rebalances import Rebalances
-from slackwater.core.tuning.settings import Setting, Values
+from slackwater.core.world.observation import GroupState
+from slackwater.core.world.settings import Setting, Values
 
 REBALANCE_BUCKETS_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 

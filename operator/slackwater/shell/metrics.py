@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from slackwater.core.acts import Act, kind_of
+from slackwater.core.decision.acts import Act, kind_of
 from slackwater.shell.group_metrics import GroupMetrics
 
 

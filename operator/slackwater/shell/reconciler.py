@@ -20,13 +20,15 @@ from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act, Note, kind_of
-from slackwater.core.observation import GroupObservation, KafkaView
-from slackwater.core.plan import Plan, plan
-from slackwater.core.presence import serves
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.status import compose_status, degraded_status
-from slackwater.core.world import World
+from slackwater.core.decision.acts import Act, kind_of
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.presence import serves
+from slackwater.core.plan import plan
+from slackwater.core.status.compose import compose_status, degraded_status
+from slackwater.core.world.observation import GroupObservation, KafkaView
+from slackwater.core.world.world import World
 from slackwater.shell.acting import carry_out
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.companions import Companions
@@ -144,7 +146,7 @@ class Reconciler:
         await self._connections.use(key, group, connection, self._now())
         await self._report_connection(connection, self._connections.view(key, self._now())[0])
 
-    async def _remember(self, world: World, decided: Plan, before: Json) -> None:
+    async def _remember(self, world: World, decided: Decision, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
         status = compose_status(world, decided, before)
         if status == before:
@@ -179,7 +181,7 @@ class Reconciler:
         if written is not None:
             self._store.put(KAFKA_CONNECTION, written)
 
-    async def _act(self, key: Key, world: World, decided: Plan) -> Act | None:
+    async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""
         if decided.act is not None:
             try:
@@ -223,7 +225,7 @@ class Reconciler:
         self._telemetry.forget(key)
 
 
-def _matters(world: World, decided: Plan) -> bool:
+def _matters(world: World, decided: Decision) -> bool:
     """Not to be decided from what a watch said a while ago; and it tells of StatefulSets with our label only."""
     was, now = world.memory, decided.memory
     if world.workload is None:
@@ -238,7 +240,7 @@ def _is_too_old(world: World, hold: Hold) -> bool:
     )
 
 
-def _in_motion(world: World, decided: Plan) -> bool:
+def _in_motion(world: World, decided: Decision) -> bool:
     """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
     if decided.act is not None or decided.memory.phase.under_way:
         return True

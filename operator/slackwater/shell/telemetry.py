@@ -22,12 +22,13 @@ from slackwater.adapters.telemetry.sinks import Sink
 from slackwater.adapters.telemetry.topic import TopicSink
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act
-from slackwater.core.plan import Plan
+from slackwater.core.decision.acts import Act
+from slackwater.core.decision.decision import Decision
 from slackwater.core.telemetry.polls import poll_observed
 from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
-from slackwater.core.world import Pod, World
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place
@@ -70,7 +71,7 @@ class Telemetry:
         self.scrapes: Counter[str] = Counter()
         """By result."""
 
-    def saw(self, key: Key, world: World, decided: Plan, acted: Act | None) -> None:
+    def saw(self, key: Key, world: World, decided: Decision, acted: Act | None) -> None:
         """At the end of a pass. `acted`: what was done, None when nothing was or it was refused."""
         cluster = self._cluster_of(key)
         if self._recorder is None or cluster is None:

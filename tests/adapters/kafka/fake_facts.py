@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from slackwater.core.broker import BrokerFacts
+from slackwater.core.world.broker import BrokerFacts
 
 FACTS = BrokerFacts(read_at=0.0, serves_consumer_protocol=True, group_version=1)
 

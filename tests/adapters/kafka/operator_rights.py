@@ -21,8 +21,8 @@ from slackwater.adapters.recommendations.reading import Reader
 from slackwater.adapters.recommendations.topic import TopicSource
 from slackwater.adapters.telemetry.sinks import Line, SinkUnavailable
 from slackwater.adapters.telemetry.topic import TopicSink
-from slackwater.core.group_settings import SESSION
-from slackwater.core.observation import MemberRef, Unobserved
+from slackwater.core.timeouts.group_settings import SESSION
+from slackwater.core.world.observation import MemberRef, Unobserved
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "security.md"
 _ROW = re.compile(r"^\| (?P<on>[a-z' ]+) \| (?P<right>[A-Z]\w+) \|", re.MULTILINE)

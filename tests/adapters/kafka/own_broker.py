@@ -14,7 +14,7 @@ from pathlib import Path
 from sandbox.kafka.libraries import class_path, ensure_libraries
 from sandbox.layout import Layout
 from sandbox.toolchain import java
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 
 LOOPBACK = "127.0.0.1"
 READY_WITHIN_S = 90.0

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from confluent_kafka import Consumer
 
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.core.observation import GroupObservation, KafkaView
+from slackwater.core.world.observation import GroupObservation, KafkaView
 
 CLASSIC: Mapping[str, str | int] = {"group.protocol": "classic", "session.timeout.ms": 10_000}
 CONSUMER: Mapping[str, str | int] = {"group.protocol": "consumer"}

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.core.observation import GroupObservation, KafkaView, MemberRef
+from slackwater.core.world.observation import GroupObservation, KafkaView, MemberRef
 from tests.adapters.kafka.consumer_process import ConsumerProcess
 from tests.adapters.kafka.running_consumers import settled, view_until
 

@@ -11,7 +11,7 @@ from kafka.protocol.metadata import ApiVersionsResponse, MetadataResponse
 
 from slackwater.adapters.kafka.broker_reader import BrokerAnswer, BrokerReader, answer_of, facts_of
 from slackwater.adapters.kafka.errors import Code, KafkaUnreachable
-from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
 
 SETTINGS = {
     "group.min.session.timeout.ms": "6000",

@@ -11,7 +11,7 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
 from slackwater.adapters.kafka.descriptions import Description, NotOfThisType, classic_answers, listed_answer
 from slackwater.adapters.kafka.errors import Failure
-from slackwater.core.observation import GroupState, GroupType
+from slackwater.core.world.observation import GroupState, GroupType
 
 ROW = DescribeGroupsResponse.DescribedGroup
 

@@ -15,7 +15,7 @@ from slackwater.adapters.kafka.consumer_group_heartbeat import (
 )
 from slackwater.adapters.kafka.errors import ApiMissing, Code, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
-from slackwater.core.observation import MemberRef
+from slackwater.core.world.observation import MemberRef
 
 FOUR, FIVE = MemberRef("g-4", "g-4-uuid"), MemberRef("g-5", "g-5-uuid")
 NOT_THERE = pytest.mark.parametrize(

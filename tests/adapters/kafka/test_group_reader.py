@@ -6,7 +6,7 @@ import pytest
 
 from slackwater.adapters.kafka.errors import Code
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.core.observation import (
+from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
     GroupType,

@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
-from slackwater.core.observation import (
+from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
     GroupType,

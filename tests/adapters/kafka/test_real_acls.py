@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.core.observation import GroupObservation, GroupState
+from slackwater.core.world.observation import GroupObservation, GroupState
 from tests.adapters.kafka.operator_rights import Names, Right, documented, refusals
 from tests.adapters.kafka.running_consumers import settled, view_until
 from tests.adapters.kafka.static_group import CONSUMER, StaticGroup, refs

@@ -19,9 +19,9 @@ from slackwater.adapters.kafka.granted import Granted, Operation, read_features,
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
-from slackwater.core.group_settings import HEARTBEAT, SESSION
-from slackwater.core.observation import MemberRef, Unobserved
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
+from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.world.observation import MemberRef, Unobserved
 from tests.adapters.kafka.own_broker import own_broker
 from tests.adapters.kafka.running_consumers import settled, view_until
 from tests.adapters.kafka.static_group import CONSUMER, StaticGroup, refs

@@ -9,7 +9,7 @@ import pytest
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.core.observation import GroupObservation, GroupState, GroupType, KafkaView, TopicPartition
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, KafkaView, TopicPartition
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import CLASSIC, CONSUMER, RunningConsumer, running, settled, view_until
 

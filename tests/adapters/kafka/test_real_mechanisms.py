@@ -13,8 +13,8 @@ from confluent_kafka import Producer
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.security import ClientSettings
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import KafkaView, Unobserved
 from tests.adapters.kafka.certificates import Authority
 from tests.adapters.kafka.operator_rights import Names, documented, refusals
 from tests.adapters.kafka.secured_broker import MECHANISMS, WAYS, SecuredBroker, secured_broker

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
-from slackwater.core.observation import GroupObservation, GroupState, MemberRef
+from slackwater.core.world.observation import GroupObservation, GroupState, MemberRef
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import settled
 from tests.adapters.kafka.static_group import CLASSIC, CONSUMER, SESSION_S, StaticGroup, refs, told

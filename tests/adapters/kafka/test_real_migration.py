@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
-from slackwater.core.observation import GroupObservation, GroupType, KafkaView
+from slackwater.core.world.observation import GroupObservation, GroupType, KafkaView
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import settled
 from tests.adapters.kafka.static_group import CLASSIC, CONSUMER, StaticGroup, refs, told

@@ -13,7 +13,7 @@ from sandbox.errors import SandboxError
 from sandbox.layout import Layout
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import GroupObservation, Unobserved
+from slackwater.core.world.observation import GroupObservation, Unobserved
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import CLASSIC, RunningConsumer, running, settled, view_until
 

@@ -16,7 +16,7 @@ from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.security import ClientSettings, client_settings
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.kafka_connection import KafkaConnectionSpec
-from slackwater.core.observation import GroupObservation, KafkaView, Unobserved
+from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
 

@@ -8,8 +8,8 @@ from typing import Any
 from slackwater.adapters.recommendations.file import FileSource
 from slackwater.adapters.recommendations.reading import Reader
 from slackwater.api.recommendation import RecommendationStatus
-from slackwater.core.tuning.advice import Advice, AdviceStatus, Range, Subject
-from slackwater.core.tuning.reading import advice_of
+from slackwater.core.timeouts.reading import advice_of
+from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
 from tests.adapters.recommendations.messages import recommendation
 
 Known = dict[tuple[str, str], Advice | None]

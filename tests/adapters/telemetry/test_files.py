@@ -13,7 +13,7 @@ from slackwater.adapters.telemetry.files import FileSink
 from slackwater.adapters.telemetry.sinks import Line, SinkUnavailable
 from slackwater.api.telemetry.events import write_line
 from tests.adapters.telemetry.events import event, ids
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 NOON = 1_769_860_800.0

@@ -17,12 +17,13 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.telemetry.bodies import MemberRestarted
 from slackwater.api.telemetry.events import Event, MemberRestartedEvent, RebalanceEvent
 from slackwater.api.telemetry.words import Outcome, RestartReason
-from slackwater.core.history import GroupHistory, advance, interrupted
-from slackwater.core.observation import GroupObservation
-from slackwater.core.plan import Plan
+from slackwater.core.decision.decision import Decision
 from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
-from slackwater.core.world import Pod, World
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
 from tests.adapters.kafka.own_broker import own_broker
 from tests.adapters.kafka.static_group import CONSUMER, StaticGroup
 from tests.api.manifests import consumer_group
@@ -80,7 +81,7 @@ class Watcher:
         seen = isinstance(view, GroupObservation)
         self._history = advance(self._history, view) if seen else interrupted(self._history)  # type: ignore[arg-type]
         world = World(time.time(), self._group, view, self._history, pods=tuple(self.pods), memory=AT_REST)
-        self._tracker, new = follow(self._tracker, Sight(world, Plan(AT_REST)))
+        self._tracker, new = follow(self._tracker, Sight(world, Decision(AT_REST)))
         self.events += new
 
     @property

@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from slackwater.core.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
-from slackwater.core.history import MemberSighting
-from slackwater.core.memory import Handover, RolloutMemory
-from slackwater.core.observation import TopicPartition
-from slackwater.core.protocol.profile import Profile
+from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.world.history import MemberSighting
+from slackwater.core.world.memory import Handover, RolloutMemory
+from slackwater.core.world.observation import TopicPartition
+from slackwater.core.world.profile import Profile
 from tests.core.coordinator.fleet import NOW, SESSION_S, TICK_S, Fleet, Pod, template_hash
 
 ANCIENT: Final = NOW - 100 * SESSION_S

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from slackwater.core.acts import DeletePod, ReleaseMembers
-from slackwater.core.memory import RolloutPhase
-from slackwater.core.observation import GroupState
+from slackwater.core.decision.acts import DeletePod, ReleaseMembers
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupState
 from tests.core.coordinator import model, modern
 from tests.core.coordinator.fleet import (
     REJOIN_TIMEOUT_S,

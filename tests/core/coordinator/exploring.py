@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import chain
 
-from slackwater.core.memory import RolloutPhase
-from slackwater.core.observation import GroupState
-from slackwater.core.protocol.profile import Profile
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupState
+from slackwater.core.world.profile import Profile
 from tests.core.coordinator.canonical import key, settled_times
 from tests.core.coordinator.events import Change, changes, faults, natural
 from tests.core.coordinator.fleet import NOW, PARTITIONS, SESSION_S, TEMPLATES, Client, Fleet, Pod, Spec, state_seen

@@ -14,12 +14,12 @@ from typing import Any, Final
 from slackwater.api.annotations import ABORT, TEMPLATE_HASH
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import Act
-from slackwater.core.broker import Bounds
-from slackwater.core.history import GroupHistory
-from slackwater.core.memory import RolloutMemory
-from slackwater.core.observation import GroupState, GroupType, TopicPartition
-from slackwater.core.protocol.profile import Profile, profile_in
+from slackwater.core.decision.acts import Act
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.observation import GroupState, GroupType, TopicPartition
+from slackwater.core.world.profile import Profile, profile_in
 from tests.api.manifests import consumer_group
 from tests.core.coordinator.model import Group, Member
 from tests.core.factories import BROKER, NAME, UID

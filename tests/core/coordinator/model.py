@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from slackwater.core.observation import GroupState, GroupType
+from slackwater.core.world.observation import GroupState, GroupType
 
 
 class Error(StrEnum):

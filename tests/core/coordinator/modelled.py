@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from slackwater.core.observation import GroupState, GroupType
+from slackwater.core.world.observation import GroupState, GroupType
 from tests.core.coordinator import model, modern
 from tests.core.coordinator.model import Answer, Group, Member, Step
 from tests.core.coordinator.play import Described, Process, Seen

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.core.observation import GroupState, GroupType
+from slackwater.core.world.observation import GroupState, GroupType
 from tests.core.coordinator import model
 from tests.core.coordinator.model import Answer, Awaits, Error, Group, Member, Step
 

@@ -11,15 +11,24 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core import plan as planning
-from slackwater.core.acts import Act, DeletePod, DeleteWorkload, Purpose, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.decision.acts import (
+    Act,
+    DeletePod,
+    DeleteWorkload,
+    Purpose,
+    ReleaseMembers,
+    RemoveMembers,
+    WriteWorkload,
+)
+from slackwater.core.decision.reasons import Hold
 from slackwater.core.handover import joined
-from slackwater.core.history import GroupHistory, advance
-from slackwater.core.memory import RolloutPhase
-from slackwater.core.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
-from slackwater.core.observation import Member as SeenMember
-from slackwater.core.reasons import Hold
-from slackwater.core.world import Pod as SeenPod
-from slackwater.core.world import UpdateStrategy, Workload, World
+from slackwater.core.world.history import GroupHistory, advance
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
+from slackwater.core.world.observation import Member as SeenMember
+from slackwater.core.world.pods import Pod as SeenPod
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
 from tests.core.coordinator import modern
 from tests.core.coordinator.fleet import (
     BROKERS,

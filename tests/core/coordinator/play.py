@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
-from slackwater.core.observation import GroupType
+from slackwater.core.world.observation import GroupType
 from tests.core.coordinator.model import Error
 
 LONG_SESSION_MS: Final = 60_000

@@ -15,7 +15,7 @@ from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescr
 from slackwater.adapters.kafka.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import GroupState, GroupType
+from slackwater.core.world.observation import GroupState, GroupType
 from tests.core.coordinator.model import Error
 from tests.core.coordinator.play import Described, Process, Seen
 

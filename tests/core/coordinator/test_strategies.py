@@ -12,14 +12,14 @@ import pytest
 
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core import plan
-from slackwater.core.broker import Bounds
 from slackwater.core.handover import steps
 from slackwater.core.handover.holder import Holder
-from slackwater.core.manifests import Template, render_template
+from slackwater.core.manifests.template import Template, render_template
 from slackwater.core.protocol import preflight, strategies
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import StrategyName
-from slackwater.core.world import Pod, World
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.world import World
 from tests.core.coordinator.chance import walk
 from tests.core.coordinator.events import CHANGES, Change, turned_to
 from tests.core.coordinator.exploring import (

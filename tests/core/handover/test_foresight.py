@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from slackwater.core.handover.foresight import JOINS_KEPT, LEAD_S, joins_of, let_go_at, with_start
-from slackwater.core.history import GroupHistory, MemberSighting
-from slackwater.core.memory import Handover
-from slackwater.core.world import World
+from slackwater.core.world.history import GroupHistory, MemberSighting
+from slackwater.core.world.memory import Handover
+from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, pod, world
 
 VERSION, TO = "a version", "payments-alt"

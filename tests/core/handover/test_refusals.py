@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.memory import RolloutMemory, RolloutPhase
-from slackwater.core.observation import GroupType
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import GroupType
+from slackwater.core.world.profile import Profile
 from tests.core.factories import group, members, observation, pod, world
 
 WARM: dict[str, Any] = {"rollout": {"strategy": "WarmHandover"}}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.core.handover import names_of
-from slackwater.core.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase
 from tests.core.factories import NAME
 from tests.core.simulation import chance
 from tests.core.simulation.operator import Crash, Crashes

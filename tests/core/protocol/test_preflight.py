@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.broker import MigrationPolicy
-from slackwater.core.observation import GroupState, GroupType, Unobserved
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.protocol.preflight import Way, can_make, find_way
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import STRATEGIES, StrategyName, parse_version
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.world import World
+from slackwater.core.protocol.strategies import STRATEGIES, parse_version
+from slackwater.core.world.broker import MigrationPolicy
+from slackwater.core.world.observation import GroupState, GroupType, Unobserved
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.world import World
 from tests.core.factories import BROKER, NOW, group, members, observation, stranger, world
 
 OWN, EAGER, BOTH = Profile.OWN_CHOICE, Profile.EAGER, Profile.EAGER_AND_COOPERATIVE

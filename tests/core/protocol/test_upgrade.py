@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.acts import Purpose, RemoveMembers, WriteWorkload
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.observation import GroupState, GroupType, MemberRef
-from slackwater.core.plan import Plan, plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import StrategyName
-from slackwater.core.reasons import Reason
-from slackwater.core.world import Pod, World
+from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import render_template
+from slackwater.core.plan import plan
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
+from slackwater.core.world.observation import GroupState, GroupType, MemberRef
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.world import World
 from tests.core.factories import BOOTSTRAP, NAME, NEW, OLD, group, member, observation, pod, watched, workload, world
 
 EAGER, BOTH = Profile.EAGER, Profile.EAGER_AND_COOPERATIVE
@@ -67,7 +68,7 @@ CURRENT = {"current_revision": NEW, "partition": 0}
 """The StatefulSet of a step that every pod has taken."""
 
 
-def protocol_of(decided: Plan) -> tuple[Profile, int | None]:
+def protocol_of(decided: Decision) -> tuple[Profile, int | None]:
     """What pods are given, and the step in hand."""
     upgrade = decided.memory.upgrade
     return decided.memory.protocol, upgrade.step if upgrade is not None else None

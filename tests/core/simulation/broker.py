@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
-from slackwater.core.observation import (
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
     GroupType,
@@ -23,7 +24,6 @@ from slackwater.core.observation import (
     TopicPartition,
     Unobserved,
 )
-from slackwater.core.reasons import Reason
 
 REBALANCE_S: Final = 1.5
 COMMIT_EVERY_S: Final = 2.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any, Final
 
-from slackwater.core.memory import RolloutPhase, read_memory
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.operator import ChanceCrashes
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Doing, Run

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from slackwater.core.acts import DeletePod, WriteWorkload
-from slackwater.core.gates import first_refusal
-from slackwater.core.plan import Plan
-from slackwater.core.rollout import known_down
-from slackwater.core.world import World
+from slackwater.core.decision.acts import DeletePod, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.rollout.candidates import known_down
+from slackwater.core.rollout.gates import first_refusal
+from slackwater.core.world.world import World
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.stateful_set import SimulatedPod
 
@@ -35,7 +35,7 @@ class Invariants:
         for ordinal in [o for o in self.taken if o not in wanted]:
             del self.taken[ordinal]
 
-    def before_act(self, world: World, decided: Plan) -> None:
+    def before_act(self, world: World, decided: Decision) -> None:
         """No disruptive act unless every gate holds, and none while any other pod is down because of us."""
         act = decided.act
         if not isinstance(act, WriteWorkload | DeletePod) or not act.disruptive or world.workload is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from random import Random
 
-from slackwater.core.acts import (
+from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
     DeletePod,
@@ -15,11 +15,12 @@ from slackwater.core.acts import (
     ReleaseMembers,
     RemoveMembers,
 )
-from slackwater.core.history import GroupHistory, advance, interrupted
-from slackwater.core.observation import GroupObservation
-from slackwater.core.plan import Plan, plan
-from slackwater.core.status import compose_status
-from slackwater.core.world import World
+from slackwater.core.decision.decision import Decision
+from slackwater.core.plan import plan
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.world import World
 from tests.core.simulation.invariants import Invariants
 from tests.core.simulation.outside import START, Outside
 from tests.core.simulation.stateful_set import Conflict
@@ -64,7 +65,7 @@ class SimulatedOperator:
     history: GroupHistory = field(default_factory=GroupHistory)
     log: list[str] = field(default_factory=list)
     writes: int = 0
-    last: Plan | None = None
+    last: Decision | None = None
     last_world: World | None = None
     acts: int = 0
     acted_upon: list[World] = field(default_factory=list)
@@ -123,7 +124,7 @@ class SimulatedOperator:
             what = what.replace(template_hash, name)
         self.log.append(f"{self.outside.now - START:6.1f}  {what}")
 
-    def _tell(self, world: World, decided: Plan) -> None:
+    def _tell(self, world: World, decided: Decision) -> None:
         for note in decided.notes:
             self.say(f"event {note.reason}: {note.message}")
         if decided.act is not None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.acts import (
+from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
     DeletePod,
@@ -20,11 +20,11 @@ from slackwater.core.acts import (
     RemoveMembers,
     WriteWorkload,
 )
-from slackwater.core.handover.sets import joined, names_of
-from slackwater.core.history import GroupHistory
-from slackwater.core.memory import RolloutPhase, read_memory
-from slackwater.core.observation import KafkaView
-from slackwater.core.world import World
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.two_sets import joined, names_of
+from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 from tests.core.factories import BOOTSTRAP, BROKER, NAME, UID
 from tests.core.simulation.broker import Broker, Process

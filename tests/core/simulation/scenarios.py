@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from slackwater.core.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from slackwater.core.acts import WriteWorkload
-from slackwater.core.world import Pod, UpdateStrategy, Workload
+from slackwater.core.decision.acts import WriteWorkload
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import UpdateStrategy, Workload
 from tests.core.factories import NAME, UID
 from tests.core.simulation.broker import Broker, Process
 from tests.core.simulation.versions import Version, version_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from slackwater.core.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.scenarios import SCENARIOS

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from slackwater.core.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation import chance
 from tests.core.simulation.operator import ChanceCrashes
 from tests.core.simulation.outside import Outside

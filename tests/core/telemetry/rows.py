@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from slackwater.api.telemetry.events import Event
-from slackwater.core.history import GroupHistory, advance, interrupted
-from slackwater.core.memory import RolloutPhase
-from slackwater.core.observation import GroupObservation
 from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupObservation
 from tests.core.simulation import chance
 from tests.core.simulation.broker import Broker, Process
 from tests.core.simulation.operator import Crashes

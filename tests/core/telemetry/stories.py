@@ -8,15 +8,16 @@ from typing import Any
 
 from slackwater.api.telemetry.bodies import MemberRestarted
 from slackwater.api.telemetry.events import Event, MemberRestartedEvent
-from slackwater.core.acts import Act
-from slackwater.core.history import GroupHistory, advance, interrupted
-from slackwater.core.memory import RolloutMemory, RolloutPhase, Step
-from slackwater.core.observation import GroupObservation, KafkaView, Member, Unobserved
-from slackwater.core.plan import Plan
-from slackwater.core.reasons import Hold, Reason
+from slackwater.core.decision.acts import Act
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.telemetry.sight import PodEnd, Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
-from slackwater.core.world import Pod, World
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Unobserved
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
 from tests.core.factories import NOW, members, observation, pod, world
 
 AT_REST = RolloutMemory(phase=RolloutPhase.COMPLETE)
@@ -50,7 +51,7 @@ class Story:
         seen = kafka or observation(self.members, now, **(group or {}))
         self.history = advance(self.history, seen) if isinstance(seen, GroupObservation) else interrupted(self.history)
         self.world = replace(self.world, now=now, kafka=seen, history=self.history, **changes)
-        sight = Sight(self.world, Plan(self.world.memory, hold=hold), acted, dict(self.ends))
+        sight = Sight(self.world, Decision(self.world.memory, hold=hold), acted, dict(self.ends))
         self.sights.append(sight)
         self.tracker, new = follow(self.tracker, sight)
         self.events += new

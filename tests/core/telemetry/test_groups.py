@@ -10,14 +10,14 @@ import pytest
 from slackwater.api.telemetry.bodies import GateHeld, GroupObserved, SettingChange, SettingsChanged
 from slackwater.api.telemetry.events import Event, GateHeldEvent, GroupObservedEvent, SettingsChangedEvent
 from slackwater.api.telemetry.words import ChangedBy, GroupType, RebalanceProtocol
-from slackwater.core import observation as seen
-from slackwater.core.acts import AlterGroupSettings
-from slackwater.core.group_settings import HEARTBEAT, SESSION
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import RolloutMemory, RolloutPhase
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.world import Workload
+from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.manifests.template import render_template
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
+from slackwater.core.world import observation as seen
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.workload import Workload
 from tests.core.factories import BOOTSTRAP, NEW, NOW, group, members, pod, workload
 from tests.core.telemetry.stories import AT_REST, UNREACHABLE, Story
 

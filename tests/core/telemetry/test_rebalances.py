@@ -10,10 +10,9 @@ import pytest
 from slackwater.api.telemetry.bodies import Rebalance
 from slackwater.api.telemetry.events import Event, RebalanceEvent
 from slackwater.api.telemetry.words import RebalanceCause
-from slackwater.core.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.observation import GroupState, GroupType, Member
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import StrategyName
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
+from slackwater.core.world.observation import GroupState, GroupType, Member
+from slackwater.core.world.profile import Profile, StrategyName
 from tests.core.factories import NOW, group, member, members, owned_by, pod, stranger
 from tests.core.telemetry.stories import AT_REST, UNREACHABLE, Story, step
 

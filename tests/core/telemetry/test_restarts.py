@@ -9,10 +9,10 @@ import pytest
 
 from slackwater.api.telemetry.bodies import MemberRestarted
 from slackwater.api.telemetry.words import Outcome, RestartMode, RestartReason
-from slackwater.core.memory import Handover, RolloutMemory
-from slackwater.core.observation import GroupType, Member
 from slackwater.core.telemetry.sight import PodEnd
-from slackwater.core.world import Pod
+from slackwater.core.world.memory import Handover, RolloutMemory
+from slackwater.core.world.observation import GroupType, Member
+from slackwater.core.world.pods import Pod
 from tests.core.factories import NEW, NOW, dynamic_member, group, member, members, pod, tp
 from tests.core.telemetry.stories import AT_REST, UNREACHABLE, Story, step
 

@@ -15,7 +15,7 @@ from slackwater.core.plan import plan
 from slackwater.core.telemetry.holdings import LOOKS_APART_S
 from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
-from slackwater.core.world import World
+from slackwater.core.world.world import World
 from tests.core.simulation.scenarios import SCENARIOS
 from tests.core.telemetry.rows import Row, begun_anew, row_by_chance, row_of, told_of
 from tests.core.worlds import worlds

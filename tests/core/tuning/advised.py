@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from slackwater.core.manifests import render_template
-from slackwater.core.memory import RolloutMemory, RolloutPhase
-from slackwater.core.observation import GroupType
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.tuning.advice import Advice, AdviceStatus, Range, Subject
-from slackwater.core.world import World
+from slackwater.core.manifests.template import render_template
+from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import GroupType
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 from tests.core.factories import BOOTSTRAP, NAME, NOW, OLD, group, observation, workload, world
 
 DAY = 86_400.0

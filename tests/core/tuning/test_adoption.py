@@ -6,17 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 from slackwater.api.annotations import APPROVE
-from slackwater.core.acts import AlterGroupSettings, WriteWorkload
-from slackwater.core.memory import RolloutMemory, RolloutPhase, Tuning, read_memory, write_memory
-from slackwater.core.observation import GroupType
-from slackwater.core.plan import Plan, plan
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
-from slackwater.core.recording import read_world, write_world
-from slackwater.core.status import compose_status
-from slackwater.core.tuning.advice import Range, Subject
-from slackwater.core.tuning.settings import Setting
-from slackwater.core.world import World
+from slackwater.core.decision.acts import AlterGroupSettings, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.plan import plan
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.advice import Range, Subject
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Tuning, read_memory, write_memory
+from slackwater.core.world.observation import GroupType
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.recording import read_world, write_world
+from slackwater.core.world.settings import Setting
+from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, observation
 from tests.core.tuning.advised import advice, at_rest, session
 
@@ -24,7 +25,7 @@ KIP848 = session(55, 54, 56) | {Subject.HEARTBEAT: Range(5_000, 9_000, 15_000)}
 FITS = {Setting.SESSION: 20_000, Setting.HEARTBEAT: 6_666}
 
 
-def environment(decided: Plan) -> dict[str, str]:
+def environment(decided: Decision) -> dict[str, str]:
     assert isinstance(decided.act, WriteWorkload)
     (container,) = [c for c in decided.act.template["spec"]["containers"] if c["name"] == "consumer"]
     return {variable["name"]: variable.get("value", "") for variable in container["env"]}

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.core.memory import RolloutMemory, Tuning
-from slackwater.core.observation import GroupType
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Reason
-from slackwater.core.tuning.adoption import at_rest as go_on
-from slackwater.core.tuning.advice import AdviceStatus, Range, Subject
-from slackwater.core.tuning.judgement import judge
-from slackwater.core.tuning.settings import Setting
-from slackwater.core.world import World
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts.adoption import at_rest as go_on
+from slackwater.core.timeouts.judgement import judge
+from slackwater.core.world.advice import AdviceStatus, Range, Subject
+from slackwater.core.world.memory import RolloutMemory, Tuning
+from slackwater.core.world.observation import GroupType
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.settings import Setting
+from slackwater.core.world.world import World
 from tests.core.factories import NOW, observation
 from tests.core.tuning.advised import DAY, advice, at_rest, session
 

@@ -15,7 +15,7 @@ from confluent_kafka import ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.adapters.kafka.running_consumers import CLASSIC, CONSUMER, RunningConsumer
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 
 TOPIC = "orders"
 PARTITIONS = 6

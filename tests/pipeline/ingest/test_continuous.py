@@ -17,7 +17,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import NewTopic
 
 from slackwater.pipeline.tables import Table, path_of
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 from tests.pipeline.conftest import QUICK_JAVA
 from tests.pipeline.recommend.following import make_topic, topics_of_ones_own
 from tests.pipeline.telling import event

@@ -22,7 +22,7 @@ from slackwater.pipeline.ingest.source import Files, as_table
 from slackwater.pipeline.schemas import EVENTS, QUARANTINE
 from slackwater.pipeline.silver.job import silver_of, write_silver
 from slackwater.pipeline.tables import Table, read
-from tests.e2e.waiting import wait_for
+from tests.e2e.stage.waiting import wait_for
 from tests.pipeline.telling import a_day
 
 if TYPE_CHECKING:

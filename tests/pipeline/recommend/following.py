@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
 
 from slackwater.adapters.recommendations.reading import Reader
 from slackwater.adapters.recommendations.topic import TopicSource
-from slackwater.core.tuning.advice import Advice
+from slackwater.core.world.advice import Advice
 
 _WITHIN_S = 60.0
 _REQUEST_S = 30.0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.api.recommendation import MembershipKind
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.recommend.facts import (
     CLASSIC_SESSION,
     CONSUMER_HEARTBEAT,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from slackwater.api.recommendation import Recommendation
-from slackwater.core.tuning.reading import advice_of
+from slackwater.core.timeouts.reading import advice_of
 from slackwater.pipeline.recommend.facts import facts_of
 from slackwater.pipeline.recommend.histories import histories_of
 from slackwater.pipeline.recommend.job import Silver, recommendations_of, shares_of

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka.admin import NewTopic
 
 from slackwater.api.recommendation import Recommendation
-from slackwater.core.tuning.reading import advice_of
+from slackwater.core.timeouts.reading import advice_of
 from slackwater.pipeline.recommend.job import Options, run
 from slackwater.pipeline.recommend.publishing import Unpublishable, messages_of, write_topic
 from slackwater.pipeline.tables import Table, read

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from slackwater.api.recommendation import MembershipKind
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.arrays import Bools, Floats
 from slackwater.pipeline.statistics.cost import RebalanceProtocol
 from slackwater.pipeline.statistics.history import GroupHistory

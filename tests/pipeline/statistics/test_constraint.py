@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from slackwater.api.timeouts import Objective
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.arrays import Floats
 from slackwater.pipeline.statistics.constraint import Allowed, allowed_timeouts
 from tests.pipeline.statistics.groups import CLASSIC

@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.api.recommendation import Interval, MembershipKind, Recommendation, RecommendationStatus
 from slackwater.api.timeouts import Objective
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import RebalanceProtocol, eviction_cost
 from slackwater.pipeline.statistics.history import GroupHistory
 from slackwater.pipeline.statistics.pool import pool_of, sketch_of

@@ -19,11 +19,11 @@ from slackwater.adapters.cluster.translation import group_of, loose_ordinals, re
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.handover.sets import joined, names_of
-from slackwater.core.history import GroupHistory
-from slackwater.core.memory import RolloutPhase, read_memory
-from slackwater.core.observation import KafkaView
-from slackwater.core.world import World
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.two_sets import joined, names_of
+from slackwater.core.world.world import World
 
 Json = Mapping[str, Any]
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
-from slackwater.core.handover.sets import names_of
-from slackwater.core.memory import moment
-from slackwater.core.protocol.profile import profile_in
-from slackwater.core.world import Pod, UpdateStrategy, Workload
+from slackwater.api.timestamps import moment
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import profile_in
+from slackwater.core.world.two_sets import names_of
+from slackwater.core.world.workload import UpdateStrategy, Workload
 
 Json = Mapping[str, Any]
 

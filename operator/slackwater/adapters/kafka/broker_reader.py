@@ -18,8 +18,8 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from slackwater.adapters.kafka.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from slackwater.adapters.kafka.errors import Code, KafkaUnreachable
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.broker import Bounds, BrokerFacts, MigrationPolicy
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
 
 _BROKER: Final = 4
 _GROUP_VERSION: Final = "group.version"

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import structlog
 
 from slackwater.adapters.kafka.errors import KafkaFailed
-from slackwater.core.broker import BrokerFacts
+from slackwater.core.world.broker import BrokerFacts
 
 READ_INTERVAL_S: Final = 300.0
 RETRY_INTERVAL_S: Final = 15.0

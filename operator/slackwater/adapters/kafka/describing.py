@@ -23,7 +23,7 @@ from slackwater.adapters.kafka.descriptions import (
 )
 from slackwater.adapters.kafka.errors import ApiMissing, Code, Failure, KafkaFailed, group_failure, unanswered
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import GroupType
+from slackwater.core.world.observation import GroupType
 
 
 class Describer:

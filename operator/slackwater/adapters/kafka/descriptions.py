@@ -8,8 +8,8 @@ from typing import Any, Final
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from slackwater.adapters.kafka.errors import Code, Failure, group_failure, unanswered
-from slackwater.core.observation import GroupState, GroupType, Member, TopicPartition
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import GroupState, GroupType, Member, TopicPartition
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from slackwater.api.errors import SlackwaterError
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.errors import ApiMissing, Code, Failure, KafkaRefused, KafkaUnreachable, group_failure
 from slackwater.adapters.kafka.group_settings import alter_settings
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import MemberRef
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import MemberRef
 
 _MOVED: Final = frozenset({Code.NOT_COORDINATOR, Code.COORDINATOR_NOT_AVAILABLE})
 _NOT_THERE: Final = frozenset({Code.UNKNOWN_MEMBER_ID, Code.FENCED_INSTANCE_ID, Code.GROUP_ID_NOT_FOUND})

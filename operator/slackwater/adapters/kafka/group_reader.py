@@ -24,8 +24,8 @@ from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends
 from slackwater.adapters.kafka.topics import TopicLayout, read_layout
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import GroupObservation, KafkaView, PartitionOffsets, TopicPartition, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import GroupObservation, KafkaView, PartitionOffsets, TopicPartition, Unobserved
 
 Group = tuple[int, Description, Committed]
 """What a coordinator (its node id first) said about one group."""

@@ -20,8 +20,8 @@ from slackwater.adapters.kafka.errors import (
     unanswered,
 )
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.group_settings import HEARTBEAT, SESSION
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
 
 Settings = Mapping[str, str]
 

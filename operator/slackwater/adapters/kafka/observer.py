@@ -16,9 +16,9 @@ import structlog
 
 from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
 from slackwater.adapters.kafka.watch import Watch
-from slackwater.core.broker import BrokerFacts
-from slackwater.core.history import GroupHistory
-from slackwater.core.observation import KafkaView
+from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.observation import KafkaView
 from slackwater.ports import GroupReader
 
 MOVING_INTERVAL_S: Final = 1.0

@@ -10,7 +10,7 @@ from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
 from slackwater.adapters.kafka.errors import Code, Failure, KafkaFailed, group_failure, topic_failure, unanswered
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import TopicPartition
+from slackwater.core.world.observation import TopicPartition
 
 Committed = Mapping[TopicPartition, int | None]
 """None where nothing was ever committed."""

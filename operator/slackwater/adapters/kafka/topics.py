@@ -10,8 +10,8 @@ from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.errors import Code, Failure, topic_failure, unanswered
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.core.observation import TopicPartition
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.observation import TopicPartition
 
 _NO_LEADER = -1
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from slackwater.core.history import GroupHistory, advance, interrupted
-from slackwater.core.observation import GroupObservation, KafkaView, Unobserved
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 
 _PASSING: Final = frozenset({Reason.KAFKA_UNREACHABLE, Reason.COORDINATOR_UNAVAILABLE, Reason.OBSERVATION_INCOMPLETE})
 

@@ -9,8 +9,8 @@ import structlog
 from pydantic import ValidationError
 
 from slackwater.api.recommendation import Recommendation
-from slackwater.core.tuning.advice import Advice
-from slackwater.core.tuning.reading import advice_of
+from slackwater.core.timeouts.reading import advice_of
+from slackwater.core.world.advice import Advice
 
 OnAdvice = Callable[[str, str, Advice | None], None]
 """Called with namespace, name and what is recommended now; None: nothing any more."""

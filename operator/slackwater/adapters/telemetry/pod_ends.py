@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from slackwater.api.telemetry.words import RestartReason
-from slackwater.core.memory import moment
+from slackwater.api.timestamps import moment
 from slackwater.core.telemetry.sight import PodEnd
 
 Json = Mapping[str, Any]

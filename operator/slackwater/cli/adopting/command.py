@@ -21,18 +21,18 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.snapshot import Snapshot
 from slackwater.adapters.cluster.translation import controller_uid, group_of, to_workload
-from slackwater.cli.access import cluster, read_group
 from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
 from slackwater.cli.adopting.steps import Standing, Wait, next_step
-from slackwater.cli.changes import Change, changes
 from slackwater.cli.errors import CannotBeAdopted, NothingToDo, NotReached
 from slackwater.cli.importing.template import cleaned
-from slackwater.cli.lookout import Lookout
-from slackwater.core.manifests import render_template
+from slackwater.cli.looking.lookout import Lookout
+from slackwater.cli.planning.changes import Change, changes
+from slackwater.cli.reaching.cluster import cluster, read_group
+from slackwater.core.decision.words import seconds
+from slackwater.core.manifests.template import render_template
 from slackwater.core.plan import plan
-from slackwater.core.text import seconds
-from slackwater.core.tuning.adoption import with_tuning
-from slackwater.core.world import World
+from slackwater.core.timeouts.adoption import with_tuning
+from slackwater.core.world.world import World
 
 Say = Callable[[str], None]
 

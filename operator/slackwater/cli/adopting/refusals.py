@@ -11,11 +11,11 @@ from slackwater.api.consumer_group import Membership
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.adopting.steps import Standing, names_of_pods, revision_of
 from slackwater.cli.errors import CannotBeAdopted
-from slackwater.core.observation import GroupObservation
-from slackwater.core.protocol.profile import Profile, profile_in, profile_of
-from slackwater.core.strangers import find_strangers, name_in_words
-from slackwater.core.text import listing
-from slackwater.core.world import World
+from slackwater.core.decision.words import listing
+from slackwater.core.members.ownership import find_strangers, name_in_words
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.profile import Profile, profile_in, profile_of
+from slackwater.core.world.world import World
 
 Json = Mapping[str, Any]
 

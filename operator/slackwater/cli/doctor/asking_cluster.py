@@ -16,11 +16,11 @@ from slackwater.adapters.cluster.paths import (
     Kind,
 )
 from slackwater.api.annotations import API_VERSION, GROUP
-from slackwater.cli.access import check_installed
 from slackwater.cli.doctor.findings import Unread
 from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, operators_in
 from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret
 from slackwater.cli.errors import NotInstalled
+from slackwater.cli.reaching.cluster import check_installed
 
 Json = dict[str, Any]
 

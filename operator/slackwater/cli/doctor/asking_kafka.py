@@ -19,7 +19,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.credentials import read_secrets
 from slackwater.cli.doctor.connections import KafkaFacts
 from slackwater.cli.doctor.findings import Unread
-from slackwater.core.reasons import Reason
+from slackwater.core.decision.reasons import Reason
 
 
 async def ask_kafka(

@@ -19,7 +19,6 @@ from slackwater.api.crd import RESOURCES
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
-from slackwater.cli.access import cluster, missing_namespace
 from slackwater.cli.doctor import installation, rights
 from slackwater.cli.doctor.asking_cluster import (
     find_operators,
@@ -31,6 +30,7 @@ from slackwater.cli.doctor.asking_cluster import (
 from slackwater.cli.doctor.asking_kafka import ask_kafka
 from slackwater.cli.doctor.connections import ConnectionFacts, connection_findings, no_connections
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well, not_checked
+from slackwater.cli.reaching.cluster import cluster, missing_namespace
 
 Json = dict[str, Any]
 

@@ -16,9 +16,9 @@ from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, not_checked
-from slackwater.core.broker import Bounds, BrokerFacts
-from slackwater.core.reasons import Reason
-from slackwater.core.text import listing, seconds
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import listing, seconds
+from slackwater.core.world.broker import Bounds, BrokerFacts
 
 Json = Mapping[str, Any]
 

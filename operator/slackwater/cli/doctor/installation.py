@@ -10,7 +10,7 @@ from typing import Any, Final
 from slackwater.api.annotations import VERSION
 from slackwater.api.crd import RESOURCES, Resource, custom_resource_definition
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, not_checked
-from slackwater.core.text import listing
+from slackwater.core.decision.words import listing
 
 Json = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from slackwater.api.annotations import GROUP
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, not_checked
-from slackwater.core.text import listing
+from slackwater.core.decision.words import listing
 
 _SOMEBODY_ELSE: Final = "have somebody run doctor who may create SubjectAccessReviews"
 

@@ -7,11 +7,11 @@ from difflib import get_close_matches
 
 from slackwater.adapters.cluster.errors import KindMissing
 from slackwater.adapters.cluster.paths import DEPLOYMENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
-from slackwater.cli.access import cluster, missing_namespace, not_installed
 from slackwater.cli.errors import CannotBeImported
 from slackwater.cli.importing.manifest import Imported, Said, imported
 from slackwater.cli.options import in_yaml
-from slackwater.core.text import listing
+from slackwater.cli.reaching.cluster import cluster, missing_namespace, not_installed
+from slackwater.core.decision.words import listing
 
 
 async def read_and_import(context: str | None, namespace: str, kind_name: str, name: str, said: Said) -> Imported:

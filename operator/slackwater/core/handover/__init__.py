@@ -1,21 +1,14 @@
 """Warm handover: each pod's replacement starts beside it, and takes its place by joining under its instance id."""
 
 from slackwater.core.handover.refusals import is_asked_for, may_not_begin
-from slackwater.core.handover.sets import (
-    joined,
-    names_of,
-    opened,
-    other_name,
-    put_right,
-    seen_anew,
-    to_hand_over,
-    way_of,
-)
 from slackwater.core.handover.steps import afterwards, at_once, failing, onwards
+from slackwater.core.manifests.writes import opened, put_right
+from slackwater.core.world.two_sets import direction_of, joined, names_of, other_name, seen_again, to_hand_over
 
 __all__ = (
     "afterwards",
     "at_once",
+    "direction_of",
     "failing",
     "is_asked_for",
     "joined",
@@ -25,7 +18,6 @@ __all__ = (
     "opened",
     "other_name",
     "put_right",
-    "seen_anew",
+    "seen_again",
     "to_hand_over",
-    "way_of",
 )

@@ -11,8 +11,9 @@ from statistics import median
 from typing import Final
 
 from slackwater.api.rollout import HandoverTiming
-from slackwater.core.memory import Handover
-from slackwater.core.world import Pod, World
+from slackwater.core.world.memory import Handover
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
 
 JOINS_KEPT: Final = 5
 LEAD_S: Final = 0.6

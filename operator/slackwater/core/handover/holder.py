@@ -12,11 +12,14 @@ from enum import StrEnum
 from typing import Final
 
 from slackwater.core.handover.foresight import joins_of
-from slackwater.core.holders import CLOCKS_DIFFER_S
-from slackwater.core.memory import Handover
-from slackwater.core.observation import GroupObservation
-from slackwater.core.presence import longest_session_s, serves
-from slackwater.core.world import Pod, Workload, World, ordinal_of
+from slackwater.core.members.death import CLOCKS_DIFFER_S
+from slackwater.core.members.presence import longest_session_s, serves
+from slackwater.core.world.identity import ordinal_of
+from slackwater.core.world.memory import Handover
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
 
 JOINS_AGAIN_WITHIN_S: Final = 10.0
 """A process that is told that it is no member any more."""

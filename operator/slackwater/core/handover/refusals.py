@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from slackwater.api.client import Library
 from slackwater.api.rollout import RolloutStrategy
-from slackwater.core.observation import GroupObservation, GroupType
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.world import World
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.world.observation import GroupObservation, GroupType
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 
 _AGAIN_S: Final = 30.0
 _IN_PLACE: Final = "set rollout.strategy to InPlace"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from slackwater.api.rollout import RolloutStrategy
-from slackwater.core.acts import Act, DeletePod, DeleteWorkload, Note, Purpose, WriteWorkload
-from slackwater.core.canary import canary_hold
-from slackwater.core.failure import Failure, find_failure
-from slackwater.core.gates import first_refusal
-from slackwater.core.handover.failure import find_arrival_failure, gets_another_chance, has_no_room
+from slackwater.core.decision.acts import DeletePod, DeleteWorkload, Purpose, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.handover.arrival import find_arrival_failure, gets_another_chance, has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.holder import (
     Holder,
@@ -24,12 +24,18 @@ from slackwater.core.handover.holder import (
     runs_as_then,
     taken_over,
 )
-from slackwater.core.handover.sets import Way, arrives_in, with_ordinal, without_ordinal, written
-from slackwater.core.memory import Handover, RolloutMemory, RolloutPhase, Step
-from slackwater.core.observation import GroupObservation
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.rollout import has_retry, known_down
-from slackwater.core.world import Beside, Pod, World
+from slackwater.core.handover.ranges import with_ordinal, without_ordinal
+from slackwater.core.manifests.writes import written
+from slackwater.core.rollout.canary import canary_hold
+from slackwater.core.rollout.candidates import has_retry, known_down
+from slackwater.core.rollout.failure import Failure, find_failure
+from slackwater.core.rollout.gates import first_refusal
+from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.two_sets import Direction, arrives_in
+from slackwater.core.world.workload import Beside
+from slackwater.core.world.world import World
 
 LOOK_AGAIN_S: Final = 0.2
 """Until the old pod is let go, both deliver: how soon a takeover is seen is how much is delivered twice."""
@@ -41,22 +47,11 @@ Pods = tuple[Pod | None, Pod | None]
 """The pod that holds an ordinal, and the one that arrives."""
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
-    """What to remember, to do, and why not more. None of it: every ordinal is where it should be."""
-
-    memory: RolloutMemory
-    act: Act | None = None
-    hold: Hold | None = None
-    failure: Failure | None = None
-    notes: tuple[Note, ...] = ()
-
-
-def at_once(world: World, beside: Beside, way: Way) -> Next | None:
+def at_once(world: World, beside: Beside, way: Direction) -> Decision | None:
     """What needs no gate: ranges put right, an ordinal in both StatefulSets decided, one in neither made."""
     memory = world.memory
     if (ranges := _ranges_due(world, beside)) is not None:
-        return Next(memory, ranges)
+        return Decision(memory, ranges)
     both = sorted(set(beside.in_use.ordinals) & set(beside.newcomer.ordinals))
     if both:
         return _decide(world, beside, way, both[0] if way.forward else both[-1])
@@ -64,17 +59,17 @@ def at_once(world: World, beside: Beside, way: Way) -> Next | None:
     neither = [ordinal for ordinal in range(world.replicas) if ordinal not in covered]
     if neither:
         ordinal = neither[0] if way.forward else neither[-1]
-        return Next(memory, with_ordinal(beside, way.to.name, ordinal, Purpose.FILL))
+        return Decision(memory, with_ordinal(beside, way.to.name, ordinal, Purpose.FILL))
     return None
 
 
-def afterwards(world: World, beside: Beside) -> Next | None:
+def afterwards(world: World, beside: Beside) -> Decision | None:
     """What the last handover has left behind."""
     memory, handover = world.memory, world.memory.handover
     if beside.leaving:
-        return Next(memory, hold=_waits(f"waiting for {beside.leaving[0].name}, which was replaced, to end"))
+        return Decision(memory, hold=_waits(f"waiting for {beside.leaving[0].name}, which was replaced, to end"))
     if handover is not None and not handover.over:
-        return Next(replace(memory, handover=replace(handover, over=True, alone_since=world.now)))
+        return Decision(replace(memory, handover=replace(handover, over=True, alone_since=world.now)))
     pod = world.pod(handover.ordinal) if handover is not None else None
     if handover is None or pod is None or pod.terminating:
         return None
@@ -88,47 +83,49 @@ def afterwards(world: World, beside: Beside) -> Next | None:
     taken = "its instance id was taken by the other process of its handover, which has ended since"
     why = "it has not come into the group, and may have been fenced in its handover" if unseen else taken
     told = _fought(f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew")
-    return Next(replace(memory, handover=fenced, step=step), DeletePod(pod.name, pod.uid, pod.ordinal, why), notes=told)
+    return Decision(
+        replace(memory, handover=fenced, step=step), DeletePod(pod.name, pod.uid, pod.ordinal, why), notes=told
+    )
 
 
-def _seen_to_have_been_fenced(world: World, handover: Handover, pod: Pod) -> Next | None:
+def _seen_to_have_been_fenced(world: World, handover: Handover, pod: Pod) -> Decision | None:
     """It ended on it, and its node has started it anew: nothing is left to do but to count it, once."""
     if not ended_when_fenced(world, handover, pod):
         return None
     counted = replace(handover, fenced=handover.fenced + 1, holder_uid="", holder_started_at=None, holder_restarts=0)
     told = _fought(f"{pod.name} was fenced by the other process of its handover, or may have been, and started anew")
-    return Next(replace(world.memory, handover=counted), notes=told)
+    return Decision(replace(world.memory, handover=counted), notes=told)
 
 
-def onwards(world: World, beside: Beside, way: Way) -> Next:
+def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     """The next ordinal, once all gates hold."""
     memory, workload = world.memory, world.workload
     assert workload is not None
     down = known_down(world, workload)
     if hold := first_refusal(world, down):
-        return Next(memory, hold=hold)
+        return Decision(memory, hold=hold)
     ordinal = way.following
     if ordinal is None:
         why = "its last pod has been replaced" if way.forward else "every pod is back where it was"
-        return Next(_without_way_back(world, way), DeleteWorkload(way.off.name, way.off.uid, why))
+        return Decision(_without_way_back(world, way), DeleteWorkload(way.off.name, way.off.uid, why))
     tried_again = (pod for pod in world.pods if pod.workload == way.to.name and has_retry(world, pod))
     if (pod := next(tried_again, None)) is not None:
         step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
         act = DeletePod(pod.name, pod.uid, pod.ordinal, "it has failed, and is to be tried again")
-        return Next(replace(memory, step=step), act)
+        return Decision(replace(memory, step=step), act)
     if way.forward:
         memory, hold = canary_hold(world, workload)
         if hold:
-            return Next(memory, hold=hold)
+            return Decision(memory, hold=hold)
     old = world.pod(ordinal)
     handover = begun(world, ordinal, way.to, old)
     step = Step(ordinal, world.now, handover.before)
-    return Next(
+    return Decision(
         replace(memory, handover=handover, step=step), with_ordinal(beside, way.to.name, ordinal, Purpose.HAND_OVER)
     )
 
 
-def _without_way_back(world: World, way: Way) -> RolloutMemory:
+def _without_way_back(world: World, way: Direction) -> RolloutMemory:
     """With a StatefulSet its revisions go as well: what every pod runs is the last good version from here on."""
     if not way.forward or not world.replicas:
         return world.memory
@@ -162,17 +159,17 @@ def _ranges_due(world: World, beside: Beside) -> WriteWorkload | None:
     return None
 
 
-def _decide(world: World, beside: Beside, way: Way, ordinal: int) -> Next:
+def _decide(world: World, beside: Beside, way: Direction, ordinal: int) -> Decision:
     """An ordinal that both StatefulSets have goes to who holds its ids."""
     memory, handover = world.memory, world.memory.handover
     pods = _pods(world, beside, ordinal)
     if not isinstance(world.kafka, GroupObservation):
-        return Next(memory, hold=Hold(world.kafka.reason, world.kafka.message, 1.0))
+        return Decision(memory, hold=Hold(world.kafka.reason, world.kafka.message, 1.0))
     if handover is None or handover.ordinal != ordinal:
         to = arrives_in(memory, beside.sets, [pod for pod in pods if pod is not None])
         return _start_over(world, beside, to, ordinal)
     if handover.undone:  # decided before; who has done what meanwhile cannot be told any more
-        return Next(memory, without_ordinal(beside, handover.to, ordinal, Purpose.TAKE_BACK))
+        return Decision(memory, without_ordinal(beside, handover.to, ordinal, Purpose.TAKE_BACK))
     if handover.after:
         lost = member_ids(world, ordinal).items() - handover.after.items()
         return _start_over_fought(world, beside, handover) if lost else _let_go(beside, memory, handover)
@@ -181,7 +178,7 @@ def _decide(world: World, beside: Beside, way: Way, ordinal: int) -> Next:
     return _between(world, beside, way, handover, pods)
 
 
-def _between(world: World, beside: Beside, way: Way, handover: Handover, pods: Pods) -> Next:
+def _between(world: World, beside: Beside, way: Direction, handover: Handover, pods: Pods) -> Decision:
     """Two pods, of which the old one held the ids when the handover began."""
     memory, (old, new), ordinal = world.memory, pods, handover.ordinal
     match holder(world, handover, old, new):
@@ -192,20 +189,20 @@ def _between(world: World, beside: Beside, way: Way, handover: Handover, pods: P
         case Holder.NEW | Holder.DOWN if handover.to != way.to.name:
             return _start_over(world, beside, handover.to, ordinal)
         case Holder.NEW:
-            return Next(memory, hold=_waits(f"waiting for all members with ordinal {ordinal} to take over"))
+            return Decision(memory, hold=_waits(f"waiting for all members with ordinal {ordinal} to take over"))
         case Holder.STARTING:
             hold = _waits(f"waiting for the node to tell that the replacement with ordinal {ordinal} has started")
-            return Next(memory, hold=replace(hold, look_s=LOOK_AGAIN_S))
+            return Decision(memory, hold=replace(hold, look_s=LOOK_AGAIN_S))
         case Holder.DOWN:
-            return Next(memory, hold=_waits(f"waiting for a member with ordinal {ordinal} that is known to live"))
+            return Decision(memory, hold=_waits(f"waiting for a member with ordinal {ordinal} that is known to live"))
         case Holder.CAME_BACK:
             again = begun(world, ordinal, beside.named(handover.to), old)
-            return Next(replace(memory, handover=again))
+            return Decision(replace(memory, handover=again))
         case Holder.UNCLEAR:
             return _start_over_fought(world, beside, handover)
 
 
-def _from_a_dead_one(world: World, beside: Beside, handover: Handover, pods: Pods) -> Next:
+def _from_a_dead_one(world: World, beside: Beside, handover: Handover, pods: Pods) -> Decision:
     """There was nothing to lose when it began. Should the old pod have come back, it begins anew."""
     assert world.workload is not None
     old, new = pods
@@ -217,21 +214,23 @@ def _from_a_dead_one(world: World, beside: Beside, handover: Handover, pods: Pod
     return _start_over(world, beside, handover.to, handover.ordinal)
 
 
-def _await(world: World, beside: Beside, way: Way, handover: Handover, pods: tuple[Pod | None, Pod | None]) -> Next:
+def _await(
+    world: World, beside: Beside, way: Direction, handover: Handover, pods: tuple[Pod | None, Pod | None]
+) -> Decision:
     """The old pod still holds its ids: wait for the replacement, let the old one go before it, or turn back."""
     assert world.workload is not None
     memory, (old, new) = world.memory, pods
     if handover.to != way.to.name:
         return _start_over(world, beside, handover.to, handover.ordinal)
     if memory.phase is RolloutPhase.FAILED:
-        return Next(memory, hold=_waits("the rollout has stopped"))
+        return Decision(memory, hold=_waits("the rollout has stopped"))
     if new is not None and gets_another_chance(world, new):
         return _start_over(world, beside, handover.to, handover.ordinal)
     cold = handover.cold or world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
     if not cold and has_no_room(world, new):
         no_room, cold = _no_room(world, handover, new)
         if not cold:
-            return Next(memory, hold=no_room)
+            return Decision(memory, hold=no_room)
         memory = replace(memory, handover=replace(handover, cold=True))
     if cold:
         return _give_up(replace(world, memory=memory), beside, handover)
@@ -241,21 +240,21 @@ def _await(world: World, beside: Beside, way: Way, handover: Handover, pods: tup
         due_s = min(due_s, moment - world.now)
         if due_s <= 0 and first_refusal(world, known_down(world, world.workload)) is None:
             act = without_ordinal(beside, beside.other(handover.to).name, handover.ordinal, Purpose.LET_GO_EARLY)
-            return Next(memory, act)
+            return Decision(memory, act)
     who = new.name if new is not None else f"{way.to.name}-{handover.ordinal}, which is to be made,"
     whom = old.name if old is not None else "the pod before it"
     hold = _waits(f"waiting for {who} to take over from {whom}", max(due_s, _SOON_S))
     runs = new is not None and new.started_at is not None
-    return Next(memory, hold=replace(hold, look_s=LOOK_AGAIN_S) if runs else hold)
+    return Decision(memory, hold=replace(hold, look_s=LOOK_AGAIN_S) if runs else hold)
 
 
-def _give_up(world: World, beside: Beside, handover: Handover) -> Next:
+def _give_up(world: World, beside: Beside, handover: Handover) -> Decision:
     """The old pod goes before its replacement has taken over, once all gates hold."""
     assert world.workload is not None
     if hold := first_refusal(world, known_down(world, world.workload)):
-        return Next(world.memory, hold=hold)
+        return Decision(world.memory, hold=hold)
     name = beside.other(handover.to).name
-    return Next(world.memory, without_ordinal(beside, name, handover.ordinal, Purpose.GIVE_UP))
+    return Decision(world.memory, without_ordinal(beside, name, handover.ordinal, Purpose.GIVE_UP))
 
 
 def _no_room(world: World, handover: Handover, new: Pod | None) -> tuple[Hold, bool]:
@@ -272,7 +271,7 @@ def _no_room(world: World, handover: Handover, new: Pod | None) -> tuple[Hold, b
     return Hold(Reason.NO_ROOM, message, 5.0), given_up
 
 
-def _start_over(world: World, beside: Beside, to: str, ordinal: int) -> Next:
+def _start_over(world: World, beside: Beside, to: str, ordinal: int) -> Decision:
     """The replacement goes; once it has ended, what is seen of the ordinal is the old pod's.
 
     What that one held is known only if it has not been started anew since.
@@ -284,10 +283,10 @@ def _start_over(world: World, beside: Beside, to: str, ordinal: int) -> Next:
         carried = known or Handover(ordinal, to, world.now)
         known = Handover(ordinal, to, world.now, fenced=carried.fenced, cold=carried.cold)
     memory = replace(world.memory, handover=replace(known, undone=True, over=False))
-    return Next(memory, without_ordinal(beside, to, ordinal, Purpose.TAKE_BACK))
+    return Decision(memory, without_ordinal(beside, to, ordinal, Purpose.TAKE_BACK))
 
 
-def _start_over_fought(world: World, beside: Beside, handover: Handover) -> Next:
+def _start_over_fought(world: World, beside: Beside, handover: Handover) -> Decision:
     over = _start_over(world, beside, handover.to, handover.ordinal)
     assert over.memory.handover is not None
     counted = replace(over.memory.handover, fenced=over.memory.handover.fenced + 1)
@@ -297,9 +296,9 @@ def _start_over_fought(world: World, beside: Beside, handover: Handover) -> Next
     return replace(over, memory=replace(over.memory, handover=counted), notes=told)
 
 
-def _let_go(beside: Beside, memory: RolloutMemory, handover: Handover) -> Next:
+def _let_go(beside: Beside, memory: RolloutMemory, handover: Handover) -> Decision:
     name = beside.other(handover.to).name
-    return Next(memory, without_ordinal(beside, name, handover.ordinal, Purpose.LET_GO))
+    return Decision(memory, without_ordinal(beside, name, handover.ordinal, Purpose.LET_GO))
 
 
 def _pods(world: World, beside: Beside, ordinal: int) -> Pods:

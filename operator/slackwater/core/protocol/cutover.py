@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from slackwater.core.acts import Act, Purpose, RemoveMembers, WriteWorkload
-from slackwater.core.gates import observation_is_fresh, rollout_is_allowed
-from slackwater.core.manifests import Template
-from slackwater.core.observation import GroupObservation, GroupState, refs
-from slackwater.core.protocol.profile import profile_in
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.strangers import find_strangers, given_ordinal, name_in_words
-from slackwater.core.text import listing
-from slackwater.core.world import UpdateStrategy, Workload, World
+from slackwater.core.decision.acts import Act, Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing
+from slackwater.core.manifests.template import Template
+from slackwater.core.members.ownership import find_strangers, given_ordinal, name_in_words
+from slackwater.core.rollout.gates import observation_is_fresh, rollout_is_allowed
+from slackwater.core.world.observation import GroupObservation, GroupState, refs
+from slackwater.core.world.profile import profile_in
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
 
 _SOON_S: Final = 1.0
 _NOBODY: Final = (GroupState.EMPTY, GroupState.DEAD)

@@ -6,19 +6,11 @@ from typing import Final
 
 from slackwater.api.client import Library
 from slackwater.api.owned_settings import OwnedSetting
-from slackwater.core.observation import GroupObservation, GroupType
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import (
-    ASSIGNOR_SEEN,
-    COOPERATIVE_SINCE,
-    COOPERATIVE_STICKY,
-    RANGE,
-    STREAM,
-    Version,
-    parse_version,
-)
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.world import World
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.protocol.strategies import COOPERATIVE_SINCE, Version, parse_version
+from slackwater.core.world.observation import GroupObservation, GroupType
+from slackwater.core.world.profile import ASSIGNOR_SEEN, COOPERATIVE_STICKY, RANGE, STREAM, Profile
+from slackwater.core.world.world import World
 
 _AGAIN_S: Final = 30.0
 _JAVA_OFFERS_BOTH_SINCE: Final[Version] = (3, 0)

@@ -10,23 +10,22 @@ from typing import Final
 
 from slackwater.api.client import Library
 from slackwater.api.settings_profiles import ProfileName
-from slackwater.core.broker import BrokerFacts, MigrationPolicy
-from slackwater.core.observation import GroupObservation
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing
+from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.protocol.origin import find_origin
-from slackwater.core.protocol.profile import Profile
 from slackwater.core.protocol.strategies import (
     COOPERATIVE_SINCE,
     STRATEGIES,
     STREAMS_EAGER_BEFORE,
     Strategy,
-    StrategyName,
     Version,
     parse_version,
 )
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.strangers import find_strangers, name_in_words
-from slackwater.core.text import listing
-from slackwater.core.world import World
+from slackwater.core.world.broker import BrokerFacts, MigrationPolicy
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.world import World
 
 _AGAIN_S: Final = 30.0
 _CONSUMER_SINCE: Final = {Library.JAVA: (4, 0), Library.LIBRDKAFKA: (2, 12)}

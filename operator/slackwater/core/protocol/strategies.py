@@ -8,13 +8,11 @@ of the table that fits is taken; what is not in it is refused (`preflight`). Imp
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from slackwater.api.client import Library
-from slackwater.core.protocol.profile import Profile
+from slackwater.core.world.profile import Profile, StrategyName
 
 Version = tuple[int, ...]
 
@@ -23,15 +21,6 @@ def parse_version(text: str | None) -> Version:
     """Its leading numbers; empty when it is not given. A "v" before it means nothing."""
     found = re.match(r"v?(\d+(?:\.\d+)*)", text or "")
     return tuple(int(part) for part in found.group(1).split(".")) if found else ()
-
-
-class StrategyName(StrEnum):
-    """The values stand in statuses."""
-
-    ONE_BOUNCE = "OneBounce"
-    TWO_BOUNCE = "TwoBounce"
-    DRAIN_CUTOVER = "DrainCutover"
-    ONLINE_MIGRATION = "OnlineMigration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +103,3 @@ STRATEGIES: Final[tuple[Strategy, ...]] = (
     _strategy(_ONLINE, (_JAVA, _RDKAFKA, _OTHER), (_CONSUMER,), _EAGER),
     _strategy(_ONLINE, (_JAVA, _RDKAFKA, _OTHER), (_CONSUMER,), _COOPERATIVE),
 )
-
-RANGE, COOPERATIVE_STICKY, STREAM = "range", "cooperative-sticky", "stream"
-"""Assignors, as a group's description names them."""
-
-ASSIGNOR_SEEN: Final[Mapping[Profile, str]] = {
-    Profile.EAGER: RANGE,
-    Profile.EAGER_AND_COOPERATIVE: RANGE,
-    Profile.COOPERATIVE: COOPERATIVE_STICKY,
-}
-"""What a settled classic group shows when all its members have a profile (F4): the proof of a step."""

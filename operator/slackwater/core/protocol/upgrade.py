@@ -6,86 +6,79 @@ any other. So a change of the template, of the replicas or a rollback in the mid
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from slackwater.core.acts import Note
-from slackwater.core.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.observation import GroupObservation
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.protocol.origin import group_shows
 from slackwater.core.protocol.preflight import Way, can_make, find_way
-from slackwater.core.protocol.profile import Profile, profile_of
-from slackwater.core.reasons import Hold, Reason
-from slackwater.core.world import Workload, World
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.profile import Profile, profile_of
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
 
 _SOON_S: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """Where the group is going: what to remember, why not there, and what is new to people."""
-
-    memory: RolloutMemory
-    refusal: Hold | None = None
-    notes: tuple[Note, ...] = ()
-
-
-def set_course(world: World, memory: RolloutMemory) -> Course:
+def set_course(world: World, memory: RolloutMemory) -> Decision:
     """The profile that pods are to be given now, and how it goes on from there."""
     target, upgrade = world.group.spec.protocol.target, memory.upgrade
     if world.workload is None and memory.phase is RolloutPhase.NONE:
         wanted = profile_of(target) if target is not None else Profile.OWN_CHOICE
-        return Course(replace(memory, protocol=wanted), can_make(world, wanted))
+        return Decision(replace(memory, protocol=wanted), refusal=can_make(world, wanted))
     if target is None:
-        return Course(memory)  # a group keeps what it has, and finishes what is in hand
+        return Decision(memory)  # a group keeps what it has, and finishes what is in hand
     wanted = profile_of(target)
     if upgrade is not None:
-        return _turn(memory, upgrade, wanted) if wanted is not upgrade.target else Course(memory)
-    return Course(memory) if wanted is memory.protocol else _begin(world, memory, wanted)
+        return _turn(memory, upgrade, wanted) if wanted is not upgrade.target else Decision(memory)
+    return Decision(memory) if wanted is memory.protocol else _begin(world, memory, wanted)
 
 
-def finish_step(world: World, workload: Workload, memory: RolloutMemory) -> Course:
+def finish_step(world: World, workload: Workload, memory: RolloutMemory) -> Decision:
     """Every pod is on the revision and all gates hold: is the step proven, and what comes next?"""
     upgrade = memory.upgrade
     if upgrade is None:
-        return Course(memory)
+        return Decision(memory)
     if hold := _unproven(world, workload, upgrade):
-        return Course(memory, hold)
+        return Decision(memory, refusal=hold)
     step = f"step {upgrade.step} of {len(upgrade.path)}"
     done = Note(Reason.UPGRADE_STEP_DONE, f"{step} is done: the group is on {upgrade.here.words}")
     if upgrade.step < len(upgrade.path):
         following = replace(upgrade, step=upgrade.step + 1)
-        return Course(replace(memory, upgrade=following, protocol=following.here), notes=(done,))
+        return Decision(replace(memory, upgrade=following, protocol=following.here), notes=(done,))
     what = f"the group is on {upgrade.target.words}, by {upgrade.strategy}"
     if upgrade.returning:
         what = f"the step was undone: the group is on {upgrade.target.words} again"
-    return Course(replace(memory, upgrade=None), notes=(Note(Reason.UPGRADE_COMPLETE, what),))
+    return Decision(replace(memory, upgrade=None), notes=(Note(Reason.UPGRADE_COMPLETE, what),))
 
 
-def _begin(world: World, memory: RolloutMemory, wanted: Profile) -> Course:
+def _begin(world: World, memory: RolloutMemory, wanted: Profile) -> Decision:
     way = find_way(world, memory.protocol, wanted)
     if not isinstance(way, Way):
-        return Course(memory, way)
+        return Decision(memory, refusal=way)
     upgrade = Upgrade(way.origin, way.strategy.name, way.strategy.path, started_at=world.now)
     over = ", ".join(profile.words for profile in upgrade.path)
     what = f"from {way.origin.words} over {over} by {upgrade.strategy}" if len(upgrade.path) > 1 else ""
     what = what or f"from {way.origin.words} to {wanted.words} by {upgrade.strategy}"
     note = Note(Reason.UPGRADE_STARTED, f"taking the group {what}")
-    return Course(replace(memory, upgrade=upgrade, protocol=upgrade.here), notes=(note,))
+    return Decision(replace(memory, upgrade=upgrade, protocol=upgrade.here), notes=(note,))
 
 
-def _turn(memory: RolloutMemory, upgrade: Upgrade, wanted: Profile) -> Course:
+def _turn(memory: RolloutMemory, upgrade: Upgrade, wanted: Profile) -> Decision:
     """Another target in the middle of a step: first undo the step, since from there the way is known to be open."""
     if upgrade.here is wanted:  # the step in hand leads there, and no further step is needed
-        return Course(replace(memory, upgrade=replace(upgrade, path=upgrade.path[: upgrade.step])))
+        return Decision(replace(memory, upgrade=replace(upgrade, path=upgrade.path[: upgrade.step])))
     if upgrade.returning and wanted is not upgrade.origin:
-        return Course(memory)
+        return Decision(memory)
     back = Upgrade(upgrade.here, upgrade.strategy, (upgrade.behind,), returning=True, started_at=upgrade.started_at)
     note = Note(
         Reason.UPGRADE_RETURNING,
         f"the target changed in the middle of a step: its pods go back to {upgrade.behind.words} first",
     )
-    return Course(replace(memory, upgrade=back, protocol=back.here), notes=(note,))
+    return Decision(replace(memory, upgrade=back, protocol=back.here), notes=(note,))
 
 
 def _unproven(world: World, workload: Workload, upgrade: Upgrade) -> Hold | None:

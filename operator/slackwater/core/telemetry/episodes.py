@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slackwater.api.telemetry.words import RestartMode, RestartReason
-from slackwater.core.observation import GroupObservation
+from slackwater.core.telemetry.causes import with_reason
 from slackwater.core.telemetry.holdings import Holding
 from slackwater.core.telemetry.lives import Episode, Life
-from slackwater.core.telemetry.reasons import with_reason
 from slackwater.core.telemetry.sight import Sight
+from slackwater.core.world.observation import GroupObservation
 
 
 def episode_id(sight: Sight, place: str, member_ids: frozenset[str]) -> str:

@@ -12,15 +12,14 @@ from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.telemetry.bodies import GroupObserved
 from slackwater.api.telemetry.events import GroupObservedEvent
 from slackwater.api.telemetry.words import EventType, GroupType, RebalanceProtocol
-from slackwater.core.broker import Bounds
-from slackwater.core.group_settings import HEARTBEAT, SESSION, settings_wanted
-from slackwater.core.observation import GroupObservation
-from slackwater.core.protocol.profile import Profile
-from slackwater.core.protocol.strategies import COOPERATIVE_STICKY, RANGE
-from slackwater.core.telemetry.owned import kafka_name, milliseconds, settings_in_template
+from slackwater.core.telemetry.given_settings import kafka_name, milliseconds, settings_in_template
 from slackwater.core.telemetry.sight import Sight
-from slackwater.core.timeouts import classic_timeouts
-from slackwater.core.world import World
+from slackwater.core.timeouts.classic import classic_timeouts
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, settings_wanted
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.profile import COOPERATIVE_STICKY, RANGE, Profile
+from slackwater.core.world.world import World
 
 LAG_EVERY_S: Final = 60.0
 _BY_ASSIGNOR: Final = {RANGE: RebalanceProtocol.EAGER, COOPERATIVE_STICKY: RebalanceProtocol.COOPERATIVE}

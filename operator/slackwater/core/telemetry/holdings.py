@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from slackwater.api.consumer_group import Membership
-from slackwater.core.observation import GroupObservation, TopicPartition
-from slackwater.core.world import World, ordinal_of
+from slackwater.core.world.identity import ordinal_of
+from slackwater.core.world.observation import GroupObservation, TopicPartition
+from slackwater.core.world.world import World
 
 LOOKS_APART_S: Final = 15.0
 """Groups in motion are looked at every second. What came about while Kafka was out of sight has no known time."""

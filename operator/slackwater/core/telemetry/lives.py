@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.api.telemetry.words import RestartMode, RestartReason
-from slackwater.core.holders import CLOCKS_DIFFER_S
-from slackwater.core.observation import TopicPartition
+from slackwater.core.members.death import CLOCKS_DIFFER_S
 from slackwater.core.telemetry.holdings import Holding
-from slackwater.core.world import Pod
+from slackwater.core.world.observation import TopicPartition
+from slackwater.core.world.pods import Pod
 
 ROUNDING_S: Final = 1.0
 """The kubelet tells times in whole seconds, rounded down."""

@@ -10,7 +10,7 @@ from slackwater.api.telemetry.bodies import PollObserved
 from slackwater.api.telemetry.events import PollObservedEvent
 from slackwater.api.telemetry.words import EventType, PollSource
 from slackwater.core.telemetry.envelopes import envelope
-from slackwater.core.world import Pod
+from slackwater.core.world.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)

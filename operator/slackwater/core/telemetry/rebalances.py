@@ -14,9 +14,9 @@ from typing import Final
 from slackwater.api.telemetry.bodies import Rebalance
 from slackwater.api.telemetry.events import RebalanceEvent
 from slackwater.api.telemetry.words import EventType, RebalanceCause, RestartReason
-from slackwater.core.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
-from slackwater.core.strangers import find_strangers
+from slackwater.core.members.ownership import find_strangers
 from slackwater.core.telemetry.sight import Sight
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
 
 _NOBODY: Final = (GroupState.EMPTY, GroupState.DEAD)
 _CRASHES: Final = frozenset((RestartReason.CRASH, RestartReason.OUT_OF_MEMORY, RestartReason.NODE_LOST))

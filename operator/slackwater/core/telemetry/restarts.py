@@ -18,13 +18,13 @@ from typing import Final
 from slackwater.api.telemetry.bodies import MemberRestarted
 from slackwater.api.telemetry.events import MemberRestartedEvent
 from slackwater.api.telemetry.words import EventType, Outcome
-from slackwater.core.observation import GroupObservation
-from slackwater.core.presence import Presence, presence
+from slackwater.core.members.presence import Presence, presence
 from slackwater.core.telemetry.episodes import brought_up_to_date, episode_of
+from slackwater.core.telemetry.found import places_to_take_up, take_up
 from slackwater.core.telemetry.holdings import Holding, holdings
 from slackwater.core.telemetry.lives import Episode, Life, life_of
 from slackwater.core.telemetry.sight import Sight
-from slackwater.core.telemetry.taking_up import places_to_take_up, take_up
+from slackwater.core.world.observation import GroupObservation
 
 TOLD_AGAIN_S: Final = 300.0
 """A member that stays away is told of once in each such period, by the clock."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slackwater.api.telemetry.words import RestartReason
-from slackwater.core.acts import Act
-from slackwater.core.plan import Plan
+from slackwater.core.decision.acts import Act
+from slackwater.core.decision.decision import Decision
 from slackwater.core.telemetry.envelopes import envelope, fact_id
-from slackwater.core.world import World
+from slackwater.core.world.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class PodEnd:
 class Sight:
     world: World
     """As it was decided upon."""
-    decided: Plan
+    decided: Decision
     acted: Act | None = None
     """What was done to it, successfully; None: nothing was."""
     ends: Mapping[str, PodEnd] = field(default_factory=dict)

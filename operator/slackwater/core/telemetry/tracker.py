@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from slackwater.api.telemetry.events import Event
-from slackwater.core.telemetry.changes import Settings, follow_settings
 from slackwater.core.telemetry.groups import Observed, follow_group
 from slackwater.core.telemetry.holds import Holds, follow_holds
 from slackwater.core.telemetry.rebalances import Rebalances, follow_rebalances
 from slackwater.core.telemetry.restarts import Restarts, follow_restarts
+from slackwater.core.telemetry.settings import Settings, follow_settings
 from slackwater.core.telemetry.sight import Sight
 
 

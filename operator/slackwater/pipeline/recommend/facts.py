@@ -20,7 +20,7 @@ from slackwater.api.timeouts import (
     LONGEST_TIMEOUT_MS,
     Objective,
 )
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import RebalanceProtocol
 from slackwater.pipeline.statistics.settings import GroupIdentity, GroupSettings
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from slackwater.api.recommendation import Interval, MembershipAdvice, MembershipKind, RecommendedSetting
 from slackwater.api.timeouts import LONGEST_TIMEOUT_MS, Timeouts
-from slackwater.core.broker import Bounds
-from slackwater.core.timeouts import ClassicTimeouts, classic_timeouts
+from slackwater.core.timeouts.classic import ClassicTimeouts, classic_timeouts
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.choice import WORTH_A_CHANGE, Choice, Estimate, estimate_of
 from slackwater.pipeline.statistics.constraint import HEARTBEATS_A_SESSION
 from slackwater.pipeline.statistics.cost import RebalanceProtocol

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from slackwater.api.timeouts import Objective
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.arrays import Floats
 
 HEARTBEATS_A_SESSION: Final = 3

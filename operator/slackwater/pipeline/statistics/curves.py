@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from slackwater.api.recommendation import Curves
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.model import GroupModel
 from slackwater.pipeline.statistics.settings import GroupSettings
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from slackwater.api.recommendation import Interval, NeedlessRebalances, Recommendation, RecommendationStatus
 from slackwater.api.timeouts import Objective
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics import advice, wording
 from slackwater.pipeline.statistics.choice import Choice, choose
 from slackwater.pipeline.statistics.constraint import Allowed, allowed_timeouts

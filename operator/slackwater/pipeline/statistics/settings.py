@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from slackwater.api.recommendation import MembershipKind
-from slackwater.core.broker import Bounds
+from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import Costs, RebalanceProtocol, eviction_cost
 
 

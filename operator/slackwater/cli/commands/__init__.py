@@ -1,0 +1,1 @@
+"""The commands as typer has them: arguments and options, and one call each."""

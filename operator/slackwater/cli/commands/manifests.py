@@ -1,0 +1,112 @@
+"""The commands about a manifest that is not applied yet: `plan` and `diff`.
+
+As in `main`, what takes a second to import is imported by the command that needs it.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from slackwater.cli import edge as failures
+from slackwater.cli.errors import FileUnusable
+from slackwater.cli.options import As, Context, For, Namespace, Output, print_document
+from slackwater.cli.pictures.documents import plan_document
+from slackwater.cli.planning.files import Manifests, read_manifests, read_world_file
+from slackwater.cli.planning.verdict import Judgement, judge_recorded, judgement_table
+from slackwater.cli.reaching.kubeconfig import namespace_of
+
+DIFFERS = 1
+UNKNOWN = 2
+"""Exit codes of `diff`, as those of `kubectl diff`: every other failure's is above 1 as well."""
+
+File = Annotated[
+    str,
+    typer.Option(
+        "--filename",
+        "-f",
+        metavar="FILE",
+        help="The ConsumerGroup's manifest; - for standard input. A KafkaConnection beside it counts as well.",
+    ),
+]
+
+
+def plan(
+    file: File,
+    world: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Plan from a recorded world (see observe); no cluster is needed."),
+    ] = None,
+    namespace: Namespace = None,
+    context: Context = None,
+    duration_s: For = None,
+    output: As = Output.TABLE,
+) -> None:
+    """Say what the operator would do now, and why, once a manifest were applied. Changes nothing."""
+    manifests = read_manifests(file)
+    if world is not None:
+        judgement = judge_recorded(read_world_file(world), manifests, world)
+    else:
+        place = _place_of(manifests, namespace, context)
+        from slackwater.cli.planning.foreseeing import judge_live
+
+        judgement = asyncio.run(judge_live(context, place, manifests, duration_s))
+    _print_judgement(judgement, output)
+
+
+def diff(file: File, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
+    """Show what applying a manifest would change: fields, consumers' settings, and which pods. Changes nothing.
+
+    Exit codes: 0 it changes nothing, 1 it changes something, 2 or more it could not be found out.
+    """
+    differs = False
+
+    def show() -> None:
+        nonlocal differs
+        differs = show_difference(file, namespace, context, output)
+
+    if failed := failures.run(show):
+        raise typer.Exit(max(failed, UNKNOWN))
+    if differs:
+        raise typer.Exit(DIFFERS)
+
+
+def show_difference(file: str, namespace: str | None, context: str | None, output: Output) -> bool:
+    """Print it; returns whether there is any."""
+    manifests = read_manifests(file)
+    place = _place_of(manifests, namespace, context)
+    from slackwater.cli.planning.difference import difference_document, difference_picture
+    from slackwater.cli.planning.foreseeing import find_difference
+
+    found = asyncio.run(find_difference(context, place, manifests))
+    if output is Output.TABLE:
+        Console(highlight=False).print(difference_picture(found))
+    else:
+        print_document(difference_document(found), output)
+    return bool(found.objects)
+
+
+def register(app: typer.Typer) -> None:
+    """Add them."""
+    app.command()(plan)
+    app.command()(diff)
+
+
+def _place_of(manifests: Manifests, namespace: str | None, context: str | None) -> str:
+    named = manifests.group["metadata"].get("namespace")
+    if named and namespace and named != namespace:
+        raise FileUnusable(f"the manifest names namespace {named}, and -n says {namespace}: leave one of them out")
+    return named or namespace or namespace_of(context)
+
+
+def _print_judgement(judgement: Judgement, output: Output) -> None:
+    if output is not Output.TABLE:
+        print_document(plan_document(judgement.world, judgement.plan, judgement.explanation), output)
+        return
+    console = Console()
+    console.print(judgement_table(judgement, console.options.ascii_only))

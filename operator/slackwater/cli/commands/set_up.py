@@ -1,0 +1,139 @@
+"""The commands for setting up: `doctor`, `import` and `adopt`.
+
+As in `main`, what takes a second to import is imported by the command that needs it.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from slackwater.api.client import Library
+from slackwater.cli.errors import NotTold
+from slackwater.cli.options import (
+    As,
+    Context,
+    Name,
+    Namespace,
+    Output,
+    parse_name,
+    parse_seconds,
+    print_document,
+    print_whole,
+)
+from slackwater.cli.reaching.kubeconfig import namespace_of
+
+Everywhere = Annotated[
+    bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
+]
+Kafka = Annotated[
+    bool,
+    typer.Option(
+        "--kafka",
+        help="Ask the brokers of each KafkaConnection as well, from here, with the credentials of its Secret.",
+    ),
+]
+
+
+def doctor(
+    namespace: Namespace = None,
+    everywhere: Everywhere = False,
+    context: Context = None,
+    kafka: Kafka = False,
+    output: As = Output.TABLE,
+) -> None:
+    """Check cluster, CRDs, operator, rights and Kafka, and say what is missing. Changes nothing.
+
+    The exit code is 1 when something is missing; warnings and what could not be checked leave it at 0.
+    """
+    from slackwater.cli.doctor.command import examine, findings_document, findings_table
+    from slackwater.cli.doctor.findings import is_well
+
+    if everywhere and namespace is not None:
+        raise typer.BadParameter("-n and -A exclude each other: leave one of them out")
+    place = None if everywhere else namespace or namespace_of(context)
+    findings = asyncio.run(examine(context, place, kafka))
+    if output is Output.TABLE:
+        print_whole(findings_table(findings))
+    else:
+        print_document(findings_document(findings), output)
+    if not is_well(findings):
+        raise typer.Exit(1)
+
+
+def import_workload(  # noqa: PLR0913, PLR0917 - an option each
+    workload: Annotated[str, typer.Argument(metavar="KIND/NAME", help="statefulset/NAME or deployment/NAME.")],
+    namespace: Namespace = None,
+    context: Context = None,
+    group_id: Annotated[str | None, typer.Option(metavar="ID", help="The Kafka group's id.")] = None,
+    connection: Annotated[
+        str | None, typer.Option(metavar="NAME", parser=parse_name, help="The KafkaConnection to use.")
+    ] = None,
+    client: Annotated[Library | None, typer.Option(help="The consumers' Kafka client library.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="A topic; may be given again.")] = None,
+    container: Annotated[str | None, typer.Option(metavar="NAME", help="The container that is the consumer.")] = None,
+    env_prefix: Annotated[
+        str | None,
+        typer.Option(metavar="PREFIX", help="How the variables begin that the Kafka client reads, such as KAFKA_."),
+    ] = None,
+) -> None:
+    """Write the ConsumerGroup for a workload that runs, and say what would change. Changes nothing.
+
+    The options are for what its environment and arguments do not tell.
+    """
+    from slackwater.cli.importing.command import kind_of, run
+    from slackwater.cli.importing.manifest import Said
+
+    kind, _, name = workload.partition("/")
+    try:
+        kind_of(kind)
+    except KeyError as error:
+        message = f"{workload!r} is no workload: write statefulset/NAME or deployment/NAME"
+        raise typer.BadParameter(message) from error
+    name = parse_name(name)
+    said = Said(group_id, connection, client, topic or (), container, env_prefix)
+    try:
+        text, lines = run(context, namespace or namespace_of(context), kind, name, said)
+    except NotTold as error:
+        raise typer.BadParameter(str(error)) from error
+    typer.echo(text)
+    for line in lines:
+        typer.echo(line, err=True)
+
+
+def adopt(
+    name: Name,
+    namespace: Namespace = None,
+    context: Context = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and what would differ.")] = False,
+    timeout_s: Annotated[
+        float,
+        typer.Option(
+            "--timeout", metavar="DURATION", parser=parse_seconds, help="How long to wait for the cluster's own part."
+        ),
+    ] = "2m",  # type: ignore[assignment]
+) -> None:
+    """Give a StatefulSet that runs to the ConsumerGroup of its name. Restarts no pod, and leaves the group paused."""
+    from slackwater.cli.adopting import command
+
+    place = namespace or namespace_of(context)
+    if dry_run:
+        for line in command.foreseen_in_words(asyncio.run(command.foresee(context, place, name))):
+            typer.echo(line)
+        return
+
+    def say(words: str) -> None:
+        typer.echo(words, err=True)
+
+    typer.echo(asyncio.run(command.adopt(context, place, name, timeout_s, say)))
+
+
+def register(app: typer.Typer) -> None:
+    """Add them all."""
+    app.command()(doctor)
+    app.command("import")(import_workload)
+    app.command()(adopt)

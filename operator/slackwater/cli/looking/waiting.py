@@ -1,0 +1,63 @@
+"""`slackwater status --wait`: until a group is as its spec wants it, for scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+
+from slackwater.cli.errors import NoSuchGroup, NotReached, WentWrong
+from slackwater.cli.looking.looks import Sight, live_sights
+from slackwater.cli.reaching.cluster import cluster, read_group
+from slackwater.cli.words.standing import rollout_in_words
+from slackwater.core.decision.words import seconds
+
+_ENDED_BADLY: Final = {"Failed": "failed", "RolledBack": "was taken back", "RollingBack": "is being taken back"}
+
+
+async def wait_until_ready(context: str | None, namespace: str, name: str, timeout_s: float | None) -> None:
+    """Until every pod has the wanted version and is Ready; meanwhile a terminal shows how far it is.
+
+    Raises WentWrong as soon as the rollout has failed, NotReached after `timeout_s`, NoSuchGroup where the group is
+    deleted meanwhile, and what `read_group` raises.
+    """
+    last: Sight | None = None
+    try:
+        async with asyncio.timeout(timeout_s), cluster(context) as api:
+            await read_group(api, namespace, name)
+            async with aclosing(live_sights(api, namespace, name)) as sights:
+                with Console(stderr=True).status(f"waiting for {name}") as progress:
+                    async for last in sights:
+                        progress.update(escape(f"{name} is {rollout_in_words(last.world, last.plan)}"))
+                        if is_ready(last):
+                            return
+                        refuse_failed(last)
+    except TimeoutError as error:
+        phase = last.world.group.status.get("phase") if last is not None else None
+        nothing = "the operator has said nothing of it" if last is not None else "nothing is known of it"
+        stands = f"it is {phase}" if phase else nothing
+        waited = f"ConsumerGroup {name} was not Ready within {seconds(timeout_s or 0.0)}, {stands}"
+        raise NotReached(f"{waited}: slackwater explain {name} says why") from error
+    raise NoSuchGroup(f"ConsumerGroup {name} was deleted while it was waited for")
+
+
+def is_ready(sight: Sight) -> bool:
+    return _phase_of_this_generation(sight) == "Ready"
+
+
+def refuse_failed(sight: Sight) -> None:
+    """Raises WentWrong."""
+    group, phase = sight.world.group, _phase_of_this_generation(sight)
+    if phase in _ENDED_BADLY:
+        why = sight.world.memory.message or "no reason is given"
+        raise WentWrong(f"the rollout of ConsumerGroup {group.name} {_ENDED_BADLY[phase]}: {why}")
+
+
+def _phase_of_this_generation(sight: Sight) -> str:
+    """Empty until the operator has looked at what was applied last."""
+    group = sight.world.group
+    current = group.status.get("observedGeneration") == group.metadata.generation
+    return str(group.status.get("phase") or "") if current else ""

@@ -1,0 +1,83 @@
+"""`slackwater list`: a row for each group, from what the operator says of it. Pure but for `read_groups`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.adapters.cluster.errors import KindMissing
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.cli.reaching.cluster import check_namespace, cluster, not_installed
+
+Json = dict[str, Any]
+
+_STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
+_TELLING: Final = ("Degraded", "Paused", "RolloutGated", "Lagging")
+"""Conditions that say why a group is not where it should be, the most important first."""
+
+
+async def read_groups(context: str | None, namespace: str | None) -> list[Json]:
+    """The groups of one namespace, or of all. Raises ClusterFailed, NoSuchNamespace and NotInstalled."""
+    async with cluster(context) as api:
+        try:
+            found, _ = await api.list_all(CONSUMER_GROUP, namespace)
+        except KindMissing as error:
+            raise not_installed() from error
+        if not found and namespace is not None:
+            await check_namespace(api, namespace)
+        return sorted(found, key=lambda group: (group["metadata"]["namespace"], group["metadata"]["name"]))
+
+
+def groups_document(groups: Sequence[Mapping[str, Any]]) -> list[Json]:
+    """Fields are added to it, never renamed; what the operator has not said is null."""
+    return [_row(group) for group in groups]
+
+
+def groups_table(groups: Sequence[Mapping[str, Any]], with_namespace: bool) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for header in ("Namespace", "Name") if with_namespace else ("Name",):
+        table.add_column(header, no_wrap=True)
+    for header in ("Phase", "Ready", "New", "Group", "Protocol"):
+        table.add_column(header, no_wrap=True)
+    table.add_column("Lag", no_wrap=True, justify="right")
+    table.add_column("Why", no_wrap=True)
+    for row in groups_document(groups):
+        place = (row["namespace"], row["name"]) if with_namespace else (row["name"],)
+        table.add_row(
+            *place,
+            Text(row["phase"] or "not taken up yet", _STYLES.get(row["phase"] or "", "yellow")),
+            f"{row['readyReplicas'] or 0}/{row['replicas']}",
+            f"{row['updatedReplicas'] or 0}/{row['replicas']}",
+            row["state"] or "",
+            row["protocol"] or "",
+            "" if row["lag"] is None else f"{row['lag']:,}",
+            row["reason"] or "",
+        )
+    return table
+
+
+def _row(group: Mapping[str, Any]) -> Json:
+    metadata, status = group["metadata"], group.get("status") or {}
+    seen, why = status.get("group") or {}, _why(status)
+    return {
+        "namespace": metadata["namespace"],
+        "name": metadata["name"],
+        "phase": status.get("phase"),
+        "replicas": group["spec"].get("replicas", 1),
+        "readyReplicas": status.get("readyReplicas"),
+        "updatedReplicas": status.get("updatedReplicas"),
+        "state": seen.get("state"),
+        "members": seen.get("members"),
+        "lag": seen.get("lag"),
+        "protocol": (status.get("protocol") or {}).get("current"),
+        "reason": why.get("reason"),
+        "message": why.get("message"),
+    }
+
+
+def _why(status: Mapping[str, Any]) -> Mapping[str, Any]:
+    told = {c["type"]: c for c in status.get("conditions") or () if c.get("status") == "True"}
+    return next((told[kind] for kind in _TELLING if kind in told), {})

@@ -1,0 +1,134 @@
+"""`slackwater members` and `slackwater lag`: who is in the group, and how far behind each partition is. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.api.timestamps import timestamp
+from slackwater.cli.pictures.pod_rows import compact
+from slackwater.core.world.observation import GroupObservation, KafkaView, Member, TopicPartition, Unobserved
+from slackwater.core.world.world import World
+
+Json = dict[str, Any]
+
+
+def members_document(world: World, kafka: GroupObservation) -> Json:
+    """Members in the order of their instance ids."""
+    pods = _pods(world)
+    members = [
+        {
+            "instanceId": member.instance_id,
+            "memberId": member.member_id,
+            "clientId": member.client_id,
+            "host": member.host.lstrip("/"),
+            "pod": pods.get(member.member_id),
+            "partitions": [str(partition) for partition in sorted(member.assignment)],
+            "lag": _lag(kafka, member.assignment),
+        }
+        for member in _in_order(kafka)
+    ]
+    return {**_heading(world, kafka), "members": members}
+
+
+def members_table(world: World, kafka: GroupObservation) -> Table:
+    pods, only = _pods(world), _only_topic(world)
+    table = _table(("Member", "Pod", "Host", "Partitions"), "Lag")
+    for member in _in_order(kafka):
+        pod = pods.get(member.member_id)
+        lag = _lag(kafka, member.assignment)
+        owned = f"{len(member.assignment)}: {compact(member.assignment, only)}" if member.assignment else "none"
+        table.add_row(
+            member.instance_id or member.member_id,
+            pod or Text("runs in no pod of this group", "bold yellow"),
+            member.host.lstrip("/"),
+            owned,
+            "" if lag is None else f"{lag:,}",
+        )
+    return table
+
+
+def lag_document(world: World, kafka: KafkaView) -> Json:
+    """Partitions in their order. `committed` and `end` are offsets; null where they are not known."""
+    if isinstance(kafka, Unobserved):
+        return {**_name(world), "observed": False, "reason": kafka.reason, "message": kafka.message}
+    pods, owners = _pods(world), _owners(kafka)
+    rows = []
+    for partition in sorted(kafka.partitions):
+        offsets, owner = kafka.offsets.get(partition), owners.get(partition)
+        rows.append(
+            {
+                "topic": partition.topic,
+                "partition": partition.partition,
+                "owner": None if owner is None else owner.instance_id or owner.member_id,
+                "pod": None if owner is None else pods.get(owner.member_id),
+                "committed": None if offsets is None else offsets.committed,
+                "end": None if offsets is None else offsets.end,
+                "lag": None if offsets is None else offsets.lag,
+            }
+        )
+    return {**_heading(world, kafka), "lag": kafka.lag, "partitions": rows}
+
+
+def lag_table(world: World, kafka: KafkaView) -> RenderableType:
+    if isinstance(kafka, Unobserved):
+        return Text(f"{world.group.name} cannot be seen from here: {kafka.message}", "yellow")
+    document = lag_document(world, kafka)
+    table = _table(("Topic", "Partition", "Pod"), "Committed", "End", "Lag")
+    for row in document["partitions"]:
+        owner = row["pod"] or row["owner"] or Text("nobody", "bold yellow")
+        figures = ("" if row[key] is None else f"{row[key]:,}" for key in ("committed", "end", "lag"))
+        table.add_row(row["topic"], str(row["partition"]), owner, *figures)
+    total = "not known" if document["lag"] is None else f"{document['lag']:,}"
+    table.add_row("", "", "", "", Text("together", "dim"), total)
+    return table
+
+
+def _name(world: World) -> Json:
+    group = world.group
+    return {"version": 1, "namespace": group.namespace, "name": group.name, "groupId": group.group_id}
+
+
+def _heading(world: World, kafka: GroupObservation) -> Json:
+    return {
+        **_name(world),
+        "observed": True,
+        "observedAt": timestamp(kafka.observed_at),
+        "state": kafka.state.value,
+    }
+
+
+def _table(columns: tuple[str, ...], *figures: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=column != "Partitions")
+    for figure in figures:
+        table.add_column(figure, no_wrap=True, justify="right")
+    return table
+
+
+def _in_order(kafka: GroupObservation) -> list[Member]:
+    return sorted(kafka.members, key=lambda member: (member.instance_id or "", member.member_id))
+
+
+def _pods(world: World) -> dict[str, str]:
+    """Member id → the pod that it runs in."""
+    return {member.member_id: pod.name for pod in world.pods for member in world.members_of(pod)}
+
+
+def _owners(kafka: GroupObservation) -> dict[TopicPartition, Member]:
+    return {partition: member for member in kafka.members for partition in member.assignment}
+
+
+def _lag(kafka: GroupObservation, partitions: frozenset[TopicPartition]) -> int | None:
+    known = [kafka.offsets.get(partition) for partition in partitions]
+    lags = [offsets.lag for offsets in known if offsets is not None and offsets.lag is not None]
+    return sum(lags) if len(lags) == len(partitions) else None
+
+
+def _only_topic(world: World) -> str:
+    topics = world.group.spec.topics
+    return topics[0] if len(topics) == 1 else ""

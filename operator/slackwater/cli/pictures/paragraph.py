@@ -1,0 +1,81 @@
+"""`slackwater explain`: why a group waits, or what it does, in one paragraph. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from slackwater.cli.pictures.pod_rows import PodRow, pod_rows
+from slackwater.cli.words.explanation import Outcome, explain
+from slackwater.cli.words.protocol import protocol_in_words, refused
+from slackwater.cli.words.standing import alarms, rollout_in_words, standing_of, where_to_read
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.words import listing
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.world import World
+
+Json = dict[str, Any]
+
+
+def paragraph(world: World, plan: Decision) -> str:
+    return " ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan))
+
+
+def paragraph_and_pointer(world: World, plan: Decision) -> str:
+    """For people; and below it where to read more, on a line of its own, to be copied."""
+    refusal = refused(world, plan)
+    reason = standing_of(world, explain(world, plan)).reason or (refusal.reason if refusal is not None else "")
+    return f"{paragraph(world, plan)}\n{where_to_read(reason)}" if reason else paragraph(world, plan)
+
+
+def explain_document(world: World, plan: Decision) -> Json:
+    """Fields are added to it, never renamed. `reason`: of the hold; empty where nothing holds the group."""
+    standing = standing_of(world, explain(world, plan))
+    return {
+        "version": 1,
+        "namespace": world.group.namespace,
+        "name": world.group.name,
+        "phase": world.group.status.get("phase"),
+        "holds": standing.holds,
+        "reason": standing.reason,
+        "words": paragraph(world, plan),
+    }
+
+
+def _sentences(world: World, plan: Decision) -> Iterator[str]:
+    explanation = explain(world, plan)
+    standing = standing_of(world, explanation)
+    yield from _of_the_operator(world)
+    if plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE):
+        yield f"{world.group.name} is {rollout_in_words(world, plan)}"
+    if standing.holds:
+        yield f"It waits, {standing.reason}: {standing.words}"
+    elif explanation.outcome is Outcome.ACT:
+        yield f"Nothing holds it up; next: {standing.words}"
+    else:
+        yield f"{world.group.name}: {standing.words}"
+    if explanation.afterwards:
+        yield f"After that, {explanation.afterwards}"
+    rows = pod_rows(world, plan, explanation)
+    if down := [_not_ready(row) for row in rows if not row.ready and row.name not in standing.words]:
+        yield f"Not Ready: {listing(down)}"
+    if refusal := refused(world, plan):
+        yield f"Its protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
+    for label, message in alarms(world, explanation):
+        yield f"{label}: {message}"
+    if not isinstance(world.kafka, GroupObservation):
+        whose = ", so this is what the operator says" if world.group.status else ""
+        yield f"From here the group cannot be seen ({world.kafka.message}){whose}"
+
+
+def _of_the_operator(world: World) -> Iterator[str]:
+    group = world.group
+    if not group.status:
+        yield f"The operator has not taken {group.name} up yet: see that it runs, and that it watches {group.namespace}"
+    elif group.status.get("observedGeneration") != group.metadata.generation:
+        yield f"The operator has not taken up generation {group.metadata.generation} of {group.name} yet"
+
+
+def _not_ready(row: PodRow) -> str:
+    return f"{row.name} ({row.note})" if row.note else row.name

@@ -1,0 +1,120 @@
+"""Manifests and recorded worlds from files, or from standard input as `-`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.cli.errors import FileUnusable
+from slackwater.core.decision.words import listing
+from slackwater.core.world.recording import RecordingUnreadable, read_world
+from slackwater.core.world.world import World
+
+Json = dict[str, Any]
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Manifests:
+    """What a file asks for: one ConsumerGroup, and the KafkaConnections that stand beside it."""
+
+    group: Json
+    connections: tuple[Json, ...]
+
+
+def read_manifests(path: str) -> Manifests:
+    """Raises FileUnusable, and InvalidSpec when an object breaks its rules. Other kinds of objects are left alone."""
+    documents = _flattened(_documents(path))
+    groups = [document for document in documents if document.get("kind") == "ConsumerGroup"]
+    if len(groups) != 1:
+        raise FileUnusable(_not_one_group(path, documents, groups))
+    connections = tuple(document for document in documents if document.get("kind") == "KafkaConnection")
+    try:
+        parse_consumer_group(groups[0])
+        for connection in connections:
+            parse_kafka_connection(connection)
+    except InvalidSpec as error:
+        raise InvalidSpec(f"{error.subject} in {_shown(path)}", error.problems) from error
+    return Manifests(groups[0], connections)
+
+
+def read_world_file(path: str) -> World:
+    """Raises FileUnusable."""
+    text = _text(path)
+    try:
+        return read_world(json.loads(text))
+    except ValueError as error:
+        line = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        message = f"{_shown(path)} is not JSON{line}: record a world with slackwater observe NAME"
+        raise FileUnusable(message) from error
+    except (RecordingUnreadable, InvalidSpec) as error:
+        raise FileUnusable(f"{_shown(path)} cannot be planned from: {_in_one(error)}") from error
+
+
+def _documents(path: str) -> list[Json]:
+    try:
+        documents = [document for document in yaml.safe_load_all(_text(path)) if document is not None]
+    except yaml.YAMLError as error:
+        raise FileUnusable(_broken_yaml(path, error)) from error
+    for document in documents:
+        if not isinstance(document, Mapping):
+            raise FileUnusable(f"{_shown(path)} holds no Kubernetes object, but {document!r:.40}: give a manifest")
+    return documents
+
+
+def _flattened(documents: list[Json]) -> list[Json]:
+    """`kubectl get -o yaml` writes several objects as one List."""
+    flat: list[Json] = []
+    for document in documents:
+        items = document.get("items") if document.get("kind") == "List" else None
+        flat.extend(items if isinstance(items, list) else [document])
+    return flat
+
+
+def _text(path: str) -> str:
+    try:
+        return sys.stdin.read() if path == STDIN else Path(path).read_text()
+    except FileNotFoundError as error:
+        raise FileUnusable(f"there is no file {path}: correct the path, or give - for standard input") from error
+    except UnicodeDecodeError as error:
+        raise FileUnusable(f"{_shown(path)} is not text: give a YAML or JSON file in UTF-8") from error
+    except OSError as error:
+        raise FileUnusable(f"{path} cannot be read ({error.strerror or error}): give a file that can") from error
+
+
+def _not_one_group(path: str, documents: list[Json], groups: list[Json]) -> str:
+    if groups:
+        names = listing(str((group.get("metadata") or {}).get("name")) for group in groups)
+        return f"{_shown(path)} holds {len(groups)} ConsumerGroups ({names}): give one at a time"
+    kinds = [str(document.get("kind", "something without a kind")) for document in documents]
+    if not kinds:
+        return f"{_shown(path)} is empty: give the manifest of a ConsumerGroup"
+    close = [kind for kind in kinds if get_close_matches(kind, ["ConsumerGroup"])]
+    hint = f"did you mean kind: ConsumerGroup instead of {close[0]}?" if close else "give the manifest of one"
+    return f"{_shown(path)} holds no ConsumerGroup, but {listing(kinds)}: {hint}"
+
+
+def _broken_yaml(path: str, error: yaml.YAMLError) -> str:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    return f"{_shown(path)} is not YAML{where}: {problem or str(error).partition(chr(10))[0]}"
+
+
+def _shown(path: str) -> str:
+    return "standard input" if path == STDIN else path
+
+
+def _in_one(error: RecordingUnreadable | InvalidSpec) -> str:
+    if isinstance(error, InvalidSpec):
+        return f"its {error.subject} is not valid: " + "; ".join(problem.rstrip(".") for problem in error.problems)
+    return str(error)

@@ -1,0 +1,1 @@
+"""Reaching the cluster that the person means."""

@@ -1,0 +1,1 @@
+"""What decisions, gates, protocols and reasons are in words. Pure."""

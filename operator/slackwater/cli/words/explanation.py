@@ -1,0 +1,134 @@
+"""A plan in words: what would be done now, why, what the gates say, and what would follow. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from slackwater.api.durations import format_duration
+from slackwater.cli.words.acts import count, in_words, ordinals_of
+from slackwater.cli.words.gates import GateVerdict, Mark, ask_gates, was_asked
+from slackwater.cli.words.protocol import cutover_ahead
+from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.words import listing
+from slackwater.core.handover import to_hand_over
+from slackwater.core.rollout.candidates import replaceable
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
+
+
+class Outcome(StrEnum):
+    ACT = "act"
+    HOLD = "hold"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    outcome: Outcome
+    words: str
+    """What would be done, or why nothing is."""
+    reason: str
+    """A condition's reason; empty when nothing holds the rollout."""
+    gates: tuple[GateVerdict, ...]
+    gates_asked: bool
+    """Whether the outcome depended on the gates."""
+    follow: tuple[str, ...]
+    """Pods that would be restarted after this, in their order."""
+    afterwards: str
+    unsure: bool = False
+    """It is a hold only because the group was not looked at for long enough from here."""
+
+
+def explain(world: World, plan: Decision) -> Explanation:
+    follow = _pods_to_follow(world, plan)
+    if plan.act is not None:
+        outcome, words, reason = Outcome.ACT, in_words(world, plan.act), ""
+    elif plan.hold is not None:
+        outcome, words, reason = Outcome.HOLD, plan.hold.message, str(plan.hold.reason)
+    else:
+        outcome, words, reason = Outcome.NOTHING, _nothing_to_do(world, plan), ""
+    gates = ask_gates(world, plan) if world.workload is not None else ()
+    unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
+    words = words if unsure is None else unsure.message
+    afterwards = _afterwards(world, plan, follow)
+    return Explanation(outcome, words, reason, gates, was_asked(world, plan), follow, afterwards, unsure is not None)
+
+
+def _nothing_to_do(world: World, plan: Decision) -> str:
+    if plan.notes:
+        return "; ".join(note.message for note in plan.notes)
+    if plan.memory.phase.under_way:
+        return "a rollout is about to begin"
+    if plan.refusal is not None:
+        return "nothing to do, for the group keeps the protocol that it has"
+    if sum(pod.ready for pod in world.wanted_pods) < world.replicas:
+        return "nothing to roll out: every pod that there is has this version"
+    return f"nothing to do: {count(world.replicas, 'pod')} as wanted, all of them of this version"
+
+
+def _pods_to_follow(world: World, plan: Decision) -> tuple[str, ...]:
+    """Pods that are still to be restarted or handed over, apart from the one that the act itself is about."""
+    act, workload = plan.act, world.workload
+    if workload is None or not plan.memory.phase.under_way:
+        return ()
+    if world.beside is not None:
+        in_hand = ordinals_of(world, act) | {pod.ordinal for pod in world.beside.arriving}
+        return tuple(pod.name for pod in to_hand_over(world, world.beside) if pod.ordinal not in in_hand)
+    if isinstance(act, WriteWorkload) and act.purpose is Purpose.OPEN_BESIDE:
+        return tuple(pod.name for pod in world.wanted_pods)
+    if isinstance(act, WriteWorkload) and act.purpose is Purpose.TAKE_TEMPLATE:
+        good = plan.memory.last_good_revision if plan.memory.phase.goes_back else None
+        return tuple(pod.name for pod in reversed(world.wanted_pods) if pod.revision != good)
+    opens = isinstance(act, WriteWorkload) and act.purpose is not Purpose.RESTART
+    touched = frozenset[int]() if opens else ordinals_of(world, act)
+    return tuple(pod.name for pod in replaceable(world, workload) if pod.ordinal not in touched)
+
+
+def _afterwards(world: World, plan: Decision, follow: tuple[str, ...]) -> str:
+    if (profile := cutover_ahead(world, plan)) is not None:
+        return _after_the_stop(world, plan, profile)
+    if not follow:
+        return ""
+    more = "more " if plan.act is not None and plan.act.disruptive else ""
+    pods = f"{len(follow)} {more}pod" + ("s are" if len(follow) > 1 else " is")
+    order = ", one at a time, each" if len(follow) > 1 else ""
+    how = "handed over" if _is_warm(world, plan) else "restarted"
+    stops = f"{_canary_stops(world, plan)}{_further_steps(plan)}"
+    return f"{pods} {how}{order} after its gates: {listing(follow, 6)}{stops}"
+
+
+def _is_warm(world: World, plan: Decision) -> bool:
+    opens = isinstance(plan.act, WriteWorkload) and plan.act.purpose is Purpose.OPEN_BESIDE
+    return world.beside is not None or opens
+
+
+def _after_the_stop(world: World, plan: Decision, profile: Profile) -> str:
+    starts = f"{count(world.replicas, 'pod')} start with the settings of {profile.words}"
+    if isinstance(plan.act, WriteWorkload) and plan.act.purpose is Purpose.START:
+        return ""
+    if isinstance(plan.act, RemoveMembers):
+        return f"once the group is empty, {starts}"
+    return f"once all pods have ended, their members are taken out of the group, and {starts}"
+
+
+def _further_steps(plan: Decision) -> str:
+    upgrade = plan.memory.upgrade
+    if upgrade is None or plan.memory.phase is not RolloutPhase.PROGRESSING or upgrade.step == len(upgrade.path):
+        return ""
+    return f"; then all of them once more, with the settings of {upgrade.path[upgrade.step].words}"
+
+
+def _canary_stops(world: World, plan: Decision) -> str:
+    if plan.memory.phase is not RolloutPhase.PROGRESSING:
+        return ""
+    passed = plan.memory.canary.index if plan.memory.canary is not None and plan.memory.canary.passed else -1
+    stops = [
+        f"at {count(step.replicas, 'pod')} "
+        + ("until promoted" if step.hold_ms is None else f"for {format_duration(step.hold_ms)}")
+        for index, step in enumerate(world.group.spec.rollout.canary)
+        if index > passed
+    ]
+    return f"; it stops {listing(stops)}" if stops else ""

@@ -1,0 +1,80 @@
+"""How a group stands: what comes next, or why nothing does. Where the operator sees more, it has the word. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from slackwater.cli.words.explanation import Explanation, Outcome
+from slackwater.cli.words.protocol import cutover_ahead
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import seconds
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.world import World
+
+_ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts", "ScalingHeld": "Scaling"}
+"""Conditions whose message is shown whole when they are true, and its label."""
+
+
+class Standing(NamedTuple):
+    holds: bool
+    reason: str
+    words: str
+
+
+def standing_of(world: World, explanation: Explanation) -> Standing:
+    if told := told_by_the_operator(world, explanation):
+        holds = told.get("status") == "True"
+        return Standing(holds, str(told.get("reason")) if holds else "", str(told.get("message")))
+    return Standing(explanation.outcome is Outcome.HOLD, explanation.reason, explanation.words)
+
+
+def where_to_read(reason: str) -> str:
+    """The command that tells more of a reason that is shown."""
+    return f"slackwater reason {reason} says what to do"
+
+
+def unseen_in_words(world: World, kafka: Unobserved) -> str:
+    """That Kafka does not tell us of the group, why, and what to do."""
+    group = world.group
+    words = f"group {group.group_id} cannot be seen from here: {kafka.message}"
+    if kafka.reason == Reason.KAFKA_UNREACHABLE:
+        servers = f"spec.bootstrapServers of KafkaConnection {group.spec.connection_ref.name}"
+        return f"{words}: see that it runs and that {servers} fits, or ask from where that leads to it, as in a pod"
+    return f"{words} (slackwater reason {kafka.reason} says more)"
+
+
+def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str, Any]:
+    """Its condition about the gates, where it can see more than we; empty where we see for ourselves.
+
+    It has watched the group for longer than a command that has just begun to.
+    """
+    taken_up = world.group.status.get("observedGeneration") == world.group.metadata.generation
+    if not isinstance(world.kafka, Unobserved) and not (explanation.unsure and taken_up):
+        return {}
+    return next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
+
+
+def conditions_of(world: World) -> Sequence[Mapping[str, Any]]:
+    conditions = world.group.status.get("conditions")
+    return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
+
+
+def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:
+    """What is not as it should be and stands nowhere else: not in what comes next, and not as a gate's word."""
+    said = standing_of(world, explanation).words
+    for condition in conditions_of(world):
+        label, message = _ALARMS.get(str(condition["type"])), str(condition.get("message") or "")
+        if label and condition["status"] == "True" and message and message not in said:
+            yield label, message
+
+
+def rollout_in_words(world: World, plan: Decision) -> str:
+    memory, phase = plan.memory, plan.memory.phase
+    if not phase.under_way:
+        return f"{phase.value}: {memory.message}" if memory.message else f"{phase.value}, version {memory.target_hash}"
+    done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
+    what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
+    since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
+    return f"{phase.value}{since}: {done} of {world.replicas} pods {what}"

@@ -1,0 +1,127 @@
+"""What a plan may ask the shell to do to the cluster and to the group in Kafka, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from slackwater.core.world.observation import MemberRef
+from slackwater.core.world.workload import UpdateStrategy
+
+
+class Purpose(StrEnum):
+    """Why the StatefulSet is written."""
+
+    CREATE = "create the StatefulSet"
+    DRAIN = "stop every pod, so that all can change their protocol at once"
+    START = "start all pods anew with the other protocol"
+    TAKE_TEMPLATE = "take up the new template; no pod moves yet"
+    SCALE = "change the number of pods"
+    RESTART = "let the next pod take up the new version"
+    OPEN_OUT_OF_ORDER = "let a pod that is down come back with the new version, out of order"
+    CLOSE_OUT_OF_ORDER = "go back to restarts in order"
+    PARK = "hold every pod where it is"
+    OPEN_BESIDE = "create the second StatefulSet, for the new version; no pod moves yet"
+    HAND_OVER = "start a pod's replacement beside it"
+    LET_GO = "remove a pod that has been replaced"
+    LET_GO_EARLY = "remove a pod just before its replacement joins"
+    GIVE_UP = "remove a pod, so that its replacement can take its place"
+    TAKE_BACK = "remove a replacement that has not taken over"
+    FILL = "make a pod that neither StatefulSet has"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteWorkload:
+    """One server-side apply of the whole StatefulSet. Safe to repeat: it says what should be, not what to change."""
+
+    purpose: Purpose
+    template: Mapping[str, Any]
+    replicas: int
+    strategy: UpdateStrategy
+    partition: int
+    resource_version: str
+    """Of the StatefulSet that was looked at; the write is refused when it has changed since. Empty: there is none."""
+    ordinal: int | None = None
+    name: str = ""
+    """Which StatefulSet; empty: the one that is called as the group is."""
+    start: int = 0
+    """Its lowest ordinal."""
+
+    @property
+    def disruptive(self) -> bool:
+        return self.purpose in (Purpose.RESTART, Purpose.DRAIN, Purpose.GIVE_UP, Purpose.LET_GO_EARLY)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteWorkload:
+    """Delete exactly this StatefulSet, which has no pods any more."""
+
+    disruptive: ClassVar[bool] = False
+
+    name: str
+    uid: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePod:
+    """Delete exactly this pod; another one under the same name is left alone."""
+
+    disruptive: ClassVar[bool] = True
+
+    name: str
+    uid: str
+    ordinal: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveMembers:
+    """Take dead static members out of the group. Who has taken an id over since has another member id, and stays."""
+
+    disruptive: ClassVar[bool] = False
+
+    members: tuple[MemberRef, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseMembers:
+    """Give the instance ids of dead static members of a KIP-848 group free, for their successors to join (F13)."""
+
+    disruptive: ClassVar[bool] = False
+
+    members: tuple[MemberRef, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlterGroupSettings:
+    """Set the group's own settings in Kafka; no pod restarts for them (F23)."""
+
+    disruptive: ClassVar[bool] = False
+
+    values: Mapping[str, str | None]
+    """None: back to what the brokers have for all groups."""
+
+
+Act = WriteWorkload | DeleteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
+
+
+def kind_of(act: Act) -> str:
+    """In a word or two, for logs and metrics: a closed set."""
+    match act:
+        case WriteWorkload():
+            return act.purpose.value
+        case DeleteWorkload():
+            return "delete statefulset"
+        case DeletePod():
+            return "delete pod"
+        case RemoveMembers():
+            return "remove members"
+        case ReleaseMembers():
+            return "release members"
+        case AlterGroupSettings():
+            return "alter group settings"

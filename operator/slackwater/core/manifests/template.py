@@ -1,0 +1,52 @@
+"""The pod template that the operator renders: the user's, with the client settings and our marks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from slackwater.api.annotations import PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.manifests.client_settings import settings
+from slackwater.core.manifests.objects import (
+    Json,
+    selector,
+)
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A pod template as it stands in the StatefulSet, and its digest."""
+
+    hash: str
+    body: Mapping[str, Any]
+
+
+def render_template(
+    group: ConsumerGroup, bootstrap_servers: str, profile: Profile, session_bounds: Bounds | None = None
+) -> Template:
+    """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together).
+
+    `session_bounds`: what the brokers allow classic sessions to be, where that is known to bind.
+    """
+    body: Json = deepcopy(group.spec.template.to_manifest())
+    metadata = body["metadata"] = body.get("metadata") or {}
+    metadata["labels"] = {**(metadata.get("labels") or {}), **selector(group)}
+    if token := group.metadata.annotations.get(RESTART):
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: token}
+    # A Service called kafka would put KAFKA_PORT and more into every pod: variables that look like client settings.
+    body["spec"].setdefault("enableServiceLinks", False)
+    container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
+    ours = settings(group, bootstrap_servers, profile, session_bounds)
+    names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
+    container["env"] = [*(e for e in container.get("env", ()) if e["name"] not in names), *ours]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), PROTOCOL: profile.value}
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}
+    return Template(digest, body)

@@ -1,0 +1,76 @@
+"""The StatefulSet as it is to be written, where no pod is to move by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.manifests.template import Template
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
+
+
+def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
+    """The StatefulSet with every pod held where it is."""
+    return WriteWorkload(
+        purpose=purpose,
+        template=template.body,
+        replicas=world.replicas,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        partition=world.replicas,
+        resource_version=world.workload.resource_version if world.workload is not None else "",
+        name=world.workload.name if world.workload is not None else world.group.name,
+    )
+
+
+def written(
+    workload: Workload, purpose: Purpose, start: int, replicas: int, ordinal: int | None = None
+) -> WriteWorkload:
+    """With the template that it has: what changes is how many pods it makes."""
+    return WriteWorkload(
+        purpose=purpose,
+        template=workload.template,
+        replicas=replicas,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        partition=replicas,  # counted from `start`
+        resource_version=workload.resource_version,
+        ordinal=ordinal,
+        name=workload.name,
+        start=start,
+    )
+
+
+def opened(name: str, template: Mapping[str, Any]) -> WriteWorkload:
+    """The second StatefulSet, without a pod yet."""
+    return WriteWorkload(
+        purpose=Purpose.OPEN_BESIDE,
+        template=template,
+        replicas=0,
+        strategy=UpdateStrategy.ROLLING_UPDATE,
+        partition=0,
+        resource_version="",
+        name=name,
+    )
+
+
+def put_right(workload: Workload, template: Mapping[str, Any]) -> WriteWorkload:
+    """With the template that it was made with, after somebody has edited it; no pod moves."""
+    return written(replace(workload, template=template), Purpose.TAKE_TEMPLATE, workload.start, workload.replicas)
+
+
+def in_place(
+    world: World, workload: Workload, template: Template, purpose: Purpose, partition: int, ordinal: int | None = None
+) -> WriteWorkload:
+    out_of_order = purpose is Purpose.OPEN_OUT_OF_ORDER
+    return WriteWorkload(
+        purpose=purpose,
+        template=template.body,
+        replicas=world.replicas,
+        strategy=UpdateStrategy.ON_DELETE if out_of_order else UpdateStrategy.ROLLING_UPDATE,
+        partition=partition,
+        resource_version=workload.resource_version,
+        ordinal=ordinal,
+        name=workload.name,
+    )

@@ -1,0 +1,61 @@
+"""Whose is a member of the group? Ours, by an instance id that the operator gave or an address of our pods, or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from slackwater.api.consumer_group import Membership
+from slackwater.core.world.identity import ordinal_of
+from slackwater.core.world.observation import GroupObservation, Member
+from slackwater.core.world.world import World
+
+
+def find_strangers(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+    """Members that we do not run: somebody else's, to be named and never to be touched."""
+    return tuple(member for member in kafka.members if _is_strange(world, member))
+
+
+def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+    """Static members of pods that were scaled away, whether their pods are gone yet or not (F10)."""
+    made = world.workload.replicas if world.workload is not None else 0
+    wanted = min(made, world.replicas)
+    ordinals = {member.member_id: given_ordinal(world, member) for member in kafka.members}
+    return tuple(m for m in kafka.members if (ordinal := ordinals[m.member_id]) is not None and ordinal >= wanted)
+
+
+def given_ordinal(world: World, member: Member) -> int | None:
+    """The ordinal of the pod that the operator gave the member's instance id to; None for an id that it did not.
+
+    Who comes by an id after its pod has ended and its member was taken out is somebody else, too.
+    """
+    ordinal = ordinal_of(member.instance_id, world.group.name)
+    if ordinal is None or ordinal >= ids_given(world):
+        return None
+    removed = world.memory.removed.get(member.instance_id or "", member.member_id)
+    return ordinal if removed == member.member_id or world.pod(ordinal) is not None else None
+
+
+def still_removed(world: World) -> Mapping[str, str]:
+    """A removal is history once the id's pod is wanted, or there, again."""
+    ordinals = {key: ordinal_of(key, world.group.name) or 0 for key in world.memory.removed}
+    replicas = world.replicas
+    return {k: m for k, m in world.memory.removed.items() if ordinals[k] >= replicas and world.pod(ordinals[k]) is None}
+
+
+def name_in_words(member: Member) -> str:
+    """For people who have to find it."""
+    static = f" (instance id {member.instance_id})" if member.instance_id is not None else ""
+    return f"{member.client_id}{static} at {member.host.lstrip('/')}"
+
+
+def ids_given(world: World) -> int:
+    """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like."""
+    made = world.workload.replicas if world.workload is not None else 0
+    highest = max((pod.ordinal + 1 for pod in world.pods), default=0)
+    return max(world.memory.ids_given, made, highest, world.replicas)
+
+
+def _is_strange(world: World, member: Member) -> bool:
+    if world.group.spec.membership is Membership.STATIC:
+        return given_ordinal(world, member) is None
+    return all(member not in world.members_of(pod) for pod in world.pods)

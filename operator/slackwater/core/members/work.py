@@ -1,0 +1,70 @@
+"""Does a pod that is in the group work there? Being a member is not enough: it has to own partitions and get on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing
+from slackwater.core.members.presence import absent_since, serves
+from slackwater.core.world.observation import GroupObservation, TopicPartition
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """Why a pod that is in the group is not known to work, and since when it could have."""
+
+    hold: Hold
+    since: float
+
+
+def find_stall(world: World, pod: Pod) -> Stall | None:
+    """None when the pod works, or had nothing to do."""
+    kafka = world.kafka
+    if not isinstance(kafka, GroupObservation):
+        return None
+    owned = frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
+    since = _owner_since(world, pod)
+    if not owned:
+        message = f"pod {pod.name} is back in the group but owns no partition"
+        return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
+    history = world.history
+    if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
+        return None
+    arrived = [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
+    never_commits = all(offsets.committed is None for offsets in kafka.offsets.values())
+    if never_commits or not arrived:
+        return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
+    message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
+    unread_since = min(history.unread_since[partition] for partition in arrived)
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, unread_since))
+
+
+def is_stalled(world: World, pod: Pod) -> bool:
+    """In the group, and for longer than `rejoinTimeout` not known to work there; a rollback does not wait so long."""
+    stall = find_stall(world, pod) if serves(world, pod) else None
+    if stall is None or world.memory.phase.goes_back:
+        return stall is not None
+    timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
+    return world.now - max(absent_since(world, pod), stall.since) > timeout_s
+
+
+def partitions_in_words(partitions: Iterable[TopicPartition]) -> str:
+    return listing(f"{p.topic}-{p.partition}" for p in sorted(partitions))
+
+
+def _owner_since(world: World, pod: Pod) -> float:
+    """What was committed earlier may be the work of whoever had the partitions then."""
+    sightings = [world.history.members.get(m.instance_id or m.member_id) for m in world.members_of(pod)]
+    moments = [sighting.assigned_since for sighting in sightings if sighting is not None]
+    return max([pod.started_at or pod.created_at, *moments])
+
+
+def _some_go_without(kafka: GroupObservation) -> bool:
+    """More members than partitions; the range assignor counts that topic by topic."""
+    per_topic = Counter(partition.topic for partition in kafka.partitions)
+    return len(kafka.members) > max(per_topic.values(), default=0)

@@ -1,0 +1,1 @@
+"""What Prometheus is given: figures of one group, and times that add up over looks."""

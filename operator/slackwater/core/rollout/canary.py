@@ -1,0 +1,43 @@
+"""Canary holds: stop when so many pods have the new version, for so long, or until somebody promotes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.api.annotations import PROMOTE
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import seconds
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
+
+
+def canary_hold(world: World, workload: Workload) -> tuple[RolloutMemory, Hold | None]:
+    """The hold that is due at this many updated pods, if any, and the memory of it. A rollback holds nowhere."""
+    memory = world.memory
+    updated = sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
+    reached = [i for i, step in enumerate(world.group.spec.rollout.canary) if step.replicas <= updated]
+    if not reached or memory.phase is not RolloutPhase.PROGRESSING:
+        return memory, None
+    index = reached[-1]
+    canary = memory.canary
+    if canary is None or canary.index < index:
+        canary = Canary(index, world.now)
+    hold_ms = world.group.spec.rollout.canary[index].hold_ms
+    left_s = float("inf") if hold_ms is None else hold_ms / 1000 - (world.now - canary.held_since)
+    if left_s <= 0:
+        canary = replace(canary, passed=True)
+    memory = replace(memory, canary=canary)
+    if canary.passed:
+        return memory, None
+    until = "until it is promoted" if hold_ms is None else f"for {seconds(hold_ms / 1000)}"
+    message = f"canary of {updated} pods held {until}; to go on now, set the annotation {PROMOTE} to a new value"
+    return memory, Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0))
+
+
+def canary_ahead(world: World) -> bool:
+    """Whether some canary step of the rollout in hand is still to be held."""
+    steps, canary = world.group.spec.rollout.canary, world.memory.canary
+    if not steps or world.memory.phase is not RolloutPhase.PROGRESSING:
+        return False
+    return canary is None or not canary.passed or canary.index < len(steps) - 1

@@ -1,0 +1,28 @@
+"""Which pods a rollout has to replace, and which of them are known not to consume."""
+
+from __future__ import annotations
+
+from slackwater.core.members.presence import is_down
+from slackwater.core.members.work import is_stalled
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
+
+
+def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
+    """Pods to be replaced, highest ordinal first: outdated ones, and failed ones that `retry` gives another chance."""
+    chosen = [pod for pod in world.wanted_pods if pod.revision != workload.update_revision or has_retry(world, pod)]
+    return tuple(sorted(chosen, key=lambda pod: -pod.ordinal))
+
+
+def known_down(world: World, workload: Workload) -> frozenset[int]:
+    """Ordinals of the pods to be replaced that are known not to consume."""
+    pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
+    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
+
+
+def has_retry(world: World, pod: Pod) -> bool:
+    """It has failed, and somebody has asked to try again since it was made."""
+    retried_at = world.memory.retried_at
+    older = retried_at is not None and pod.created_at < int(retried_at)
+    return older and (is_down(world, pod) or is_stalled(world, pod))

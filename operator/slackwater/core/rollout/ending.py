@@ -1,0 +1,53 @@
+"""How a rollout ends badly: stopped, or taken back to the last good version."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.api.annotations import PAUSE
+from slackwater.api.rollout import OnFailure
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.rollout.failure import Failure
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.world import World
+
+
+def go_back(memory: RolloutMemory, message: str) -> RolloutMemory:
+    """Give the version in hand up and restore the last good one; only stop, where there is none."""
+    phase = RolloutPhase.ROLLING_BACK if can_go_back(memory) else RolloutPhase.FAILED
+    return replace(memory, phase=phase, failed_hash=memory.target_hash, canary=None, retried_at=None, message=message)
+
+
+def can_go_back(memory: RolloutMemory) -> bool:
+    return bool(memory.last_good_revision) and memory.last_good_hash != memory.target_hash
+
+
+def may_fail(world: World) -> bool:
+    """Not a version that is the last good one already: to give it up would stop everything, and lead nowhere."""
+    memory = world.memory
+    known_good = bool(memory.last_good_revision) and memory.last_good_hash == memory.target_hash
+    return memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations and not known_good
+
+
+def fail(world: World, failure: Failure) -> Decision:
+    wants_back = world.group.spec.rollout.on_failure is OnFailure.ROLLBACK
+    if wants_back and can_go_back(world.memory):
+        memory = go_back(world.memory, failure.message)
+        note = Note(Reason.ROLLING_BACK, f"{failure.message}; going back to the last good version", warning=True)
+    else:
+        memory = replace(
+            world.memory,
+            phase=RolloutPhase.FAILED,
+            failed_hash=world.memory.target_hash,
+            retried_at=None,
+            message=failure.message,
+        )
+        note = Note(failure.reason, f"{what_next(memory)}", warning=True)
+    return Decision(memory, hold=Hold(failure.reason, failure.message, 0.0), notes=(note,))
+
+
+def what_next(memory: RolloutMemory) -> str:
+    back = ", or abort to go back to the last good version" if can_go_back(memory) else ""
+    return f"{memory.message}. The rollout has stopped: apply another template, annotate retry to try again{back}"

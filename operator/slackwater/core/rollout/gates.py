@@ -1,0 +1,204 @@
+"""When may a pod be restarted? The gates, in order: the first refusal wins and is what people are told.
+
+A gate is a pure function of the world and of the pods that are known to be down already: those cannot be disturbed, so
+they are not waited for; everything else is judged as strictly as if they were not there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from slackwater.api.annotations import PAUSE
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing, rounded, seconds
+from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
+from slackwater.core.members.presence import Presence, presence
+from slackwater.core.members.work import find_stall, partitions_in_words
+from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.world.identity import ordinal_of
+from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+
+Down = frozenset[int]
+"""Ordinals of pods that are known not to consume."""
+Gate = Callable[[World, GroupObservation, Down], Hold | None]
+
+OLDEST_OBSERVATION_S: Final = 10.0
+DUPLICATE_FORGOTTEN_S: Final = 300.0
+"""An instance id that has had one holder for so long is not being fought over."""
+SOON_S: Final = 1.0
+LATER_S: Final = 5.0
+
+
+def first_refusal(world: World, down: Down) -> Hold | None:
+    """Ask every gate in order; None means that one pod may be restarted now."""
+    if isinstance(world.kafka, Unobserved):
+        return Hold(world.kafka.reason, world.kafka.message, SOON_S)
+    for gate in GATES:
+        if hold := gate(world, world.kafka, down):
+            return hold
+    return None
+
+
+def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 1: newer than the last act, complete, and of today's StatefulSet."""
+    age = world.now - kafka.observed_at
+    if age > OLDEST_OBSERVATION_S:
+        message = f"the last look at the group is more than {seconds(OLDEST_OBSERVATION_S)} old"
+        return Hold(Reason.OBSERVATION_STALE, message, SOON_S)
+    if world.memory.step is not None and kafka.observed_at <= world.memory.step.started_at:
+        return Hold(Reason.OBSERVATION_STALE, "the group has not been looked at since the last restart", SOON_S)
+    if world.workload is not None and not world.workload.settled:
+        message = "the StatefulSet controller has not taken up the last change yet"
+        return Hold(Reason.STATEFUL_SET_NOT_OBSERVED, message, SOON_S)
+    return None
+
+
+def rollout_is_allowed(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 2: nobody has paused it."""
+    if PAUSE not in world.group.metadata.annotations:
+        return None
+    reason = world.group.metadata.annotations[PAUSE]
+    because = f" ({reason})" if reason not in ("", "true") else ""
+    return Hold(Reason.PAUSED, f"paused{because}: remove the annotation {PAUSE} to go on", 60.0)
+
+
+def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 3: every pod that should be up is."""
+    for ordinal in range(world.replicas - 1, -1, -1):
+        pod = world.pod(ordinal)
+        if pod is None and cannot_be_made(world, ordinal, down):
+            continue
+        if pod is None:
+            return Hold(Reason.POD_MISSING, f"pod {world.pod_name(ordinal)} does not exist", LATER_S)
+        if pod.terminating:
+            return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is being deleted", SOON_S)
+        if not pod.ready and ordinal not in down:
+            return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is not Ready{_why_waiting(pod)}", LATER_S)
+    return None
+
+
+def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 4: the group is calm, and has been for `stableFor`."""
+    if len(down) == world.replicas and kafka.state in (GroupState.EMPTY, GroupState.DEAD):
+        return None  # nobody consumes, so nobody can be disturbed
+    if not kafka.calm:
+        what = "has members that are not where the coordinator wants them" if kafka.state is GroupState.STABLE else ""
+        return Hold(Reason.GROUP_REBALANCING, f"the group {what or f'is {kafka.state}'}", SOON_S)
+    stable_for_s = world.group.spec.rollout.stable_for_ms / 1000
+    calm_for = world.history.calm_for(kafka)
+    if calm_for < stable_for_s:
+        message = f"the group is calm; it has to stay so for {seconds(stable_for_s)} (stableFor)"
+        return Hold(Reason.GROUP_STABILIZING, message, min(SOON_S, stable_for_s - calm_for))
+    return None
+
+
+def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 5: exactly the expected members; no duplicate, zombie or foreign one."""
+    if strangers := find_strangers(world, kafka):
+        who = listing(name_in_words(member) for member in strangers)
+        message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
+        return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
+    if zombies := [member.instance_id or "" for member in find_left_behind(world, kafka)]:
+        message = f"members whose pods are gone are still in the group: {listing(zombies)}"
+        return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
+    for instance_id, sighting in world.history.members.items():
+        if _changes_hands(world, instance_id, sighting):
+            message = f"instance id {instance_id} changes hands again and again: two processes use it"
+            return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
+    return _members_are_present(world, down)
+
+
+def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 6: every partition is owned once, and the pod restarted last works on its own again."""
+    if len(down) == world.replicas:
+        return None
+    owners = Counter(partition for member in kafka.members for partition in member.assignment)
+    if shared := [p for p, count in owners.items() if count > 1]:
+        return Hold(
+            Reason.PARTITIONS_NOT_OWNED, f"partitions owned more than once: {partitions_in_words(shared)}", SOON_S
+        )
+    if unowned := [p for p in kafka.partitions if p not in owners]:
+        return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {partitions_in_words(unowned)}", SOON_S)
+    return _last_restarted_works(world, down)
+
+
+def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """Gate 7: lag within `maxLag`, by log-end offsets (F21).
+
+    Not while a pod is down, nor in a rollback: there the restart is the remedy, and the lag would never go by itself.
+    """
+    bound = world.group.spec.rollout.max_lag
+    if bound is None or down or world.replicas == 0 or world.memory.phase.goes_back:
+        return None
+    if kafka.lag is None:
+        return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
+    if bound.absolute is not None and kafka.lag > bound.absolute:
+        message = f"lag is about {rounded(kafka.lag)} records, more than maxLag.absolute {bound.absolute}"
+        return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
+    before = world.memory.lag_before or 0
+    if bound.growth is not None and kafka.lag - before > bound.growth:
+        message = f"lag grew from {before} to about {rounded(kafka.lag)}, by more than maxLag.growth {bound.growth}"
+        return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
+    return None
+
+
+GATES: Final[tuple[Gate, ...]] = (
+    observation_is_fresh,
+    rollout_is_allowed,
+    pods_are_ready,
+    group_is_settled,
+    members_are_ours,
+    partitions_are_owned,
+    lag_is_bounded,
+)
+
+
+def cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
+    """Under OrderedReady, a pod above one that is down: not before that one has been replaced."""
+    in_order = world.workload is not None and world.workload.in_order
+    return in_order and any(lower < ordinal for lower in down)
+
+
+def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:
+    """Lately, and more often than by the one takeover with which the pod itself joined after it started."""
+    ordinal = ordinal_of(instance_id, world.group.name)
+    pod = world.pod(ordinal) if ordinal is not None else None
+    if pod is None or pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
+        return False
+    return sum(moment > pod.started_at for moment in sighting.takeovers) >= TAKEOVERS_KEPT
+
+
+def _members_are_present(world: World, down: Down) -> Hold | None:
+    wanted = world.group.spec.members_per_pod
+    for pod in reversed(world.wanted_pods):
+        if pod.ordinal in down:
+            continue
+        found = len(world.members_of(pod))
+        if found > wanted:
+            message = f"pod {pod.name} has {found} members, not membersPerPod {wanted}: correct membersPerPod"
+            return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
+        if found < wanted:
+            message = f"pod {pod.name} has {found} of {wanted} members in the group"
+            return Hold(Reason.MEMBER_MISSING, message, SOON_S)
+        if presence(world, pod) is not Presence.YES:
+            message = f"the group lists pod {pod.name}'s member, but not yet one that joined since the pod started"
+            return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
+    return None
+
+
+def _last_restarted_works(world: World, down: Down) -> Hold | None:
+    step = world.memory.step
+    for pod in reversed(world.wanted_pods):
+        restarted = step is None or step.ordinal == pod.ordinal  # None: not known which one, so it may be any
+        if restarted and pod.ordinal not in down and (stall := find_stall(world, pod)):
+            return stall.hold
+    return None
+
+
+def _why_waiting(pod: Pod) -> str:
+    detail = f": {pod.waiting_message}" if pod.waiting_message else ""
+    return f" ({pod.waiting}{detail})" if pod.waiting else ""

@@ -1,0 +1,92 @@
+"""How a rollout goes: which pod is next, and what to do to it.
+
+The order of things in one pass: a restart under way is waited for; pods that are known to be down go first, in any
+order, since they have nothing to lose; then the highest outdated ordinal. All gates hold before each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.manifests.template import Template
+from slackwater.core.manifests.writes import in_place
+from slackwater.core.rollout.canary import canary_hold
+from slackwater.core.rollout.candidates import known_down, replaceable
+from slackwater.core.rollout.gates import cannot_be_made, first_refusal
+from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import UpdateStrategy, Workload
+from slackwater.core.world.world import World
+
+
+def next_move(world: World, workload: Workload, template: Template) -> Decision:
+    """Choose at most one step. The StatefulSet already holds `template`."""
+    candidates = replaceable(world, workload)
+    down = known_down(world, workload)
+    if hold := _restart_in_hand(world, workload, down):
+        return Decision(world.memory, hold=hold)
+    is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
+    if is_open and not down:
+        return Decision(world.memory, act=_close(world, workload, template))
+    if hold := first_refusal(world, down):
+        return Decision(world.memory, hold=hold)
+    if not candidates:
+        return Decision(world.memory)
+    first_down = reversed(candidates) if workload.in_order else candidates
+    chosen = next((pod for pod in first_down if pod.ordinal in down), candidates[0])
+    memory, hold = canary_hold(world, workload)
+    if hold and chosen.revision != workload.update_revision:
+        return Decision(memory, act=_close(world, workload, template) if is_open else None, hold=hold)
+    if down:
+        return _replace_down_pod(world, workload, template, chosen)
+    act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
+    return Decision(_with_step(world, memory, candidates[0]), act=act)
+
+
+def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> Hold | None:
+    """The StatefulSet controller is free to work on ordinals from the partition up: let it finish."""
+    lowest = 0 if workload.strategy is UpdateStrategy.ON_DELETE else workload.partition
+    for ordinal in range(world.replicas - 1, lowest - 1, -1):
+        pod = world.pod(ordinal)
+        name = f"{workload.name}-{ordinal}"
+        if pod is None and cannot_be_made(world, ordinal, down):
+            continue
+        if pod is None:
+            return Hold(Reason.RESTART_IN_HAND, f"waiting for pod {name} to be made", 1.0)
+        if pod.terminating:
+            return Hold(Reason.RESTART_IN_HAND, f"waiting for the old pod {name} to end", 1.0)
+        # With a pod down, the controller may never get to this one (kubernetes feature MaxUnavailableStatefulSet).
+        waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and not down
+        if waits_for_controller and pod.revision != workload.update_revision:
+            return Hold(Reason.RESTART_IN_HAND, f"waiting for the StatefulSet controller to restart pod {name}", 1.0)
+    return None
+
+
+def _replace_down_pod(world: World, workload: Workload, template: Template, pod: Pod) -> Decision:
+    """First make sure that the pod would come back with the new version, then delete it (F25: nobody else does).
+
+    Not by lowering the partition: the controller may act on that when the pod has recovered and another one is down.
+    """
+    comes_back_new = (
+        workload.strategy is UpdateStrategy.ON_DELETE
+        or workload.current_revision == workload.update_revision
+        or pod.ordinal >= workload.partition
+    )
+    if comes_back_new:
+        act = DeletePod(pod.name, pod.uid, pod.ordinal, "it is down, and its replacement has another version")
+        return Decision(_with_step(world, world.memory, pod), act=act)
+    return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
+
+
+def _close(world: World, workload: Workload, template: Template) -> WriteWorkload:
+    """While it is open, any pod that ends for another reason comes back with the new version."""
+    floor = max((pod.ordinal + 1 for pod in world.outdated), default=0)
+    return in_place(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor)
+
+
+def _with_step(world: World, memory: RolloutMemory, pod: Pod) -> RolloutMemory:
+    before = {member.instance_id: member.member_id for member in world.members_of(pod) if member.instance_id}
+    return replace(memory, step=Step(pod.ordinal, world.now, before))

@@ -1,0 +1,1 @@
+"""What a ConsumerGroup's status says."""

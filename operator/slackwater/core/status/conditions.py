@@ -1,0 +1,246 @@
+"""Conditions: what is so, why, and since when. A pure merge; the transition time moves only when the status does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slackwater.api.annotations import PAUSE
+from slackwater.api.conditions import ConditionStatus, ConditionType
+from slackwater.api.consumer_group import Membership
+from slackwater.api.timestamps import timestamp
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing, rounded
+from slackwater.core.members.idle import find_idle_pods
+from slackwater.core.members.ownership import find_strangers, name_in_words
+from slackwater.core.members.presence import serves
+from slackwater.core.rollout.scaling import is_held
+from slackwater.core.timeouts.group_settings import timeouts_in_force
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupObservation, Member, Unobserved
+from slackwater.core.world.profile import profile_of
+from slackwater.core.world.world import World
+
+TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    type: ConditionType
+    status: ConditionStatus
+    reason: str
+    message: str = ""
+
+
+def verdicts(world: World, hold: Hold | None, refusal: Hold | None = None) -> tuple[Verdict, ...]:
+    """Every condition of the group, always all of them, so that an absent one never has to be interpreted."""
+    return (
+        _ready(world),
+        _progressing(world),
+        _group_stable(world),
+        _rollout_gated(world, hold),
+        _protocol_upgrade(world, hold, refusal),
+        _static_membership(world),
+        _oversized(world),
+        _timeouts_clamped(world),
+        _lagging(world),
+        _paused(world),
+        _scaling_held(world),
+        degraded(world, hold),
+    )
+
+
+def merge(
+    before: Iterable[Mapping[str, Any]], now: Iterable[Verdict], at: float, generation: int
+) -> list[dict[str, Any]]:
+    """Conditions as they stand in a status. `at`: seconds since the epoch."""
+    known = {condition["type"]: condition for condition in before}
+    merged = []
+    for verdict in now:
+        old = known.get(verdict.type)
+        same = old is not None and old["status"] == verdict.status
+        since = old["lastTransitionTime"] if old is not None and same else timestamp(int(at))
+        merged.append(
+            {
+                "type": verdict.type.value,
+                "status": verdict.status.value,
+                "reason": str(verdict.reason),
+                "message": verdict.message,
+                "lastTransitionTime": since,
+                "observedGeneration": generation,
+            }
+        )
+    return merged
+
+
+def _ready(world: World) -> Verdict:
+    kind = ConditionType.READY
+    down = [world.pod_name(o) for o in range(world.replicas) if not _is_ready(world, o)]
+    if down:
+        return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {listing(down)}")
+    if isinstance(world.kafka, Unobserved):
+        return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
+    out = [pod.name for pod in world.wanted_pods if not serves(world, pod)]
+    if out:
+        return Verdict(kind, FALSE, Reason.MEMBER_MISSING, f"Ready, but not known to be in the group: {listing(out)}")
+    return Verdict(kind, TRUE, Reason.AS_WANTED, "every pod is Ready and in the group")
+
+
+def _is_ready(world: World, ordinal: int) -> bool:
+    pod = world.pod(ordinal)
+    return pod is not None and pod.ready and not pod.terminating
+
+
+def _progressing(world: World) -> Verdict:
+    kind, memory = ConditionType.PROGRESSING, world.memory
+    if memory.phase is RolloutPhase.PROGRESSING:
+        return Verdict(kind, TRUE, Reason.PROGRESSING, f"rolling out version {memory.target_hash}")
+    if memory.phase is RolloutPhase.ROLLING_BACK:
+        return Verdict(kind, TRUE, Reason.ROLLING_BACK, f"going back to {memory.last_good_hash}: {memory.message}")
+    if memory.phase is RolloutPhase.FAILED:
+        return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, memory.message)
+    if memory.phase is RolloutPhase.ROLLED_BACK:
+        return Verdict(kind, FALSE, Reason.ROLLED_BACK, f"{memory.target_hash} was given up: {memory.message}")
+    if memory.phase is RolloutPhase.COMPLETE:
+        return Verdict(kind, FALSE, Reason.ROLLOUT_COMPLETE, f"every pod runs version {memory.target_hash}")
+    return Verdict(kind, FALSE, Reason.NOT_ROLLING, "nothing was rolled out yet")
+
+
+def _group_stable(world: World) -> Verdict:
+    kind, kafka = ConditionType.GROUP_STABLE, world.kafka
+    if isinstance(kafka, Unobserved):
+        return Verdict(kind, UNKNOWN, kafka.reason, kafka.message)
+    if kafka.calm:
+        return Verdict(kind, TRUE, Reason.STABLE, "the group is Stable")
+    return Verdict(kind, FALSE, Reason.GROUP_REBALANCING, f"the group is {kafka.state}")
+
+
+def _rollout_gated(world: World, hold: Hold | None) -> Verdict:
+    kind = ConditionType.ROLLOUT_GATED
+    if hold is not None:
+        return Verdict(kind, TRUE, hold.reason, hold.message)
+    if world.memory.phase.under_way:
+        return Verdict(kind, FALSE, Reason.GATES_HOLD, "all gates hold")
+    return Verdict(kind, FALSE, Reason.NOT_ROLLING, "there is nothing to roll out")
+
+
+def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> Verdict:
+    kind, upgrade = ConditionType.PROTOCOL_UPGRADE, world.memory.upgrade
+    if refusal is not None:
+        return Verdict(kind, FALSE, refusal.reason, refusal.message)
+    if upgrade is None:
+        return _between_upgrades(world)
+    step = f"step {upgrade.step} of {len(upgrade.path)}"
+    what = f"{upgrade.behind.words} to {upgrade.here.words}, {step} of {upgrade.strategy}"
+    if world.memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
+        way_out = "annotate retry to try the step again, apply a template that works, or set protocol.target back"
+        return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, f"{what} failed: {world.memory.message}; {way_out}")
+    waits = f"; waiting: {hold.message}" if hold is not None else ""
+    return Verdict(kind, TRUE, Reason.UPGRADING, f"{what}{waits}")
+
+
+def _between_upgrades(world: World) -> Verdict:
+    """A step that was undone leaves its pods where it began, which may be on the way only to what is asked for."""
+    kind, target, has = ConditionType.PROTOCOL_UPGRADE, world.group.spec.protocol.target, world.memory.protocol
+    if target is None or profile_of(target) is has:
+        return Verdict(kind, FALSE, Reason.PROTOCOL_AS_WANTED, "")
+    return Verdict(kind, TRUE, Reason.UPGRADING, f"{has.words} to {profile_of(target).words}: about to begin")
+
+
+def _timeouts_clamped(world: World) -> Verdict:
+    kind, timeouts = ConditionType.TIMEOUTS_CLAMPED, timeouts_in_force(world)
+    clamped = [
+        f"{t.name} {t.asked_ms / 1000:g}s is outside of what the brokers allow"
+        f" ({t.bounds.min_ms / 1000:g}s to {t.bounds.max_ms / 1000:g}s), so it is {t.set_ms / 1000:g}s"
+        for t in timeouts
+        if t.clamped and t.bounds is not None
+    ]
+    if clamped:
+        return Verdict(kind, TRUE, Reason.CLAMPED, "; ".join(clamped))
+    if world.broker is None or world.broker.problem:
+        why = world.broker.problem if world.broker is not None else "the brokers have not told yet what they allow"
+        return Verdict(kind, UNKNOWN, Reason.BOUNDS_UNKNOWN, why)
+    return Verdict(kind, FALSE, Reason.WITHIN_BOUNDS, "")
+
+
+def _static_membership(world: World) -> Verdict:
+    kind = ConditionType.STATIC_MEMBERSHIP
+    if world.group.spec.membership is Membership.STATIC:
+        return Verdict(kind, TRUE, Reason.STATIC_MEMBERS, "members keep their partitions over a restart")
+    return Verdict(kind, FALSE, Reason.DYNAMIC_MEMBERS, "members leave and join: each restart costs two rebalances")
+
+
+def _oversized(world: World) -> Verdict:
+    kind = ConditionType.OVERSIZED
+    members = world.replicas * world.group.spec.members_per_pod
+    if isinstance(world.kafka, Unobserved):
+        return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
+    partitions = len(world.kafka.partitions)
+    if members <= partitions:
+        return Verdict(kind, FALSE, Reason.EVERY_MEMBER_HAS_WORK, f"{members} members for {partitions} partitions")
+    message = f"{members} members for {partitions} partitions: {members - partitions} of them own nothing"
+    return Verdict(kind, TRUE, Reason.MORE_MEMBERS_THAN_PARTITIONS, message)
+
+
+def _lagging(world: World) -> Verdict:
+    kind, kafka, bound = ConditionType.LAGGING, world.kafka, world.group.spec.rollout.max_lag
+    if not isinstance(kafka, GroupObservation) or kafka.lag is None:
+        return Verdict(kind, UNKNOWN, Reason.LAG_UNKNOWN, "the lag could not be read")
+    if bound is None or bound.absolute is None or kafka.lag <= bound.absolute:
+        return Verdict(kind, FALSE, Reason.WITHIN_BOUND, "")
+    message = f"about {rounded(kafka.lag)} records behind, more than maxLag.absolute {bound.absolute}"
+    return Verdict(kind, TRUE, Reason.LAG_ABOVE_GATE, message)
+
+
+def _paused(world: World) -> Verdict:
+    if PAUSE in world.group.metadata.annotations:
+        return Verdict(ConditionType.PAUSED, TRUE, Reason.PAUSED, f"to go on, remove the annotation {PAUSE}")
+    return Verdict(ConditionType.PAUSED, FALSE, Reason.NOT_PAUSED, "")
+
+
+def _scaling_held(world: World) -> Verdict:
+    kind = ConditionType.SCALING_HELD
+    if not is_held(world, world.memory):
+        return Verdict(kind, FALSE, Reason.AS_WANTED, "")
+    message = (
+        f"spec.replicas is {world.group.spec.replicas} by now; the rollout goes on with {world.replicas},"
+        " and the number changes when that is over or stands still: pausing it makes it do so"
+    )
+    return Verdict(kind, TRUE, Reason.ROLLOUT_UNDER_WAY, message)
+
+
+_DEGRADING = (
+    Reason.CLUSTER_REFUSED,
+    Reason.FOREIGN_STATEFUL_SET,
+    Reason.LAST_GOOD_UNKNOWN,
+    Reason.CONNECTION_MISSING,
+    Reason.CONNECTION_INVALID,
+    Reason.NOT_AUTHORIZED,
+    Reason.DUPLICATE_INSTANCE_ID,
+    Reason.FOREIGN_MEMBERS,
+)
+
+
+def degraded(world: World, hold: Hold | None) -> Verdict:
+    """Something is wrong that does not mend itself."""
+    kind, memory = ConditionType.DEGRADED, world.memory
+    if hold is not None and hold.reason in _DEGRADING:
+        return Verdict(kind, TRUE, hold.reason, hold.message)
+    if memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
+        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, memory.message)
+    if idle := find_idle_pods(world):
+        message = f"{listing(pod.name for pod in idle)} own nothing, while partitions have no live owner"
+        return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
+    if strangers := _uninvited(world):
+        who = listing(name_in_words(member) for member in strangers)
+        message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
+        return Verdict(kind, TRUE, Reason.FOREIGN_MEMBERS, message)
+    return Verdict(kind, FALSE, Reason.AS_WANTED, "")
+
+
+def _uninvited(world: World) -> tuple[Member, ...]:
+    """Of a group with dynamic members it is not known: those of pods that have just died look the same."""
+    if not isinstance(world.kafka, GroupObservation) or world.group.spec.membership is not Membership.STATIC:
+        return ()
+    return find_strangers(world, world.kafka)

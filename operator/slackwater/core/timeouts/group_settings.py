@@ -1,0 +1,81 @@
+"""Session and heartbeat of a group's members: what the spec asks for, held within what the brokers allow (F22, F23).
+
+Classic members have them in their pods; under KIP-848 they are settings of the group, and no pod restarts for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.timeouts.classic import within
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
+
+SESSION: Final = "consumer.session.timeout.ms"
+HEARTBEAT: Final = "consumer.heartbeat.interval.ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Timeout:
+    """One timeout, as asked for and as it is set, in milliseconds."""
+
+    name: str
+    asked_ms: int
+    set_ms: int
+    bounds: Bounds | None
+
+    @property
+    def clamped(self) -> bool:
+        return self.asked_ms != self.set_ms
+
+
+def binding_bounds(world: World) -> Bounds | None:
+    """What the brokers allow classic sessions to be, where it is known and changes what is asked for."""
+    known = world.broker.classic_session if world.broker is not None else world.memory.session_bounds
+    if world.broker is not None and world.broker.classic_session is None:
+        known = world.memory.session_bounds
+    asked_ms = world.group.spec.timeouts.classic_session_timeout_ms
+    return known if known is not None and known.clamp(asked_ms) != asked_ms else None
+
+
+def timeouts_in_force(world: World) -> tuple[Timeout, ...]:
+    """Those of the protocol that the group is being given."""
+    spec, broker = world.group.spec.timeouts, world.broker
+    if world.memory.protocol is not Profile.CONSUMER:
+        asked_ms, bounds = spec.classic_session_timeout_ms, world.memory.session_bounds
+        return (Timeout("timeouts.session", asked_ms, within(asked_ms, bounds), bounds),)
+    asked = spec.consumer
+    wanted = (
+        ("session", asked.session_timeout_ms if asked else None, broker.consumer_session if broker else None),
+        ("heartbeat", asked.heartbeat_interval_ms if asked else None, broker.consumer_heartbeat if broker else None),
+    )
+    return tuple(
+        Timeout(f"timeouts.consumer.{name}", asked_ms, within(asked_ms, bounds), bounds)
+        for name, asked_ms, bounds in wanted
+        if asked_ms is not None
+    )
+
+
+def change_due(world: World) -> AlterGroupSettings | None:
+    """What is not yet as it should be in Kafka; None while that, or what the brokers allow, is not known."""
+    kafka = world.kafka
+    known = isinstance(kafka, GroupObservation) and kafka.settings is not None and world.broker is not None
+    if world.memory.protocol is not Profile.CONSUMER or not known:
+        return None
+    assert isinstance(kafka, GroupObservation) and kafka.settings is not None
+    wanted = settings_wanted(world)
+    changed: dict[str, str | None] = {n: value for n, value in wanted.items() if kafka.settings.get(n) != value}
+    stale = [name for name in world.memory.group_settings if name not in wanted and name in kafka.settings]
+    changed |= dict.fromkeys(stale)
+    return AlterGroupSettings(changed) if changed else None
+
+
+def settings_wanted(world: World) -> Mapping[str, str]:
+    """The group's own settings by Kafka's names; those that the spec leaves out are left to the brokers."""
+    names = {"timeouts.consumer.session": SESSION, "timeouts.consumer.heartbeat": HEARTBEAT}
+    return {names[each.name]: str(each.set_ms) for each in timeouts_in_force(world) if each.name in names}

@@ -1,0 +1,197 @@
+"""Is a recommendation fit to be applied, and what would it change? What is not fit is shown, with the reason.
+
+Three things keep timeouts from going back and forth with every new recommendation: a value changes only when it lies
+outside of what is recommended by now, and by a tenth at least; and the first turn of direction that the operator makes
+on its own is also the last one, until a person approves another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts.in_force import asked, in_force
+from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.memory import RolloutMemory, Tuning
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.settings import HEARTBEAT_OF, Setting, Values
+from slackwater.core.world.world import World
+
+STALE_AFTER_S: Final = 14 * 86_400.0
+CLOCKS_DIFFER_S: Final = 300.0
+LEAST_CHANGE: Final = 0.1
+"""Of the value in force. A smaller change is not worth a restart, and next week's recommendation may take it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`values`: what applying it would set anew; empty when nothing, for the `reason` given."""
+
+    reason: Reason
+    message: str
+    values: Values = field(default_factory=dict)
+    turns: frozenset[Setting] = frozenset()
+    """Those of `values` that go back the way they came."""
+
+
+def judge(world: World, memory: RolloutMemory, *, approved: bool = False) -> Judgement | None:
+    """None where there is no recommendation. `approved`: a person asks, who may turn it as often as they like."""
+    advice = world.advice
+    if advice is None:
+        return None
+    if unfit := _unfit(world, memory, advice):
+        return unfit
+    failed_as_of = memory.tuning.failed_as_of
+    if failed_as_of is not None and advice.as_of <= failed_as_of and not approved:
+        message = "a version with it failed: approve it to try again, or wait for the next recommendation"
+        return Judgement(Reason.RECOMMENDATION_FAILED, message)
+    wanted = ranges_by_setting(advice, memory.protocol)
+    if impossible := _impossible(world, memory, wanted):
+        return impossible
+    changes = _changes(world, memory.tuning, wanted)
+    if not changes:
+        return Judgement(Reason.AS_RECOMMENDED, "what is set does about as well as what is recommended")
+    turns = frozenset(setting for setting in changes if _turns(world, memory.tuning, setting, changes[setting]))
+    again = sorted(turn for turn in turns if turn in memory.tuning.turned)
+    if again and not approved:
+        message = f"recommendations for {again[0]} go back and forth: look at the report, and approve one of them"
+        return Judgement(Reason.RECOMMENDATIONS_DISAGREE, message)
+    listed = ", ".join(f"{setting} {setting.in_words(value)}" for setting, value in changes.items())
+    return Judgement(Reason.RECOMMENDED, listed, changes, turns)
+
+
+def ranges_by_setting(advice: Advice, profile: Profile) -> Mapping[Setting, Range]:
+    """What is recommended, for the settings that members with this profile have."""
+    consumer = profile is Profile.CONSUMER
+    settings = {
+        Subject.SESSION: Setting.CONSUMER_SESSION if consumer else Setting.SESSION,
+        Subject.HEARTBEAT: Setting.CONSUMER_HEARTBEAT if consumer else Setting.HEARTBEAT,
+        Subject.MAX_POLL_INTERVAL: Setting.MAX_POLL_INTERVAL,
+        Subject.MAX_POLL_RECORDS: Setting.MAX_POLL_RECORDS,
+    }
+    return {settings[subject]: recommended for subject, recommended in advice.ranges.items()}
+
+
+def adopted(tuning: Tuning, judgement: Judgement, advice: Advice, values: Values, in_force_now: Values) -> Tuning:
+    """The tuning after `values`, some or all of the judgement's, were taken over."""
+    came_from = {setting: in_force_now[setting] for setting in values}
+    return replace(
+        tuning,
+        values={**tuning.values, **values},
+        as_of=advice.as_of,
+        came_from={**tuning.came_from, **came_from},
+        turned=tuple(sorted({*tuning.turned, *(judgement.turns & values.keys())})),
+    )
+
+
+def _unfit(world: World, memory: RolloutMemory, advice: Advice) -> Judgement | None:
+    if advice.status is not AdviceStatus.RECOMMENDED:
+        return Judgement(_STATUS_REASONS[advice.status], advice.why)
+    if advice.group_id != world.group.group_id:
+        return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, f"it was made for the group {advice.group_id}")
+    if advice.as_of > world.now + CLOCKS_DIFFER_S:
+        message = "it is from the future: a clock is wrong, here or at the pipeline"
+        return Judgement(Reason.RECOMMENDATION_STALE, message)
+    if world.now - advice.as_of > STALE_AFTER_S:
+        days = (world.now - advice.as_of) / 86_400
+        return Judgement(Reason.RECOMMENDATION_STALE, f"its history ends {days:.0f} days ago: run the pipeline again")
+    if advice.generation != world.group.metadata.generation:
+        message = "the spec has changed since: the next run of the pipeline knows the new one"
+        return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, message)
+    consumer = memory.protocol is Profile.CONSUMER
+    if advice.consumer_protocol is not None and advice.consumer_protocol is not consumer:
+        return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, "the group rebalances by another protocol by now")
+    return None
+
+
+_STATUS_REASONS: Final = {
+    AdviceStatus.KEEP_TODAY: Reason.AS_RECOMMENDED,
+    AdviceStatus.NOT_ENOUGH_DATA: Reason.NOT_ENOUGH_DATA,
+    AdviceStatus.INFEASIBLE: Reason.OBJECTIVE_INFEASIBLE,
+}
+
+
+def _impossible(world: World, memory: RolloutMemory, wanted: Mapping[Setting, Range]) -> Judgement | None:
+    """A value that the brokers would refuse, or that does not go together with what the spec says itself."""
+    for setting, recommended in wanted.items():
+        bounds, value = _bounds(world, setting), recommended.target
+        if bounds is None and setting in _BOUNDED:
+            return Judgement(Reason.BOUNDS_UNKNOWN, "the brokers have not told yet what they allow")
+        if bounds is not None and bounds.clamp(value) != value:
+            allowed = f"{setting.in_words(bounds.min_ms)} to {setting.in_words(bounds.max_ms)}"
+            message = f"{setting} {setting.in_words(value)} is outside of what the brokers allow, {allowed}"
+            return Judgement(Reason.RECOMMENDATION_OUT_OF_BOUNDS, message)
+    said = asked(world.group.spec.timeouts)
+    targets = {setting: recommended.target for setting, recommended in wanted.items()}
+    after = {**in_force(world.group.spec.timeouts, memory.tuning.values), **targets, **said}
+    for session, heartbeat in HEARTBEAT_OF.items():
+        chosen = session in wanted and session not in said and heartbeat in said
+        if chosen and 3 * after[heartbeat] > after[session]:
+            message = f"{session} {session.in_words(after[session])} leaves no room for three heartbeats of the spec's"
+            return Judgement(Reason.RECOMMENDATION_OUT_OF_BOUNDS, message)
+    if memory.protocol is not Profile.CONSUMER and after[Setting.SESSION] > after[Setting.MAX_POLL_INTERVAL]:
+        words = Setting.SESSION.in_words(after[Setting.SESSION])
+        message = f"session {words} would be longer than maxPollInterval, and clients would not start"
+        return Judgement(Reason.RECOMMENDATION_OUT_OF_BOUNDS, message)
+    return None
+
+
+_BOUNDED: Final = (Setting.SESSION, Setting.CONSUMER_SESSION, Setting.CONSUMER_HEARTBEAT)
+
+
+def _bounds(world: World, setting: Setting) -> Bounds | None:
+    broker = world.broker
+    if broker is None:
+        return None
+    known = {
+        Setting.SESSION: broker.classic_session,
+        Setting.CONSUMER_SESSION: broker.consumer_session,
+        Setting.CONSUMER_HEARTBEAT: broker.consumer_heartbeat,
+    }
+    return known.get(setting)
+
+
+def _changes(world: World, tuning: Tuning, wanted: Mapping[Setting, Range]) -> Values:
+    said, now = asked(world.group.spec.timeouts), values_now(world, tuning)
+    changes = {
+        setting: recommended.target
+        for setting, recommended in wanted.items()
+        if setting not in said and _is_worth_it(now[setting], recommended)
+    }
+    # A session and its heartbeat are one choice (F7): the heartbeat that was right for the old session may not fit.
+    free = wanted.keys() - said.keys()
+    pairs = {beat: wanted[beat].target for session, beat in HEARTBEAT_OF.items() if session in changes and beat in free}
+    return {setting: value for setting, value in {**changes, **pairs}.items() if value != now[setting]}
+
+
+def _is_worth_it(now: int, recommended: Range) -> bool:
+    does_as_well = recommended.lower <= now <= recommended.upper
+    return not does_as_well and abs(recommended.target - now) > LEAST_CHANGE * now
+
+
+def _turns(world: World, tuning: Tuning, setting: Setting, value: int) -> bool:
+    """Whether it goes back the way that it came by when it was adopted."""
+    if setting not in tuning.values or setting not in tuning.came_from:
+        return False
+    now = values_now(world, tuning)[setting]
+    return (value > now) is not (now > tuning.came_from[setting])
+
+
+def values_now(world: World, tuning: Tuning) -> Values:
+    """What members are given, a KIP-848 group's as Kafka has it where the group has settings of its own."""
+    given = dict(in_force(world.group.spec.timeouts, tuning.values))
+    settings = world.kafka.settings if isinstance(world.kafka, GroupObservation) else None
+    for setting, name in _NAMES_IN_KAFKA.items():
+        if settings is not None and name in settings and setting not in tuning.values:
+            given[setting] = int(settings[name])
+    return given
+
+
+_NAMES_IN_KAFKA: Final = {
+    Setting.CONSUMER_SESSION: "consumer.session.timeout.ms",
+    Setting.CONSUMER_HEARTBEAT: "consumer.heartbeat.interval.ms",
+}

@@ -1,0 +1,7 @@
+"""What a decision may look at: values that the shell gathers. Nothing here judges.
+
+`world` holds it all together. `observation` is one look at the group in Kafka, `history` what follows from many,
+`broker` what the brokers can do, `pods` and `workload` what Kubernetes has, `two_sets` the two StatefulSets of a warm
+rollout, `memory` what survives a crash (`status.rollout`), `advice` the newest recommendation. `identity`, `profile`
+and `settings` are the vocabularies. `recording` writes a world to a file and reads it again.
+"""

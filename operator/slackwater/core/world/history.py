@@ -1,0 +1,160 @@
+"""What a row of observations of one group tells that a single one cannot.
+
+A fold: `advance(history, observation)` returns the next history. It lives in memory only. After a restart of the
+operator it begins anew, which makes the operator wait longer, never act sooner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from slackwater.core.world.observation import GroupObservation, TopicPartition
+
+TAKEOVERS_KEPT: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSighting:
+    """The member that holds an instance id (or, for dynamic members, a member id), and since when we know it."""
+
+    member_id: str
+    since: float
+    """When we first looked and saw it. It may have come a moment later, while that look was under way."""
+    absent_at: float | None
+    """The last moment at which we saw it *not* there; None when it was there at our first look: its age is unknown."""
+    assignment: frozenset[TopicPartition] = frozenset()
+    assigned_since: float = 0.0
+    """When we first saw it with this assignment: commits from before that may be another member's."""
+    takeovers: tuple[float, ...] = ()
+    """The last times at which we saw the instance id change hands, oldest first."""
+    there_by: float | None = None
+    """When the second look that saw it began: by then it was there for certain; None before that look."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHistory:
+    watched_since: float | None = None
+    """The first observation of the unbroken row that leads to the newest one; None while there is none."""
+    observed_at: float | None = None
+    """The newest observation folded in."""
+    disturbed: tuple[float, float] | None = None
+    """The looks before and after the last time that the group came to a coordinator anew, which gives every member,
+    dead ones too, a whole session more; None: not while we watched."""
+    coordinator: int | None = None
+    unchanged_since: float | None = None
+    """Since when state, members and assignments have been the same; None before the first observation."""
+    fingerprint: tuple[object, ...] = ()
+    members: Mapping[str, MemberSighting] = field(default_factory=dict)
+    """By instance id, or by member id for dynamic members."""
+    departures: Mapping[str, float] = field(default_factory=dict)
+    """When a member that is gone was first seen missing, by the same keys as `members`."""
+    committed: Mapping[TopicPartition, int] = field(default_factory=dict)
+    commit_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """A moment after which a partition's committed offset grew: that of the observation before the one that saw it."""
+    end: Mapping[TopicPartition, int] = field(default_factory=dict)
+    end_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """The same for the end of the partition's log."""
+    unread_since: Mapping[TopicPartition, float] = field(default_factory=dict)
+    """When we first saw records arrive after the last move of a partition's committed offset."""
+
+    def calm_for(self, observation: GroupObservation) -> float:
+        """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
+        if self.unchanged_since is None or not observation.calm:
+            return 0.0
+        return max(0.0, observation.observed_at - self.unchanged_since)
+
+
+def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistory:
+    """Fold one more observation in. Observations that are not newer than the last one change nothing."""
+    if history.observed_at is not None and observation.observed_at <= history.observed_at:
+        return history
+    fingerprint = _fingerprint(observation)
+    unchanged = history.unchanged_since is not None and fingerprint == history.fingerprint
+    committed = {p: o.committed for p, o in observation.offsets.items() if o.committed is not None}
+    end = {p: o.end for p, o in observation.offsets.items() if o.end is not None}
+    members = _sightings(history, observation)
+    return GroupHistory(
+        watched_since=observation.observed_at if history.watched_since is None else history.watched_since,
+        observed_at=observation.observed_at,
+        disturbed=_disturbed(history, observation),
+        coordinator=observation.coordinator,
+        unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
+        fingerprint=fingerprint,
+        members=members,
+        departures=_departures(history, members, observation.observed_at),
+        committed=committed,
+        commit_moved_after=_moved(history.committed, committed, history.commit_moved_after, history.observed_at),
+        end=end,
+        end_moved_after=_moved(history.end, end, history.end_moved_after, history.observed_at),
+        unread_since=_unread(history, committed, end, observation.observed_at),
+    )
+
+
+def interrupted(history: GroupHistory) -> GroupHistory:
+    """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown anew."""
+    return replace(history, unchanged_since=None, watched_since=None)
+
+
+def _disturbed(history: GroupHistory, observation: GroupObservation) -> tuple[float, float] | None:
+    if history.observed_at is None:
+        return None
+    out_of_sight = history.watched_since is None
+    if out_of_sight or history.coordinator != observation.coordinator:
+        return (history.observed_at, observation.observed_at)
+    return history.disturbed
+
+
+def _fingerprint(observation: GroupObservation) -> tuple[object, ...]:
+    members = sorted(
+        (m.instance_id or "", m.member_id, m.epoch or 0, tuple(sorted(m.assignment))) for m in observation.members
+    )
+    return (observation.state, observation.type, observation.epoch, tuple(members))
+
+
+def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str, MemberSighting]:
+    sightings: dict[str, MemberSighting] = {}
+    for member in observation.members:
+        key = member.instance_id or member.member_id
+        known = history.members.get(key)
+        at, assignment = observation.observed_at, member.assignment
+        if known is None or known.member_id != member.member_id:
+            takeovers = (*known.takeovers, at)[-TAKEOVERS_KEPT:] if known is not None else ()
+            sightings[key] = MemberSighting(member.member_id, at, history.observed_at, assignment, at, takeovers)
+            continue
+        if known.there_by is None:
+            known = replace(known, there_by=at)
+        if known.assignment != assignment:
+            known = replace(known, assignment=assignment, assigned_since=at)
+        sightings[key] = known
+    return sightings
+
+
+def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
+    """Static members only: the ids of dynamic ones never come back, and would pile up here."""
+    gone = {key: history.departures.get(key, at) for key in (*history.departures, *history.members)}
+    static = {key for key, sighting in history.members.items() if sighting.member_id != key} | set(history.departures)
+    return {key: moment for key, moment in gone.items() if key in static and key not in members}
+
+
+def _moved(
+    before: Mapping[TopicPartition, int],
+    now: Mapping[TopicPartition, int],
+    moved_after: Mapping[TopicPartition, float],
+    last_look: float | None,
+) -> dict[TopicPartition, float]:
+    result = {partition: moment for partition, moment in moved_after.items() if partition in now}
+    for partition, offset in now.items():
+        if last_look is not None and partition in before and offset > before[partition]:
+            result[partition] = last_look
+    return result
+
+
+def _unread(
+    history: GroupHistory, committed: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int], at: float
+) -> dict[TopicPartition, float]:
+    read = {p for p, offset in committed.items() if offset > history.committed.get(p, -1)}
+    arrived = {p for p, offset in end.items() if offset > history.end.get(p, offset)}
+    still = {p: moment for p, moment in history.unread_since.items() if p in end}
+    return {p: moment for p, moment in (dict.fromkeys(arrived, at) | still).items() if p not in read}

@@ -1,0 +1,282 @@
+"""What the operator must remember across a crash: `status.rollout`, as a value.
+
+Written to the API server before the act that it stands for. Everything else is read from the cluster and from Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.alias_generators import to_camel
+
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.timestamps import Moment
+from slackwater.core.world.broker import Bounds
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.settings import Setting
+
+_WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+
+class RolloutPhase(StrEnum):
+    NONE = "None"
+    """Nothing was ever rolled out."""
+    PROGRESSING = "Progressing"
+    COMPLETE = "Complete"
+    FAILED = "Failed"
+    """Stopped: nothing moves until `retry`, `abort` or another template."""
+    ROLLING_BACK = "RollingBack"
+    ROLLED_BACK = "RolledBack"
+
+    @property
+    def under_way(self) -> bool:
+        return self in (RolloutPhase.PROGRESSING, RolloutPhase.ROLLING_BACK)
+
+    @property
+    def at_rest(self) -> bool:
+        """No rollout is under way, and none has failed or gone back."""
+        return self in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
+
+    @property
+    def goes_back(self) -> bool:
+        return self in (RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The restart in hand, or the last one."""
+
+    __pydantic_config__ = _WIRE
+
+    ordinal: int
+    started_at: Moment
+    members_before: Mapping[str, str] = field(default_factory=dict)
+    """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
+    made: bool = False
+    """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """The ordinal that is being handed over from one StatefulSet's pod to the other's, or was last."""
+
+    __pydantic_config__ = _WIRE
+
+    ordinal: int
+    to: str
+    """Name of the StatefulSet whose pod is to have it."""
+    started_at: Moment
+    before: Mapping[str, str] = field(default_factory=dict)
+    """Instance id → member id of the pod that had it."""
+    holder_uid: str = ""
+    """Of that pod, and of the run of its container: unchanged, nobody but its replacement can have joined."""
+    holder_started_at: Moment | None = None
+    holder_restarts: int = 0
+    holder_down: bool = False
+    """That pod was known not to work: there is nothing to lose."""
+    after: Mapping[str, str] = field(default_factory=dict)
+    """Instance id → member id with which the replacement was seen to take over; empty until then."""
+    undone: bool = False
+    """The replacement was removed again, before it had taken over."""
+    over: bool = False
+    """One of the two pods has ended since."""
+    alone_since: Moment | None = None
+    """When that was last so: an id that was held before may have been the other one's."""
+    fenced: int = 0
+    """How often in this rollout the replaced process came back and fenced its replacement."""
+    cold: bool = False
+    """There was no room for a pod more: in this rollout, old pods are given up first."""
+    version: str = ""
+    """Hash of the template that the replacement is made with."""
+    running_since: Moment | None = None
+    """When its container was first seen to run; None: not in time."""
+    joined_after_s: tuple[float, ...] = ()
+    """How long the replacements of that version before it took from there to their join."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canary:
+    __pydantic_config__ = _WIRE
+
+    index: int
+    """Which of the spec's canary steps is held."""
+    held_since: Moment
+    passed: bool = False
+    """Its hold is over, by time or by `promote`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The way to another protocol that the group is on."""
+
+    __pydantic_config__ = _WIRE
+
+    origin: Profile
+    """What the pods had when it began."""
+    strategy: StrategyName
+    path: tuple[Profile, ...]
+    """The profiles to go through, in order; the last is where it leads."""
+    step: int = 1
+    """Which of them the pods are being taken to, counted from 1; they have that one and the one before it."""
+    returning: bool = False
+    """The step is being undone, because somebody changed the target in the middle of it."""
+    started_at: Moment | None = None
+
+    @property
+    def target(self) -> Profile:
+        return self.path[-1]
+
+    @property
+    def here(self) -> Profile:
+        """What the pods are being given."""
+        return self.path[self.step - 1]
+
+    @property
+    def behind(self) -> Profile:
+        """What they had before this step."""
+        return self.path[self.step - 2] if self.step > 1 else self.origin
+
+    @property
+    def drains(self) -> bool:
+        """Nobody may be in the group while its pods change from one profile to the other."""
+        return self.strategy is StrategyName.DRAIN_CUTOVER
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A dead member whose instance id was given free, so that its successor can join (F13)."""
+
+    __pydantic_config__ = _WIRE
+
+    member_id: str
+    released_at: Moment
+    restarted: bool = False
+    """The pod was restarted since, because its process had met the fatal error before."""
+    tries: int = 1
+    """How often it was tried; `released_at` is when it was last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A pod was restarted because its consumer had been refused (F13)."""
+
+    __pydantic_config__ = _WIRE
+
+    restarted_at: Moment
+    times: int = 1
+    """In a row, none long after the one before."""
+    unseen: bool = False
+    """One of them was a last chance, where nobody had seen the refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who held an instance id last, in a KIP-848 group: what proves a death must outlast a restart of the operator."""
+
+    __pydantic_config__ = _WIRE
+
+    member_id: str
+    there_by: Moment
+    """It was in the group by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Recommended timeouts that the operator took over, or will; in milliseconds, or records."""
+
+    __pydantic_config__ = _WIRE
+
+    values: Mapping[Setting, int] = field(default_factory=dict)
+    """In force where the spec says nothing itself."""
+    as_of: Moment | None = None
+    """Of the recommendation that they came from last."""
+    came_from: Mapping[Setting, int] = field(default_factory=dict)
+    """What was in force before each of them."""
+    turned: tuple[Setting, ...] = ()
+    """Those that went back the way they came once: the operator does not do it a second time on its own."""
+    queued: Mapping[Setting, int] = field(default_factory=dict)
+    """To come with the next rollout."""
+    queued_as_of: Moment | None = None
+    good: Mapping[Setting, int] = field(default_factory=dict)
+    """What the last good version has."""
+    failed_as_of: Moment | None = None
+    """A version with what was recommended then failed; it is not tried again unless a person approves it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutMemory:
+    __pydantic_config__ = _WIRE
+
+    phase: RolloutPhase = RolloutPhase.NONE
+    target_hash: str = ""
+    """Template hash of what the spec last asked for."""
+    last_good_revision: str = ""
+    """Name of the ControllerRevision that last served the whole group; where a rollback goes."""
+    last_good_hash: str = ""
+    failed_hash: str = ""
+    """A template that failed or was aborted; it is not tried again until `retry` or a change of the template."""
+    started_at: Moment | None = None
+    retried_at: Moment | None = None
+    """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
+    lag_before: int | None = None
+    """Records behind when the rollout began, for `maxLag.growth`."""
+    session_timeout_ms: int = 0
+    """The longest classic session timeout that a pod of this rollout may still run with."""
+    replicas: int | None = None
+    """How many pods the rollout under way goes on with, whatever is asked for meanwhile."""
+    protocol: Profile = Profile.OWN_CHOICE
+    """The profile that pods are given now."""
+    upgrade: Upgrade | None = None
+    """The way to another protocol, while the group is on one."""
+    ids_given: int = 0
+    """Instance ids of ordinals below this were given by the operator, and no others."""
+    session_bounds: Bounds | None = None
+    """What the brokers allow classic sessions to be, while it binds: remembered, so that a broker that cannot be asked
+    never changes a template."""
+    group_settings: Mapping[str, str] = field(default_factory=dict)
+    """The group's own settings in Kafka that the operator made (F23)."""
+    released: Mapping[str, Release] = field(default_factory=dict)
+    """By instance id."""
+    holders: Mapping[str, Holder] = field(default_factory=dict)
+    """By instance id; of wanted pods only."""
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
+    """By pod name."""
+    removed: Mapping[str, str] = field(default_factory=dict)
+    """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
+    tuning: Tuning = field(default_factory=Tuning)
+    step: Step | None = None
+    handover: Handover | None = None
+    canary: Canary | None = None
+    message: str = ""
+    """Why it failed or went back, for people."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Command annotation → the token obeyed last. Stands in `status.commands`."""
+
+    def replicas_of(self, asked: int) -> int:
+        """How many pods there are to be now, where so many are asked for."""
+        return asked if self.replicas is None or not self.phase.under_way else self.replicas
+
+
+_CODEC = TypeAdapter(RolloutMemory)
+
+
+def read_memory(status: Mapping[str, Any]) -> RolloutMemory:
+    """From a ConsumerGroup's status; an object that was never worked on gives an empty memory. Raises InvalidSpec."""
+    written = {**(status.get("rollout") or {}), "commands": status.get("commands") or {}}
+    try:
+        return _CODEC.validate_python(written)
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        sentence = f"status.rollout cannot be read, as if a newer slackwater had written it ({problems}): run that one."
+        raise InvalidSpec("The ConsumerGroup's status", (sentence,)) from error
+
+
+def write_memory(memory: RolloutMemory) -> dict[str, Any]:
+    """As it stands in `status.rollout`; absent values are left out."""
+    written: dict[str, Any] = _CODEC.dump_python(memory, mode="json", by_alias=True, exclude_defaults=True)
+    written.pop("commands", None)
+    return {**written, "phase": memory.phase.value}

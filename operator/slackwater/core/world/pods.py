@@ -1,0 +1,36 @@
+"""A pod as a decision sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slackwater.core.world.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    name: str
+    ordinal: int
+    uid: str
+    revision: str
+    created_at: float
+    ready: bool
+    ready_changed_at: float | None = None
+    started_at: float | None = None
+    """When the consumer's container last started, in whole seconds; None while it does not run."""
+    told_running_at: float | None = None
+    """When a watch first told that this container runs, by our own clock; None where no watch has told yet."""
+    restarts: int = 0
+    waiting: str = ""
+    """The kubelet's or the scheduler's reason, for example `CrashLoopBackOff`, `ImagePullBackOff`, `Unschedulable`."""
+    waiting_message: str = ""
+    terminating: bool = False
+    address: str = ""
+    ended_at: float | None = None
+    """When the consumer's container last ended; None when it never has."""
+    last_run_started_at: float | None = None
+    """When the run that ended then had started."""
+    protocol: Profile = Profile.OWN_CHOICE
+    """The profile that it was made with."""
+    workload: str = ""
+    """Name of the StatefulSet that controls it."""

@@ -1,0 +1,90 @@
+"""A StatefulSet as a decision sees it, and two of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from slackwater.core.world.pods import Pod
+
+
+class UpdateStrategy(StrEnum):
+    """Kubernetes' own words for a StatefulSet's update strategy."""
+
+    ROLLING_UPDATE = "RollingUpdate"
+    ON_DELETE = "OnDelete"
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The group's StatefulSet."""
+
+    name: str
+    uid: str
+    resource_version: str
+    generation: int
+    observed_generation: int
+    replicas: int
+    partition: int
+    """Pods with a lower ordinal stay where they are; read as 0 under `OnDelete`."""
+    strategy: UpdateStrategy
+    current_revision: str
+    update_revision: str
+    template_hash: str
+    """What the operator last rendered into it; empty when somebody else's template stands there."""
+    owner_uid: str
+    """uid of the controller that owns it; empty when nobody does."""
+    owner: str = ""
+    """Kind and name of that controller."""
+    template: Mapping[str, Any] = field(default_factory=dict)
+    """The pod template that stands in it."""
+    as_written: bool = True
+    """False when its spec may have been changed by somebody else since the operator wrote it."""
+    start: int = 0
+    """Its lowest ordinal; `replicas` counts from there."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """What nobody can change any more in its spec; an adopted one may have it otherwise than we would."""
+    created_at: float = 0.0
+
+    @property
+    def in_order(self) -> bool:
+        """OrderedReady, as an adopted one may be: it makes no pod while one with a lower ordinal is not Ready."""
+        return self.fixed.get("podManagementPolicy") == "OrderedReady"
+
+    @property
+    def end(self) -> int:
+        """The first ordinal above its own."""
+        return self.start + self.replicas
+
+    @property
+    def ordinals(self) -> range:
+        return range(self.start, self.end)
+
+    @property
+    def settled(self) -> bool:
+        """The StatefulSet controller has read the last change, so that `update_revision` means today's template."""
+        return self.observed_generation >= self.generation
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Two StatefulSets over one range of ordinals, while a warm rollout is under way: `in_use` is the older one."""
+
+    in_use: Workload
+    newcomer: Workload
+    arriving: tuple[Pod, ...] = ()
+    """Pods beside the one that holds their ordinal, to take its place."""
+    leaving: tuple[Pod, ...] = ()
+    """Pods whose ordinal their own StatefulSet has given up, and that have not ended yet."""
+
+    @property
+    def sets(self) -> tuple[Workload, Workload]:
+        return self.in_use, self.newcomer
+
+    def other(self, name: str) -> Workload:
+        return self.newcomer if name == self.in_use.name else self.in_use
+
+    def named(self, name: str) -> Workload:
+        return self.in_use if name == self.in_use.name else self.newcomer

@@ -1,0 +1,170 @@
+"""What is made for a group: the same for the same group, in each library's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.manifests.objects import disruption_budget, headless_service, stateful_set
+from slackwater.core.manifests.template import Template, render_template
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.workload import UpdateStrategy
+from tests.api.manifests import template
+from tests.core.factories import BOOTSTRAP, NAME, UID, group
+
+
+def rendered(of: ConsumerGroup, profile: Profile = Profile.OWN_CHOICE) -> Template:
+    return render_template(of, BOOTSTRAP, profile)
+
+
+def variables(protocol: str = "", **spec: Any) -> dict[str, str | None]:
+    body = rendered(group(**spec), Profile(protocol)).body
+    container = body["spec"]["containers"][0]
+    return {entry["name"]: entry.get("value") for entry in container["env"]}
+
+
+def test_the_same_group_gives_the_same_template() -> None:
+    assert rendered(group()) == rendered(group())
+
+
+def test_what_concerns_no_pod_gives_the_same_template() -> None:
+    plain = rendered(group())
+    for other in (group(replicas=9), group(rollout={"stableFor": "1s"}), group(generation=7, annotations={"x": "y"})):
+        assert rendered(other) == plain
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"timeouts": {"session": "60s"}},
+        {"timeouts": {"maxPollInterval": "10m"}},
+        {"groupId": "another"},
+        {"membership": "Dynamic"},
+        {"template": template(env=("X",))},
+        {"annotations": {RESTART: "1"}},
+    ],
+    ids=str,
+)
+def test_what_concerns_pods_gives_another_template(changed: dict[str, Any]) -> None:
+    assert rendered(group(**changed)).hash != rendered(group()).hash
+
+
+def test_another_broker_or_protocol_gives_another_template() -> None:
+    variants = [
+        (servers, protocol)
+        for servers in ("a:1", "b:1")
+        for protocol in (Profile.OWN_CHOICE, Profile.EAGER, Profile.CONSUMER)
+    ]
+    assert len({render_template(group(), servers, protocol).hash for servers, protocol in variants}) == 6
+
+
+def test_the_digest_stands_in_the_template_and_the_users_own_parts_stay() -> None:
+    made = rendered(group(annotations={RESTART: "now"}))
+    metadata = made.body["metadata"]
+    assert metadata["annotations"] == {TEMPLATE_HASH: made.hash, PROTOCOL: "", RESTARTED_AT: "now"}
+    assert metadata["labels"] == {"app": "payments", GROUP_LABEL: NAME}
+    sidecar = made.body["spec"]["containers"][1]
+    assert sidecar["env"] == [{"name": "KAFKA_GROUP_ID", "value": "of its own"}]
+
+
+def test_classic_settings() -> None:
+    assert variables() == {
+        "KAFKA_BOOTSTRAP_SERVERS": BOOTSTRAP,
+        "KAFKA_GROUP_ID": NAME,
+        "KAFKA_MAX_POLL_INTERVAL_MS": "300000",
+        "KAFKA_SESSION_TIMEOUT_MS": "45000",
+        "KAFKA_HEARTBEAT_INTERVAL_MS": "3000",
+        "SLACKWATER_ORDINAL": None,
+        "KAFKA_GROUP_INSTANCE_ID": f"{NAME}-$(SLACKWATER_ORDINAL)",
+    }
+
+
+def test_settings_of_the_new_protocol_hold_no_classic_one() -> None:
+    """F7: a client that gets both does not start."""
+    assert variables("Consumer") == {
+        "KAFKA_BOOTSTRAP_SERVERS": BOOTSTRAP,
+        "KAFKA_GROUP_ID": NAME,
+        "KAFKA_MAX_POLL_INTERVAL_MS": "300000",
+        "KAFKA_GROUP_PROTOCOL": "consumer",
+        "SLACKWATER_ORDINAL": None,
+        "KAFKA_GROUP_INSTANCE_ID": f"{NAME}-$(SLACKWATER_ORDINAL)",
+    }
+
+
+ASSIGNOR = "KAFKA_PARTITION_ASSIGNMENT_STRATEGY"
+
+
+@pytest.mark.parametrize(
+    ("library", "protocol", "words"),
+    [
+        ("Java", "Eager", "org.apache.kafka.clients.consumer.RangeAssignor"),
+        ("Java", "Cooperative", "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"),
+        ("Librdkafka", "Eager", "range"),
+        ("Librdkafka", "Cooperative", "cooperative-sticky"),
+        ("FranzGo", "Cooperative", "cooperative-sticky"),
+        ("KafkaStreams", "Cooperative", None),
+        ("Other", "Eager", None),
+        ("Java", "", None),
+    ],
+)
+def test_each_library_gets_its_own_words(library: str, protocol: str, words: str | None) -> None:
+    assert variables(protocol, client={"library": library}).get(ASSIGNOR) == words
+
+
+def test_only_java_knows_max_poll_records() -> None:
+    limited: dict[str, Any] = {"timeouts": {"maxPollRecords": 50}}
+    assert variables(client={"library": "Java"}, **limited)["KAFKA_MAX_POLL_RECORDS"] == "50"
+    assert "KAFKA_MAX_POLL_RECORDS" not in variables(client={"library": "Librdkafka"}, **limited)
+
+
+def test_the_prefix_is_the_users() -> None:
+    spring = variables(client={"library": "Java", "envPrefix": "SPRING_KAFKA_CONSUMER_PROPERTIES_"})
+    ours = {"SLACKWATER_ORDINAL"}
+    assert all(name.startswith("SPRING_KAFKA_CONSUMER_PROPERTIES_") for name in spring.keys() - ours)
+
+
+def test_dynamic_members_get_no_instance_id() -> None:
+    assert "KAFKA_GROUP_INSTANCE_ID" not in variables(membership="Dynamic")
+
+
+def test_the_instance_id_is_made_of_the_ordinal_whatever_the_statefulset_is_called() -> None:
+    """Kubernetes resolves a variable only in those that come after it."""
+    body = rendered(group()).body
+    ordinal, instance_id = body["spec"]["containers"][0]["env"][-2:]
+    assert ordinal["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.labels['apps.kubernetes.io/pod-index']"
+    assert instance_id["value"] == f"{NAME}-$({ordinal['name']})"
+
+
+def write(body: Mapping[str, Any], strategy: UpdateStrategy, partition: int) -> WriteWorkload:
+    return WriteWorkload(Purpose.RESTART, body, 3, strategy, partition, "7")
+
+
+def test_stateful_set() -> None:
+    body = rendered(group()).body
+    made = stateful_set(group(), write(body, UpdateStrategy.ROLLING_UPDATE, 2))
+    assert made["spec"]["updateStrategy"] == {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
+    assert (made["spec"]["replicas"], made["spec"]["podManagementPolicy"]) == (3, "Parallel")
+    assert made["spec"]["selector"]["matchLabels"].items() <= body["metadata"]["labels"].items()
+    on_delete = stateful_set(group(), write(body, UpdateStrategy.ON_DELETE, 0))
+    assert on_delete["spec"]["updateStrategy"] == {"type": "OnDelete"}
+
+
+def test_the_second_stateful_set_has_its_own_name_and_range() -> None:
+    act = replace(write(rendered(group()).body, UpdateStrategy.ROLLING_UPDATE, 3), name=f"{NAME}-alt", start=2)
+    made = stateful_set(group(), act)
+    assert (made["metadata"]["name"], made["spec"]["ordinals"]) == (f"{NAME}-alt", {"start": 2})
+    assert made["spec"]["serviceName"] == NAME
+
+
+def test_everything_made_belongs_to_the_group() -> None:
+    body = rendered(group()).body
+    made = stateful_set(group(), write(body, UpdateStrategy.ROLLING_UPDATE, 3)), headless_service(group())
+    for manifest in (*made, disruption_budget(group())):
+        owner = manifest["metadata"]["ownerReferences"][0]
+        assert (owner["uid"], owner["controller"], manifest["metadata"]["name"]) == (UID, True, NAME)

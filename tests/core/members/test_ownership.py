@@ -1,0 +1,86 @@
+"""A table of whose a member is; by what the operator gave, not by what an id looks like."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.core.members.ownership import (
+    find_left_behind,
+    find_strangers,
+    given_ordinal,
+    ids_given,
+    name_in_words,
+    still_removed,
+)
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.observation import Member
+from slackwater.core.world.world import World
+from tests.core.factories import dynamic_member, group, member, members, observation, pod, stranger, workload, world
+
+SIX_GIVEN = RolloutMemory(ids_given=6)
+THREE_PODS = (pod(0), pod(1), pod(2))
+REMOVED = RolloutMemory(ids_given=6, removed={"payments-4": "payments-4-a"})
+
+GIVEN: list[tuple[str, World, Member, int | None]] = [
+    ("a wanted one", world(), member(2), 2),
+    ("one that was scaled away", world(memory=SIX_GIVEN), member(5), 5),
+    ("never given", world(memory=SIX_GIVEN), member(6), None),
+    ("never given, and nothing is remembered", world(), member(3), None),
+    ("of a pod that is there", world(pods=(*THREE_PODS, pod(7))), member(7), 7),
+    ("of a pod that the StatefulSet makes", world(workload=workload(replicas=9)), member(8), 8),
+    ("of a thread", world(), member(1, instance_id="payments-1-2"), 1),
+    ("of a namesake", world(), member(1, instance_id="payments-1-canary"), None),
+    ("of another group", world(), member(1, instance_id="refunds-1"), None),
+    ("dynamic", world(), dynamic_member(1), None),
+    ("the one that was taken out", world(memory=REMOVED), member(4), 4),
+    ("one that came after it", world(memory=REMOVED), member(4, "b"), None),
+    ("one that came with a new pod", world(memory=REMOVED, pods=(*THREE_PODS, pod(4))), member(4, "b"), 4),
+]
+
+
+@pytest.mark.parametrize(("given", "who", "ordinal"), [row[1:] for row in GIVEN], ids=[row[0] for row in GIVEN])
+def test_whose_id_it_is(given: World, who: Member, ordinal: int | None) -> None:
+    assert given_ordinal(given, who) == ordinal
+
+
+def test_ids_once_given_stay_given() -> None:
+    assert ids_given(world()) == 3
+    assert ids_given(world(memory=SIX_GIVEN)) == 6
+    assert ids_given(world(pods=(*THREE_PODS, pod(4)))) == 5
+
+
+LEFT_BEHIND: list[tuple[str, World, list[int]]] = [
+    ("nobody", world(), []),
+    ("of pods scaled away", world(memory=SIX_GIVEN, kafka=observation(members(0, 1, 2, 3, 5))), [3, 5]),
+    (
+        "of pods about to go",
+        world(pods=(*THREE_PODS, pod(3, terminating=True)), kafka=observation(members(0, 1, 2, 3))),
+        [3],
+    ),
+    ("with an id never given", world(kafka=observation(members(0, 1, 2, 9))), []),
+    ("taken out, and somebody came", world(memory=REMOVED, kafka=observation((member(4, "b"),))), []),
+    ("wanted again, not made yet", world(group=group(replicas=6), kafka=observation(members(0, 1, 2, 4))), [4]),
+]
+
+
+@pytest.mark.parametrize(("given", "ordinals"), [row[1:] for row in LEFT_BEHIND], ids=[row[0] for row in LEFT_BEHIND])
+def test_who_was_left_behind(given: World, ordinals: list[int]) -> None:
+    found = find_left_behind(given, given.kafka)  # type: ignore[arg-type]
+    assert [given_ordinal(given, who) for who in found] == ordinals
+
+
+def test_who_is_strange() -> None:
+    foreign = [stranger(), member(9), member(4, "b")]
+    seen = observation((*members(0, 1, 2), *foreign))
+    assert list(find_strangers(world(memory=REMOVED, kafka=seen), seen)) == foreign
+
+
+def test_a_stranger_is_named_so_that_it_can_be_found() -> None:
+    assert name_in_words(stranger()) == "console at 10.9.9.9"
+    assert name_in_words(member(9)) == "consumer (instance id payments-9) at 10.0.0.9"
+
+
+def test_a_removal_is_forgotten_when_its_pod_is_wanted_or_there_again() -> None:
+    assert still_removed(world(memory=REMOVED)) == REMOVED.removed
+    assert still_removed(world(memory=REMOVED, group=group(replicas=5))) == {}
+    assert still_removed(world(memory=REMOVED, pods=(*THREE_PODS, pod(4)))) == {}

@@ -1,0 +1,59 @@
+"""Canary holds: where a rollout stops, for how long, and whom they do not stop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.rollout.canary import canary_ahead, canary_hold
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, OLD, group, pod, workload, world
+
+ONE_THEN_TWO = [{"replicas": 1, "hold": "60s"}, {"replicas": 2}]
+
+
+def at(updated: int, canary: Canary | None = None, phase: str = "Progressing", steps: Any = ONE_THEN_TWO) -> World:
+    pods = tuple(pod(o, NEW if o >= 3 - updated else OLD) for o in range(3))
+    memory = RolloutMemory(phase=RolloutPhase(phase), canary=canary)
+    return world(pods=pods, memory=memory, group=group(rollout={"canary": steps}))
+
+
+TABLE = [
+    ("none is updated", at(0), None, None),
+    ("the first is reached", at(1), Canary(0, NOW), Reason.CANARY_HOLD),
+    ("it is held", at(1, Canary(0, NOW - 59)), Canary(0, NOW - 59), Reason.CANARY_HOLD),
+    ("it was held long enough", at(1, Canary(0, NOW - 60)), Canary(0, NOW - 60, passed=True), None),
+    ("it was promoted", at(1, Canary(0, NOW - 5, passed=True)), Canary(0, NOW - 5, passed=True), None),
+    ("the second is reached", at(2, Canary(0, NOW - 99, passed=True)), Canary(1, NOW), Reason.CANARY_HOLD),
+    ("two are updated at once", at(2), Canary(1, NOW), Reason.CANARY_HOLD),
+    ("the second waits for a person", at(2, Canary(1, NOW - 10**6)), Canary(1, NOW - 10**6), Reason.CANARY_HOLD),
+    ("both are passed", at(2, Canary(1, NOW, passed=True)), Canary(1, NOW, passed=True), None),
+    ("a rollback stops nowhere", at(1, phase="RollingBack"), None, None),
+    ("no canaries are wanted", at(1, steps=[]), None, None),
+    ("more pods are wanted than there are", at(3, steps=[{"replicas": 9}]), None, None),
+]
+
+
+@pytest.mark.parametrize(("given", "canary", "reason"), [pytest.param(w, c, r, id=name) for name, w, c, r in TABLE])
+def test_canary(given: World, canary: Canary | None, reason: Reason | None) -> None:
+    memory, hold = canary_hold(given, workload())
+    assert memory.canary == canary
+    assert (hold.reason if hold is not None else None) == reason
+
+
+AHEAD = [
+    ("nothing is held yet", at(0), True),
+    ("the first is passed", at(1, Canary(0, NOW, passed=True)), True),
+    ("the last is held", at(2, Canary(1, NOW)), True),
+    ("the last is passed", at(2, Canary(1, NOW, passed=True)), False),
+    ("there are none", at(1, steps=[]), False),
+    ("the rollout is over", at(3, phase="Complete"), False),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [pytest.param(w, e, id=name) for name, w, e in AHEAD])
+def test_canary_ahead(given: World, expected: bool) -> None:
+    assert canary_ahead(given) is expected

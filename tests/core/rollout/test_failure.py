@@ -1,0 +1,117 @@
+"""When a version has failed, and when its pods are not to blame."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.rollout.failure import find_failure
+from slackwater.core.world.history import interrupted
+from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.observation import PartitionOffsets, Unobserved
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+from tests.core.factories import (
+    NEW,
+    NOW,
+    folded,
+    fresh_pod,
+    member,
+    members,
+    observation,
+    pod,
+    tp,
+    workload,
+    world,
+)
+
+STEP = Step(2, NOW - 400, {"payments-2": "payments-2-a"}, made=True)
+MEMORY = RolloutMemory(step=STEP)
+
+
+def with_new(new: Pod, *, absent_s: float = 0.0, **changes: object) -> World:
+    """Pod 2 has the new version; it has been out of the group for so long, or is in it."""
+    who = members(0, 1) if absent_s else (*members(0, 1), member(2, "b"))
+    looks = [observation(at=NOW - 1000), observation(who, at=NOW - absent_s), observation(who)]
+    history = folded(*looks)
+    usual = {"pods": (pod(0), pod(1), new), "kafka": looks[-1], "history": history, "memory": MEMORY}
+    return world(**(usual | changes))
+
+
+def stuck(waiting: str, restarts: int = 0, age_s: float = 10) -> Pod:
+    return fresh_pod(2, age_s, ready=False, waiting=waiting, restarts=restarts, started_at=None)
+
+
+OLD_STUCK = replace(stuck("ImagePullBackOff"), revision="payments-old")
+RETRIED = replace(MEMORY, retried_at=NOW - 5)
+UNOBSERVED = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
+NOT_MADE = (pod(0), pod(1))
+TABLE = [
+    ("it works", with_new(fresh_pod(2, 400)), None),
+    ("image that cannot be pulled", with_new(stuck("ImagePullBackOff")), Reason.POD_STUCK),
+    ("first crashes", with_new(stuck("CrashLoopBackOff", 2)), None),
+    ("crash loop", with_new(stuck("CrashLoopBackOff", 3)), Reason.POD_STUCK),
+    ("it waits for a node", with_new(stuck("Unschedulable")), None),
+    ("an old pod is stuck", with_new(OLD_STUCK), None),
+    ("stuck, but to be tried again", with_new(stuck("ImagePullBackOff"), memory=RETRIED), None),
+    ("ending", with_new(replace(stuck("CrashLoopBackOff", 9), terminating=True)), None),
+    ("not Ready for long", with_new(fresh_pod(2, 301, ready=False)), Reason.REJOIN_TIMEOUT),
+    ("not Ready since lately", with_new(fresh_pod(2, 301, ready=False, ready_changed_at=NOW - 300)), None),
+    ("Ready, out of the group for long", with_new(fresh_pod(2, 301), absent_s=301), Reason.REJOIN_TIMEOUT),
+    ("Ready, out of the group not for long", with_new(fresh_pod(2, 301), absent_s=300), None),
+    ("Ready, not known whether in the group", with_new(fresh_pod(2, 10), memory=RolloutMemory()), None),
+    ("Kafka cannot be asked", with_new(stuck("ImagePullBackOff"), kafka=UNOBSERVED), None),
+    ("the controller is behind", with_new(stuck("ImagePullBackOff"), workload=workload(generation=9)), None),
+    ("there is no StatefulSet", with_new(stuck("ImagePullBackOff"), workload=None), None),
+    ("it vanished", with_new(fresh_pod(2, 400), pods=NOT_MADE), None),
+    (
+        "it was never made",
+        with_new(fresh_pod(2, 400), pods=NOT_MADE, memory=RolloutMemory(step=replace(STEP, made=False))),
+        Reason.REJOIN_TIMEOUT,
+    ),
+    ("another one vanished", with_new(fresh_pod(2, 400), pods=(pod(0), fresh_pod(2, 400))), None),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [pytest.param(w, e, id=name) for name, w, e in TABLE])
+def test_failure(given: World, expected: Reason | None) -> None:
+    found = find_failure(given)
+    assert (found.reason if found is not None else None) == expected
+    assert found is None or (found.ordinal == 2 and "payments-2" in found.message)
+
+
+def test_absence_that_was_not_watched_without_a_break_does_not_count() -> None:
+    given = with_new(fresh_pod(2, 301), absent_s=301)
+    assert find_failure(replace(given, history=interrupted(given.history))) is None
+
+
+def stalled(for_s: float) -> World:
+    """Pod 2 came 1000 s ago to a quiet topic; records arrived so long ago, and it has committed none."""
+    who = (*members(0, 1), member(2, "b"))
+    quiet = observation(who, at=NOW - 900)
+    arrived = {p: PartitionOffsets(100, 110 if p == tp(4) else 100) for p in quiet.partitions}
+    looks = [quiet, observation(who, at=NOW - for_s - 1), observation(who, at=NOW - for_s, offsets=arrived)]
+    looks.append(observation(who, offsets=arrived))
+    memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1001))
+    return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
+
+
+def test_a_member_that_works_on_nothing_has_failed_after_rejoin_timeout() -> None:
+    found = find_failure(stalled(for_s=301))
+    assert found is not None
+    assert found.reason == Reason.REJOIN_TIMEOUT
+    assert "has committed nothing" in found.message
+
+
+def test_the_first_record_after_a_quiet_time_gets_its_time() -> None:
+    """A pod that has long been up is not blamed for a record that came a moment ago."""
+    assert find_failure(stalled(for_s=5)) is None
+
+
+def test_the_highest_ordinal_is_blamed_first() -> None:
+    both = (pod(0), replace(stuck("ImagePullBackOff"), name="payments-1", ordinal=1), stuck("InvalidImageName"))
+    found = find_failure(with_new(fresh_pod(2, 1, NEW), pods=both))
+    assert found is not None
+    assert found.ordinal == 2

@@ -1,0 +1,283 @@
+"""A table for each gate: what it refuses, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import PAUSE
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.rollout.gates import (
+    Down,
+    Gate,
+    first_refusal,
+    group_is_settled,
+    lag_is_bounded,
+    members_are_ours,
+    observation_is_fresh,
+    partitions_are_owned,
+    pods_are_ready,
+    rollout_is_allowed,
+)
+from slackwater.core.world.history import GroupHistory, interrupted
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupState, GroupType, PartitionOffsets, Unobserved
+from slackwater.core.world.world import World
+from tests.core.factories import (
+    NEW,
+    NOW,
+    dynamic_member,
+    folded,
+    fresh_pod,
+    group,
+    member,
+    members,
+    observation,
+    owned_by,
+    pod,
+    stranger,
+    tp,
+    watched,
+    workload,
+    world,
+)
+
+Row = tuple[str, World, Down, Reason | None]
+NOBODY: Down = frozenset()
+EVERYBODY: Down = frozenset({0, 1, 2})
+
+
+def after_step(ordinal: int, seconds_ago: float) -> RolloutMemory:
+    return RolloutMemory(step=Step(ordinal, NOW - seconds_ago))
+
+
+def test_a_world_in_which_all_is_well_passes_every_gate() -> None:
+    assert first_refusal(world(), NOBODY) is None
+
+
+def test_what_could_not_be_observed_is_refused_with_its_own_reason() -> None:
+    hold = first_refusal(world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW - 3)), EVERYBODY)
+    assert hold is not None
+    assert (hold.reason, hold.message) == (Reason.KAFKA_UNREACHABLE, "no broker answers")
+
+
+def test_the_first_refusal_is_the_one_that_is_told() -> None:
+    paused = group(annotations={PAUSE: ""})
+    hold = first_refusal(world(group=paused, pods=(pod(0), pod(1, ready=False), pod(2))), NOBODY)
+    assert hold is not None
+    assert hold.reason == Reason.PAUSED
+
+
+FRESH: list[Row] = [
+    ("just now", world(), NOBODY, None),
+    ("10 s ago", world(kafka=observation(at=NOW - 10)), NOBODY, None),
+    ("11 s ago", world(kafka=observation(at=NOW - 11)), NOBODY, Reason.OBSERVATION_STALE),
+    ("since the last restart", world(memory=after_step(2, 0.5)), NOBODY, None),
+    ("not since the last restart", world(memory=after_step(2, 0)), NOBODY, Reason.OBSERVATION_STALE),
+    (
+        "the controller is behind",
+        world(workload=workload(generation=3)),
+        NOBODY,
+        Reason.STATEFUL_SET_NOT_OBSERVED,
+    ),
+]
+
+ALLOWED: list[Row] = [
+    ("no annotation", world(), NOBODY, None),
+    ("paused", world(group=group(annotations={PAUSE: "until Monday"})), NOBODY, Reason.PAUSED),
+    ("paused without a reason", world(group=group(annotations={PAUSE: ""})), NOBODY, Reason.PAUSED),
+    ("paused, although all are down", world(group=group(annotations={PAUSE: ""})), EVERYBODY, Reason.PAUSED),
+]
+
+READY: list[Row] = [
+    ("all", world(), NOBODY, None),
+    ("one is missing", world(pods=(pod(0), pod(2))), NOBODY, Reason.POD_MISSING),
+    ("one is missing that was down", world(pods=(pod(0), pod(2))), frozenset({1}), Reason.POD_MISSING),
+    ("one is ending", world(pods=(pod(0), pod(1), pod(2, terminating=True))), NOBODY, Reason.POD_NOT_READY),
+    ("one is not Ready", world(pods=(pod(0), pod(1, ready=False), pod(2))), NOBODY, Reason.POD_NOT_READY),
+    ("it is known to be down", world(pods=(pod(0), pod(1, ready=False), pod(2))), frozenset({1}), None),
+    ("one above replicas is not Ready", world(pods=(pod(0), pod(1), pod(2), pod(3, ready=False))), NOBODY, None),
+    ("nobody is wanted", world(group=group(replicas=0), pods=()), NOBODY, None),
+]
+
+PREPARING = observation(state=GroupState.PREPARING_REBALANCE)
+EMPTY = observation(members=(), state=GroupState.EMPTY)
+MISPLACED = observation((member(0, target=owned_by(0)), member(1, target=owned_by(0)), member(2, target=owned_by(2))))
+SETTLED: list[Row] = [
+    ("calm for long", world(), NOBODY, None),
+    ("rebalancing", world(kafka=PREPARING), NOBODY, Reason.GROUP_REBALANCING),
+    ("reconciling", world(kafka=observation(state=GroupState.RECONCILING)), NOBODY, Reason.GROUP_REBALANCING),
+    ("of unknown state", world(kafka=observation(state=GroupState.UNKNOWN)), NOBODY, Reason.GROUP_REBALANCING),
+    ("a member is not where it should be", world(kafka=MISPLACED), NOBODY, Reason.GROUP_REBALANCING),
+    ("calm for stableFor", world(history=watched(observation(), 10.0)), NOBODY, None),
+    ("calm, not for long", world(history=watched(observation(), 9.9)), NOBODY, Reason.GROUP_STABILIZING),
+    ("first look", world(history=folded(observation())), NOBODY, Reason.GROUP_STABILIZING),
+    ("out of sight meanwhile", world(history=interrupted(watched(observation()))), NOBODY, Reason.GROUP_STABILIZING),
+    ("empty", world(kafka=EMPTY), NOBODY, Reason.GROUP_REBALANCING),
+    ("empty, as all are down", world(kafka=EMPTY), EVERYBODY, None),
+    ("empty, as some are down", world(kafka=EMPTY), frozenset({0, 1}), Reason.GROUP_REBALANCING),
+    ("rebalancing while all are down", world(kafka=PREPARING), EVERYBODY, Reason.GROUP_REBALANCING),
+]
+
+STRANGE = observation((*members(0, 1, 2), stranger()))
+OTHER_ID = observation((*members(0, 1, 2), member(0, instance_id="payments-one")))
+ZOMBIE = observation(members(0, 1, 2, 3))
+TWICE = observation((*members(0, 1, 2), member(1, instance_id="payments-1-x")))
+THREADS = tuple(member(o, instance_id=f"payments-{o}-{t}") for o in range(3) for t in range(2))
+LEFT_OVER = observation(members(0, 1, 2))
+RESTARTED = (pod(0), pod(1), fresh_pod(2, age_s=8))
+DYNAMIC = {"group": group(membership="Dynamic")}
+THREE_DYNAMIC = tuple(map(dynamic_member, range(3)))
+FOUGHT_OVER = [observation((*members(0, 1), member(2, f"x{i}")), at=NOW - 30 + 10 * i) for i in range(4)]
+DUPLICATE = {"kafka": FOUGHT_OVER[-1], "history": folded(*FOUGHT_OVER)}
+OURS: list[Row] = [
+    ("exactly ours", world(), NOBODY, None),
+    ("a stranger", world(kafka=STRANGE), NOBODY, Reason.FOREIGN_MEMBERS),
+    ("a stranger while all are down", world(kafka=STRANGE), EVERYBODY, Reason.FOREIGN_MEMBERS),
+    ("a strange instance id", world(kafka=OTHER_ID), NOBODY, Reason.FOREIGN_MEMBERS),
+    (
+        "of a pod that was scaled away",
+        world(kafka=ZOMBIE, memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, ids_given=4)),
+        NOBODY,
+        Reason.ZOMBIE_MEMBER,
+    ),
+    ("under an id like ours that we never gave", world(kafka=ZOMBIE), NOBODY, Reason.FOREIGN_MEMBERS),
+    ("one pod has two", world(kafka=TWICE), NOBODY, Reason.FOREIGN_MEMBERS),
+    ("two for each pod, as wanted", world(kafka=observation(THREADS), group=group(membersPerPod=2)), NOBODY, None),
+    ("one of two is missing", world(group=group(membersPerPod=2)), NOBODY, Reason.MEMBER_MISSING),
+    ("one is missing", world(kafka=observation(members(0, 2))), NOBODY, Reason.MEMBER_MISSING),
+    ("the one that is down is missing", world(kafka=observation(members(0, 2))), frozenset({1}), None),
+    ("what is listed is the dead one", world(pods=RESTARTED), NOBODY, Reason.MEMBER_NOT_REJOINED),
+    ("an id changes hands", world(**DUPLICATE), NOBODY, Reason.DUPLICATE_INSTANCE_ID),
+    ("dynamic ones", world(kafka=observation(THREE_DYNAMIC), **DYNAMIC), NOBODY, None),
+    (
+        "a dynamic stranger",
+        world(kafka=observation((*THREE_DYNAMIC, stranger())), **DYNAMIC),
+        NOBODY,
+        Reason.FOREIGN_MEMBERS,
+    ),
+    ("a dynamic one is missing", world(kafka=observation(THREE_DYNAMIC[:2]), **DYNAMIC), NOBODY, Reason.MEMBER_MISSING),
+]
+
+
+def returned(commits: int, ends: int, **kafka: Any) -> World:
+    """Pod 2 was restarted 30 s ago and joined 20 s ago; since then its partitions moved by so many records."""
+    before, after = observation(at=NOW - 40), observation((*members(0, 1), member(2, "b")), at=NOW - 20)
+    offsets = {p: PartitionOffsets(100 + commits, 100 + ends) for p in after.partitions}
+    now = replace(after, observed_at=NOW, **({"offsets": offsets} | kafka))
+    step = RolloutMemory(step=Step(2, NOW - 31, {"payments-2": "payments-2-a"}))
+    pods = (pod(0), pod(1), fresh_pod(2, age_s=30))
+    return world(kafka=now, history=folded(before, after, now), memory=step, pods=pods)
+
+
+NOTHING = observation((member(0), member(1, assignment=owned_by(1) | owned_by(2)), member(2, assignment=frozenset())))
+SHARED = observation((*members(0, 1), member(2, assignment=owned_by(1))))
+TWO_TOPICS = frozenset(tp(i, topic) for topic in ("orders", "refunds") for i in range(2))
+RANGE = [frozenset({tp(i), tp(i, "refunds")}) for i in range(2)]
+BY_RANGE = {
+    "members": (member(0, assignment=RANGE[0]), member(1, assignment=RANGE[1]), member(2, "b", assignment=frozenset())),
+    "partitions": TWO_TOPICS,
+}
+OWNED: list[Row] = [
+    ("each once", world(), NOBODY, None),
+    ("some by nobody", world(kafka=observation(members(0, 1))), NOBODY, Reason.PARTITIONS_NOT_OWNED),
+    ("some by two", world(kafka=SHARED), NOBODY, Reason.PARTITIONS_NOT_OWNED),
+    ("by nobody, as all are down", world(kafka=EMPTY), EVERYBODY, None),
+    ("it commits again", returned(commits=5, ends=5), NOBODY, None),
+    ("it commits nothing although records came", returned(commits=0, ends=5), NOBODY, Reason.OFFSETS_NOT_MOVING),
+    ("no records came", returned(commits=0, ends=0), NOBODY, None),
+    ("it does not work, but is down", returned(commits=0, ends=5), frozenset({2}), None),
+    ("owns nothing", replace(returned(5, 5), kafka=NOTHING), NOBODY, Reason.MEMBER_OWNS_NOTHING),
+    ("owns nothing, as range leaves it without", returned(5, 5, **BY_RANGE), NOBODY, None),
+    (
+        "it is not known which was restarted",
+        replace(returned(0, 5), memory=RolloutMemory()),
+        NOBODY,
+        Reason.OFFSETS_NOT_MOVING,
+    ),
+    ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
+]
+
+GOING_BACK = {"memory": RolloutMemory(phase=RolloutPhase.ROLLING_BACK)}
+NOBODY_WANTED = group(replicas=0, rollout={"maxLag": {"absolute": 100}})
+ABSOLUTE = {"group": group(rollout={"maxLag": {"absolute": 100}})}
+GROWTH = {"group": group(rollout={"maxLag": {"growth": 100}}), "memory": RolloutMemory(lag_before=50)}
+UNKNOWN_END = observation(offsets={tp(0): PartitionOffsets(1, None)})
+LAG: list[Row] = [
+    ("no bound", world(kafka=observation(lag=10**9)), NOBODY, None),
+    ("at the bound", world(kafka=observation(lag=100), **ABSOLUTE), NOBODY, None),
+    ("above the bound", world(kafka=observation(lag=101), **ABSOLUTE), NOBODY, Reason.LAG_ABOVE_GATE),
+    ("not known", world(kafka=UNKNOWN_END, **ABSOLUTE), NOBODY, Reason.LAG_UNKNOWN),
+    ("not known, no bound", world(kafka=UNKNOWN_END), NOBODY, None),
+    ("grown to the bound", world(kafka=observation(lag=150), **GROWTH), NOBODY, None),
+    ("grown too much", world(kafka=observation(lag=151), **GROWTH), NOBODY, Reason.LAG_ABOVE_GATE),
+    ("nobody is wanted", world(kafka=observation(lag=101), group=NOBODY_WANTED), NOBODY, None),
+    ("above the bound, going back", world(kafka=observation(lag=101), **ABSOLUTE | GOING_BACK), NOBODY, None),
+    ("above the bound because a pod is down", world(kafka=observation(lag=101), **ABSOLUTE), frozenset({1}), None),
+]
+
+TABLES: list[tuple[Gate, list[Row]]] = [
+    (observation_is_fresh, FRESH),
+    (rollout_is_allowed, ALLOWED),
+    (pods_are_ready, READY),
+    (group_is_settled, SETTLED),
+    (members_are_ours, OURS),
+    (partitions_are_owned, OWNED),
+    (lag_is_bounded, LAG),
+]
+ROWS = [pytest.param(gate, row, id=f"{gate.__name__}: {row[0]}") for gate, table in TABLES for row in table]
+
+
+@pytest.mark.parametrize(("gate", "row"), ROWS)
+def test_gate(gate: Gate, row: Row) -> None:
+    _, given, down, expected = row
+    assert not isinstance(given.kafka, Unobserved)
+    hold = gate(given, given.kafka, down)
+    assert (hold.reason if hold is not None else None) == expected
+    assert hold is None or (hold.message and hold.recheck_s > 0)
+
+
+def test_a_foreign_member_is_named_with_client_and_host() -> None:
+    hold = members_are_ours(world(), STRANGE, NOBODY)
+    assert hold is not None
+    assert "console at 10.9.9.9" in hold.message
+
+
+def test_slow_starters_that_were_restarted_often_are_not_taken_for_duplicates() -> None:
+    """Each restart changes the member id once, however long after the container's start the pod joins."""
+    looks = [observation((*members(0, 1), member(2, f"x{i}")), at=NOW - 3000 + 1000 * i) for i in range(4)]
+    slow = fresh_pod(2, age_s=120)
+    given = world(kafka=looks[-1], history=folded(*looks), pods=(pod(0), pod(1), slow))
+    hold = members_are_ours(given, looks[-1], NOBODY)
+    assert hold is None or hold.reason != Reason.DUPLICATE_INSTANCE_ID
+
+
+def test_what_a_former_owner_committed_proves_nothing() -> None:
+    """Pod 2 was away long enough for pod 1 to get its partitions, and has them back, but does not work."""
+    before = observation(at=NOW - 40)
+    away = observation((member(0), member(1, assignment=owned_by(1) | owned_by(2))), at=NOW - 25)
+    moved = {p: PartitionOffsets(150, 150) for p in before.partitions}
+    worked = replace(away, observed_at=NOW - 15, offsets=moved)
+    back = observation((*members(0, 1), member(2, "b")), at=NOW - 10, offsets=moved)
+    more = replace(back, observed_at=NOW, offsets={p: PartitionOffsets(150, 160) for p in before.partitions})
+    given = world(
+        kafka=more,
+        history=folded(before, away, worked, back, more),
+        memory=RolloutMemory(step=Step(2, NOW - 31)),
+        pods=(pod(0), pod(1), fresh_pod(2, age_s=30)),
+    )
+    hold = partitions_are_owned(given, more, NOBODY)
+    assert hold is not None
+    assert hold.reason == Reason.OFFSETS_NOT_MOVING
+
+
+def test_unknown_group_types_are_waited_for_as_long_as_any_session_lasts() -> None:
+    kafka = observation(type=GroupType.CONSUMER)
+    early = world(kafka=kafka, history=GroupHistory(), pods=(pod(0), pod(1), fresh_pod(2, age_s=60)))
+    hold = members_are_ours(early, kafka, NOBODY)
+    assert hold is not None
+    assert hold.reason == Reason.MEMBER_NOT_REJOINED
+    late = replace(early, pods=(pod(0), pod(1), fresh_pod(2, age_s=65, revision=NEW)))
+    assert members_are_ours(late, kafka, NOBODY) is None

@@ -1,0 +1,169 @@
+"""Another number of pods while a rollout is under way: held, said, and taken up when it is over or stands still."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import PAUSE, RETRY
+from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.plan import plan
+from slackwater.core.status.conditions import verdicts
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
+from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, OLD, group, members, observation, pod, workload, world
+from tests.core.test_plan import rolling
+
+ASKED = 5
+CANARY: dict[str, Any] = {"rollout": {"canary": [{"replicas": 1}]}}
+LAG: dict[str, Any] = {"rollout": {"maxLag": {"absolute": 100}}}
+LAST_NEW = (pod(0), pod(1), pod(2, NEW))
+BEGUN: dict[str, Any] = {"replicas": 3, "last_good_revision": OLD, "last_good_hash": "old"}
+
+
+def asked_for_more(spec: dict[str, Any] | None = None, **changes: Any) -> World:
+    """A rollout that began with three pods, of which five are asked for by now."""
+    memory = BEGUN | changes.pop("memory", {})
+    return rolling(spec={"replicas": ASKED, **(spec or {})}, memory=memory, **changes)
+
+
+def scales(decided: Decision) -> bool:
+    return isinstance(decided.act, WriteWorkload) and decided.act.purpose is Purpose.SCALE
+
+
+def held(given: World, memory: RolloutMemory) -> tuple[str, str]:
+    said = verdicts(replace(given, memory=memory), None)
+    return next((v.status.value, str(v.reason)) for v in said if v.type.value == "ScalingHeld")
+
+
+def test_the_rollout_goes_on_with_the_pods_that_it_began_with_and_says_so() -> None:
+    given = asked_for_more()
+    decided = plan(given)
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.RESTART, 3)
+    assert held(given, decided.memory) == ("True", "RolloutUnderWay")
+    message = next(v.message for v in verdicts(given, None) if v.type.value == "ScalingHeld")
+    assert "spec.replicas is 5 by now; the rollout goes on with 3" in message
+
+
+def test_fewer_are_held_as_well() -> None:
+    decided = plan(rolling(spec={"replicas": 1}, memory=BEGUN))
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.RESTART, 3)
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK, RolloutPhase.FAILED])
+def test_when_it_is_over_the_number_changes(phase: RolloutPhase) -> None:
+    given = asked_for_more(memory={"phase": phase})
+    decided = plan(given)
+    assert scales(decided)
+    assert decided.memory.replicas is None
+    assert held(given, decided.memory) == ("False", "AsWanted")
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        pytest.param(asked_for_more({"annotations": {PAUSE: ""}}), Reason.PAUSED, id="paused"),
+        pytest.param(asked_for_more(CANARY, pods=LAST_NEW), Reason.CANARY_HOLD, id="canary"),
+        pytest.param(asked_for_more(LAG, kafka=observation(lag=101)), Reason.LAG_ABOVE_GATE, id="lag"),
+        pytest.param(asked_for_more(LAG, kafka=observation(offsets={})), Reason.LAG_UNKNOWN, id="lag-unknown"),
+    ],
+)
+def test_while_it_stands_still_the_number_changes(given: World, reason: Reason) -> None:
+    """For good: what is asked for after that waits again."""
+    decided = plan(given)
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason == reason
+    assert decided.memory.replicas == ASKED
+    assert scales(plan(replace(given, memory=decided.memory)))
+
+
+NOBODY: dict[str, Any] = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "x", NOW), "pods": ()}
+ENDING = (pod(0), pod(1), pod(2, terminating=True))
+TWO_THERE: dict[str, Any] = {"pods": (pod(0), pod(1)), "kafka": observation(members(0, 1)), "sets": {"partition": 2}}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        pytest.param(
+            asked_for_more({"annotations": {PAUSE: ""}}, pods=ENDING, sets={"partition": 2}), ASKED, id="paused"
+        ),
+        pytest.param(asked_for_more(**NOBODY), ASKED, id="no pods"),
+        pytest.param(rolling(spec={"replicas": 2}, memory=BEGUN, **TWO_THERE), 2, id="never made"),
+    ],
+)
+def test_whatever_else_it_waits_for(given: World, asked: int) -> None:
+    """People's way out; where nobody is there; and a pod that cannot be made can be taken back."""
+    decided = plan(given)
+    assert decided.hold is not None
+    assert decided.memory.replicas == asked
+    assert decided.memory.ids_given >= asked
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"pods": ENDING, "sets": {"partition": 2}}, id="it is in the group"),
+        pytest.param(TWO_THERE | {"kafka": NOBODY["kafka"]}, id="not known who is"),
+    ],
+)
+def test_a_pod_that_may_work_is_not_taken_away(changes: dict[str, Any]) -> None:
+    decided = plan(rolling(spec={"replicas": 2}, memory=BEGUN, **changes))
+    assert decided.hold is not None
+    assert decided.memory.replicas == 3
+
+
+def test_none_at_all_waits_for_nothing() -> None:
+    decided = plan(rolling(spec={"replicas": 0}, memory=BEGUN))
+    assert scales(decided)
+    assert decided.memory.replicas == 0
+
+
+def test_a_retry_begins_with_what_is_asked_for_then() -> None:
+    """Even if it is given before anything else was done about the failure."""
+    failed = {"phase": RolloutPhase.FAILED, "failed_hash": rolling().memory.target_hash}
+    decided = plan(asked_for_more({"annotations": {RETRY: "1"}}, memory=failed))
+    assert decided.memory.phase is RolloutPhase.PROGRESSING
+    assert decided.memory.replicas == ASKED
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"pods": (pod(0), pod(1))}, {"kafka": observation(state=GroupState.PREPARING_REBALANCE)}],
+    ids=["pod", "group"],
+)
+def test_while_it_waits_for_something_to_settle_the_number_stays(changes: dict[str, Any]) -> None:
+    decided = plan(asked_for_more(**changes))
+    assert decided.hold is not None
+    assert decided.memory.replicas == 3
+
+
+def test_a_rollout_begins_with_what_is_asked_for_then() -> None:
+    """Also one that takes another's place: who applies a new version and a number means both."""
+    overtaken = asked_for_more(memory={"target_hash": "other"}, sets={"template_hash": "other"})
+    decided = plan(overtaken)
+    assert decided.memory.replicas == ASKED
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.TAKE_TEMPLATE, ASKED)
+
+
+def test_the_first_version_of_all_disturbs_nobody() -> None:
+    given = world(group=group(replicas=ASKED), workload=workload(partition=3), memory=first_rollout())
+    assert plan(given).memory.replicas is None
+
+
+def first_rollout() -> RolloutMemory:
+    return RolloutMemory(phase=RolloutPhase.PROGRESSING)
+
+
+def test_a_new_operator_goes_on_with_the_same_number() -> None:
+    memory = plan(asked_for_more()).memory
+    assert read_memory({"rollout": write_memory(memory)}).replicas == 3

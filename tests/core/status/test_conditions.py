@@ -1,0 +1,115 @@
+"""Conditions: what is said of a world, and how it is merged with what was said before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import PAUSE
+from slackwater.api.conditions import ConditionStatus, ConditionType
+from slackwater.api.timestamps import timestamp
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.status.conditions import Verdict, merge, verdicts
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
+from tests.core.factories import NOW, group, members, observation, pod, world
+
+READY = ConditionType.READY
+UNOBSERVED = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)}
+HOLD = Hold(Reason.GROUP_STABILIZING, "not calm for long enough")
+
+
+def said(given: World, kind: str, hold: Hold | None = None) -> tuple[str, str]:
+    verdict = next(v for v in verdicts(given, hold) if v.type == kind)
+    return str(verdict.status), str(verdict.reason)
+
+
+def phase(name: str) -> dict[str, Any]:
+    return {"memory": RolloutMemory(phase=RolloutPhase(name), message="why")}
+
+
+def on(profile: Profile, target: str) -> dict[str, Any]:
+    """Pods of that profile, no upgrade in hand."""
+    return {"memory": RolloutMemory(protocol=profile), "group": group(protocol={"target": target})}
+
+
+LAG_BOUND = {"group": group(rollout={"maxLag": {"absolute": 100}})}
+TABLE = [
+    ("Ready", {}, ("True", "AsWanted")),
+    ("Ready", {"pods": (pod(0), pod(1))}, ("False", "NotAllReady")),
+    ("Ready", {"pods": (pod(0), pod(1), pod(2, ready=False))}, ("False", "NotAllReady")),
+    ("Ready", {"pods": (pod(0), pod(1), pod(2, terminating=True))}, ("False", "NotAllReady")),
+    ("Ready", {"kafka": observation(members(0, 1))}, ("False", "MemberMissing")),
+    ("Ready", UNOBSERVED, ("Unknown", "KafkaUnreachable")),
+    ("Progressing", {}, ("True", "Progressing")),
+    ("Progressing", phase("RollingBack"), ("True", "RollingBack")),
+    ("Progressing", phase("Failed"), ("False", "RolloutFailed")),
+    ("Progressing", phase("RolledBack"), ("False", "RolledBack")),
+    ("Progressing", phase("Complete"), ("False", "RolloutComplete")),
+    ("Progressing", phase("None"), ("False", "NotRolling")),
+    ("GroupStable", {}, ("True", "Stable")),
+    ("GroupStable", {"kafka": observation(state=GroupState.EMPTY)}, ("False", "GroupRebalancing")),
+    ("GroupStable", UNOBSERVED, ("Unknown", "KafkaUnreachable")),
+    ("StaticMembership", {}, ("True", "StaticMembers")),
+    ("StaticMembership", {"group": group(membership="Dynamic")}, ("False", "DynamicMembers")),
+    ("Oversized", {}, ("False", "EveryMemberHasWork")),
+    ("Oversized", {"group": group(replicas=7)}, ("True", "MoreMembersThanPartitions")),
+    ("Oversized", {"group": group(membersPerPod=3)}, ("True", "MoreMembersThanPartitions")),
+    ("Oversized", UNOBSERVED, ("Unknown", "KafkaUnreachable")),
+    ("Lagging", {"kafka": observation(lag=10**9)}, ("False", "WithinBound")),
+    ("Lagging", {"kafka": observation(lag=101)} | LAG_BOUND, ("True", "LagAboveGate")),
+    ("Lagging", UNOBSERVED, ("Unknown", "LagUnknown")),
+    ("Paused", {}, ("False", "NotPaused")),
+    ("Paused", {"group": group(annotations={PAUSE: ""})}, ("True", "Paused")),
+    ("ProtocolUpgrade", {}, ("False", "ProtocolAsWanted")),
+    ("ProtocolUpgrade", on(Profile.EAGER, "Eager"), ("False", "ProtocolAsWanted")),
+    ("ProtocolUpgrade", on(Profile.EAGER_AND_COOPERATIVE, "Eager"), ("True", "Upgrading")),
+    ("Degraded", {}, ("False", "AsWanted")),
+    ("Degraded", phase("RollingBack"), ("True", "RolloutFailed")),
+]
+
+
+@pytest.mark.parametrize(("kind", "changes", "expected"), TABLE, ids=[f"{k}: {e[1]}" for k, _, e in TABLE])
+def test_verdict(kind: str, changes: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert said(world(**changes), kind) == expected
+
+
+def test_a_hold_is_told_as_it_is() -> None:
+    verdict = next(v for v in verdicts(world(), HOLD) if v.type is ConditionType.ROLLOUT_GATED)
+    assert (verdict.status, verdict.reason, verdict.message) == ("True", HOLD.reason, HOLD.message)
+    assert said(world(), "RolloutGated") == ("False", "GatesHold")
+    assert said(world(**phase("Complete")), "RolloutGated") == ("False", "NotRolling")
+
+
+def test_strangers_degrade_a_group_and_waiting_does_not() -> None:
+    assert said(world(), "Degraded", Hold(Reason.FOREIGN_MEMBERS, "x")) == ("True", "ForeignMembers")
+    assert said(world(), "Degraded", HOLD) == ("False", "AsWanted")
+
+
+def verdict(status: str, reason: str = "Because", message: str = "") -> Verdict:
+    return Verdict(READY, ConditionStatus(status), reason, message)
+
+
+def test_the_transition_time_moves_only_with_the_status() -> None:
+    first = merge((), [verdict("False")], 100.0, 1)
+    assert first[0]["lastTransitionTime"] == timestamp(100)
+    same = merge(first, [verdict("False", "Another", "and more words")], 200.0, 2)
+    assert (same[0]["lastTransitionTime"], same[0]["reason"]) == (timestamp(100), "Another")
+    other = merge(same, [verdict("True")], 300.9, 2)
+    assert other[0]["lastTransitionTime"] == timestamp(300)
+
+
+def test_every_condition_is_always_there_and_speaks_of_one_generation() -> None:
+    merged = merge((), verdicts(world(), None), NOW, 7)
+    assert len({c["type"] for c in merged}) == len(merged) == len(ConditionType)
+    assert {c["observedGeneration"] for c in merged} == {7}
+    assert merge(merged, verdicts(world(), None), NOW + 100, 7) == merged
+
+
+def test_a_condition_that_is_said_no_more_goes() -> None:
+    before = merge((), [verdict("True"), replace(verdict("True"), type=ConditionType.PAUSED)], 1.0, 1)
+    assert [c["type"] for c in merge(before, [verdict("True")], 2.0, 1)] == ["Ready"]

@@ -1,0 +1,113 @@
+"""The status: equal when nothing worth a write has changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from slackwater.api.annotations import RETRY
+from slackwater.api.parsing import parse_consumer_group
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.plan import plan
+from slackwater.core.status.compose import LAG_REPORT_INTERVAL_S, compose_status, degraded_status
+from slackwater.core.world.history import advance
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.world import World
+from tests.api.manifests import consumer_group
+from tests.core.factories import NEW, NOW, group, members, observation, pod, workload, world
+
+Status = dict[str, Any]
+
+
+def at_rest(lag: int = 0) -> World:
+    pods = tuple(pod(o, NEW) for o in range(3))
+    complete = RolloutMemory(phase=RolloutPhase.COMPLETE, target_hash="v2")
+    kafka = observation(lag=lag)
+    return world(pods=pods, memory=complete, kafka=kafka, workload=workload(current_revision=NEW))
+
+
+def written(given: World, before: Status | None = None, decided: Decision | None = None) -> Status:
+    status = compose_status(given, decided or Decision(given.memory), before or {})
+    result: Status = json.loads(json.dumps(status))  # as it comes back from the API server
+    return result
+
+
+def later(given: World, seconds: float, lag: int = 0) -> World:
+    kafka = observation(at=NOW + seconds, lag=lag)
+    return replace(given, now=NOW + seconds, kafka=kafka, history=advance(given.history, kafka))
+
+
+def test_the_same_world_later_is_not_written() -> None:
+    before = written(at_rest())
+    assert compose_status(later(at_rest(), 3600), Decision(at_rest().memory), before) == before
+
+
+def test_a_little_lag_more_or_less_is_not_written() -> None:
+    before = written(at_rest(lag=5000))
+    for lag in (2500, 4000, 7500):
+        assert written(later(at_rest(lag=5000), 3600, lag), before) == before
+
+
+def test_much_lag_is_written_once_a_minute() -> None:
+    before = written(at_rest())
+    assert written(later(at_rest(), LAG_REPORT_INTERVAL_S - 1, lag=5000), before) == before
+    news = written(later(at_rest(), LAG_REPORT_INTERVAL_S, lag=5000), before)
+    assert news["group"]["lag"] == 5000
+    assert written(later(at_rest(), LAG_REPORT_INTERVAL_S + 1, lag=50000), news) == news
+
+
+def test_any_other_change_is_written_with_the_newest_figures() -> None:
+    before = written(at_rest())
+    changed = replace(later(at_rest(), 1, lag=7), kafka=observation(members(0, 1), at=NOW + 1, lag=7))
+    after = written(changed, before)
+    assert (after["group"]["members"], after["group"]["lag"]) == (2, 7)
+
+
+def test_what_was_last_known_of_the_group_stays_while_kafka_is_away() -> None:
+    before = written(at_rest(lag=7))
+    away = replace(at_rest(), kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW))
+    after = written(away, before)
+    assert after["group"] == before["group"]
+    assert after != before
+    assert written(replace(away, now=NOW + 60), after) == after
+    assert "group" not in written(away)
+
+
+def test_counts() -> None:
+    pods = (pod(0), pod(1, NEW, ready=False), pod(2, NEW), pod(3, NEW, terminating=True))
+    status = written(replace(at_rest(), pods=pods))
+    counts = (status["replicas"], status["readyReplicas"], status["updatedReplicas"])
+    assert counts == (3, 2, 2)
+
+
+def test_phases() -> None:
+    assert written(at_rest())["phase"] == "Ready"
+    assert written(replace(at_rest(), pods=()))["phase"] == "NotReady"
+    failed = replace(at_rest(), memory=RolloutMemory(phase=RolloutPhase.FAILED))
+    assert written(failed)["phase"] == "Failed"
+
+
+def test_commands_obeyed_are_kept() -> None:
+    given = replace(at_rest(), group=group(annotations={RETRY: "7"}))
+    assert written(given, decided=plan(given))["commands"] == {RETRY: "7"}
+
+
+def test_the_status_is_one_that_the_resource_accepts() -> None:
+    given = at_rest(lag=7)
+    manifest = consumer_group() | {"status": written(given, decided=Decision(given.memory, hold=Hold("X", "y")))}
+    assert parse_consumer_group(manifest).status["phase"] == "Ready"
+
+
+def test_an_object_that_cannot_be_worked_on_keeps_what_was_last_reported() -> None:
+    before = written(at_rest())
+    obj = {"metadata": {"generation": 2}, "status": before}
+    after = degraded_status(obj, "Invalid", "InvalidSpec", "name at least one topic", NOW)
+    assert after | {field: before[field] for field in ("phase", "conditions", "observedGeneration")} == before
+    assert (after["phase"], after["observedGeneration"]) == ("Invalid", 2)
+    degraded = next(c for c in after["conditions"] if c["type"] == "Degraded")
+    assert (degraded["status"], degraded["message"]) == ("True", "name at least one topic")
+    again = degraded_status(obj | {"status": after}, "Invalid", "InvalidSpec", "name at least one topic", NOW + 9)
+    assert again == after

@@ -1,0 +1,105 @@
+"""What a row of observations tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.observation import GroupState, PartitionOffsets
+from tests.core.factories import dynamic_member, folded, member, members, observation, owned_by, tp
+
+
+def test_calm_is_counted_from_the_first_look_at_which_all_was_as_it_is() -> None:
+    history = folded(observation(at=10), observation(at=20), observation(at=25))
+    assert history.calm_for(observation(at=25)) == 15
+
+
+def test_a_new_member_id_a_move_or_another_state_begin_calm_anew() -> None:
+    calm = observation(at=10)
+    changes = (
+        observation((*members(0, 1), member(2, "b")), at=20),
+        observation((*members(0, 1), member(2, assignment=owned_by(1))), at=20),
+        observation(at=20, epoch=7),
+    )
+    assert [folded(calm, change).calm_for(change) for change in changes] == [0, 0, 0]
+
+
+def test_a_group_that_is_not_calm_has_been_calm_for_no_time() -> None:
+    restless = observation(at=20, state=GroupState.PREPARING_REBALANCE)
+    assert folded(replace(restless, observed_at=10), restless).calm_for(restless) == 0
+
+
+def test_moving_offsets_disturb_no_calm() -> None:
+    later = observation(at=20, lag=500)
+    assert folded(observation(at=10), later).calm_for(later) == 10
+
+
+def test_an_observation_that_is_not_newer_changes_nothing() -> None:
+    history = folded(observation(at=10))
+    assert advance(history, observation(members(0), at=10)) is history
+    assert advance(history, observation(members(0), at=9)) is history
+
+
+def test_after_an_interruption_calm_and_watching_begin_anew_but_members_are_remembered() -> None:
+    history = advance(interrupted(folded(observation(at=10))), observation((*members(0, 1), member(2, "b")), at=70))
+    assert (history.watched_since, history.unchanged_since, history.disturbed) == (70, 70, (10, 70))
+    assert history.members["payments-0"].since == 10
+    assert (history.members["payments-2"].since, history.members["payments-2"].absent_at) == (70, 10)
+
+
+def test_another_coordinator_is_remembered_as_a_disturbance() -> None:
+    history = folded(observation(at=10, coordinator=1), observation(at=11, coordinator=1))
+    assert history.disturbed is None
+    assert advance(history, observation(at=12, coordinator=2)).disturbed == (11, 12)
+
+
+def test_a_sighting_knows_the_last_look_without_the_member_and_who_had_the_id_before() -> None:
+    history = folded(observation(at=10), observation((*members(0, 1), member(2, "b")), at=11))
+    assert history.members["payments-0"].absent_at is None
+    sighting = history.members["payments-2"]
+    assert (sighting.member_id, sighting.since, sighting.absent_at) == ("payments-2-b", 11, 10)
+    assert sighting.takeovers == (11,)
+
+
+def test_an_assignment_has_its_own_beginning() -> None:
+    more = member(2, assignment=owned_by(2) | owned_by(1))
+    sighting = folded(observation(at=10), observation((member(0), more), at=11)).members["payments-2"]
+    assert (sighting.since, sighting.assigned_since) == (10, 11)
+
+
+def test_static_members_that_leave_are_remembered_until_they_return() -> None:
+    gone = folded(observation(at=10), observation(members(0, 1), at=11), observation(members(0, 1), at=12))
+    assert gone.departures == {"payments-2": 11}
+    assert advance(gone, observation(at=13)).departures == {}
+
+
+def test_dynamic_members_that_leave_are_forgotten() -> None:
+    assert folded(observation((dynamic_member(0),), at=10), observation((), at=11)).departures == {}
+
+
+def offsets(committed: int | None, end: int | None) -> dict[object, PartitionOffsets]:
+    return {tp(0): PartitionOffsets(committed, end)}
+
+
+def test_a_move_is_dated_by_the_look_before_it() -> None:
+    history = folded(observation(at=10, offsets=offsets(5, 7)), observation(at=20, offsets=offsets(6, 9)))
+    assert (history.commit_moved_after, history.end_moved_after) == ({tp(0): 10}, {tp(0): 10})
+
+
+def test_first_commits_and_commits_that_went_back_are_no_moves() -> None:
+    first = folded(observation(at=10, offsets=offsets(None, 7)), observation(at=20, offsets=offsets(6, 7)))
+    back = folded(observation(at=10, offsets=offsets(6, 7)), observation(at=20, offsets=offsets(3, 7)))
+    assert (first.commit_moved_after, back.commit_moved_after) == ({}, {})
+
+
+def test_records_are_unread_from_their_arrival_until_the_next_commit() -> None:
+    quiet = folded(observation(at=10, offsets=offsets(5, 5)), observation(at=20, offsets=offsets(5, 5)))
+    assert quiet.unread_since == {}
+    first = advance(quiet, observation(at=30, offsets=offsets(5, 6)))
+    arrived = advance(first, observation(at=40, offsets=offsets(5, 8)))
+    assert arrived.unread_since == {tp(0): 30}
+    assert advance(arrived, observation(at=50, offsets=offsets(6, 8))).unread_since == {}
+
+
+def test_nothing_is_known_of_a_group_that_was_never_seen() -> None:
+    assert GroupHistory().calm_for(observation()) == 0

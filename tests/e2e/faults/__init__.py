@@ -1,0 +1,1 @@
+"""The operator killed, Kafka or the API server away, objects changed behind its back."""

@@ -1,0 +1,1 @@
+"""Warm rollouts on a real cluster."""

@@ -1,0 +1,126 @@
+"""Warm rollouts as the tests see them: what they cost, by what every consumer was given and by what was committed."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final
+
+from sandbox.workload import deliveries
+from sandbox.workload.delivery_log import MAX_AGE_S
+from sandbox.workload.topics import create_topic
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.groups import PARTITIONS, REPLICAS, with_env
+from tests.e2e.stage.stage import LOAD_PER_PARTITION, Stage
+from tests.e2e.stage.waiting import wait_for
+
+OF_EACH_MEMBER: Final = LOAD_PER_PARTITION * PARTITIONS / REPLICAS
+"""Messages a second."""
+WARM: Final = {"strategy": "WarmHandover", "onFailure": "Rollback", "rejoinTimeout": "40s"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    rebalances: int
+    idle_s: float
+    """Partition-seconds in gaps above half a second."""
+    worst_gap_s: float
+    duplicates: int
+    missing: int
+    went_back: int
+    """Commits of an offset below one that was committed before, in the same partition."""
+    took_s: float
+    story: tuple[str, ...] = ()
+    """What the operator and the cluster told meanwhile, for who has to find out why."""
+
+
+def warm_group(
+    stage: Stage, name: str, made: Json | None = None, rollout: Json | None = None, env: Mapping[str, str] | None = None
+) -> Json:
+    """`made`: in place of the usual three consumers by librdkafka."""
+    made = made or stage.group(name)
+    spec = {**made["spec"], "rollout": {**made["spec"]["rollout"], **WARM, **(rollout or {})}}
+    return with_env({**made, "spec": spec}, DELIVERIES_TOPIC=deliveries_topic(stage, name), **(env or {}))
+
+
+def deliveries_topic(stage: Stage, name: str) -> str:
+    return f"{stage.topic}-{name}-deliveries"
+
+
+def create(stage: Stage, *groups: Json) -> None:
+    for group in groups:
+        create_topic(stage.kafka.bootstrap_servers, deliveries_topic(stage, group["metadata"]["name"]), 1)
+    stage.create(*groups)
+
+
+def cost_of(stage: Stage, name: str, doing: Callable[[], Any]) -> Cost:
+    """What was given to the group's consumers meanwhile."""
+    return costs_of(stage, [name], doing)[name]
+
+
+def costs_of(stage: Stage, names: Iterable[str], doing: Callable[[], Any]) -> dict[str, Cost]:
+    """The same of several groups at once."""
+    began = time.time()
+    doing()
+    ended = time.time()
+    wait_for("what was delivered to be recorded", lambda: time.time() > ended + 2 * MAX_AGE_S)
+    return {name: _cost(stage, name, began, ended) for name in names}
+
+
+def _cost(stage: Stage, name: str, began: float, ended: float) -> Cost:
+    servers, group = {"bootstrap.servers": stage.kafka.bootstrap_servers}, stage.group_id(name)
+    rows = deliveries.read(servers, deliveries_topic(stage, name), int(began * 1000))
+    measured = deliveries.measure(rows, PARTITIONS, int(began * 1000), int(ended * 1000))
+    return Cost(
+        rebalances=stage.kafka.rebalances(group, began, ended),
+        idle_s=measured.idle_partition_seconds,
+        worst_gap_s=measured.worst_gap_seconds,
+        duplicates=measured.duplicates,
+        missing=measured.missing,
+        went_back=_went_back(stage, group),
+        took_s=ended - began,
+        story=stage.cluster.story(name, began),
+    )
+
+
+def rolled_out(stage: Stage, group: Json, phase: str = "Ready") -> Cost:
+    """Until it is over, and one StatefulSet is left."""
+    name = group["metadata"]["name"]
+
+    def doing() -> None:
+        stage.cluster.apply(group)
+        if phase == "Ready":
+            stage.cluster.wait_complete(name, 300.0)
+        stage.cluster.wait_phase(name, phase, 300.0)
+        wait_one_set(stage, name)
+
+    return cost_of(stage, name, doing)
+
+
+def wait_one_set(stage: Stage, name: str) -> None:
+    wait_for("one StatefulSet", lambda: len(sets(stage, name)) == 1, 60.0, lambda: stage.cluster.summary(name))
+
+
+def sets(stage: Stage, name: str) -> list[str]:
+    found = stage.cluster.api.list_all("statefulsets", stage.cluster.namespace)[0]
+    names = (str(each["metadata"]["name"]) for each in found)
+    return sorted(each for each in names if each in (name, f"{name}-alt"))
+
+
+def pods(stage: Stage, name: str) -> list[str]:
+    return sorted(pod["metadata"]["name"] for pod in stage.cluster.pods(name))
+
+
+def nothing_is_lost(cost: Cost) -> None:
+    assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
+
+
+def _went_back(stage: Stage, group: str) -> int:
+    offsets: dict[int, list[int]] = defaultdict(list)
+    for commit in stage.kafka.commits(group):
+        offsets[commit.partition].append(commit.offset)
+    assert offsets, "nothing was committed"
+    return sum(later < earlier for each in offsets.values() for earlier, later in pairwise(each))

@@ -1,0 +1,106 @@
+"""Warm rollouts on a real cluster: what they cost, however long a consumer takes to start, or if it never does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.handover.handovers import OF_EACH_MEMBER, Cost, create, nothing_is_lost, pods, rolled_out, warm_group
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.groups import REPLICAS
+from tests.e2e.stage.java import java_group
+from tests.e2e.stage.stage import Stage
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+NAME, SOON, JAVA, TWO_EACH, EXITS = "warm", "predictive", "java", "two-each", "exits"
+STAYS = {"EXIT_ON_FATAL": "0"}
+"""A fenced process consumes nothing more and stays until it is told to end, as docs/handover.md advises: what a
+handover costs then does not hang on how soon a pod is stopped."""
+PREDICTIVE = {"handover": "Predictive"}
+HEARTBEAT_S = 3.0
+"""After that a fenced consumer notices by itself, if nobody has removed it."""
+AS_IF_IN_PLACE_S = 1.5
+"""A restart in place takes longer than that, of the quickest of these consumers. The demo measures what is really idle:
+here the machine has others to run at the same time."""
+
+
+@pytest.fixture(scope="module")
+def running(stage: Stage) -> Iterator[Stage]:
+    java = java_group(stage, JAVA)
+    create(
+        stage,
+        warm_group(stage, NAME, env=STAYS),
+        warm_group(stage, SOON, rollout=PREDICTIVE, env=STAYS),
+        warm_group(stage, EXITS),
+        warm_group(stage, JAVA, java, {"rejoinTimeout": "90s"}),
+        two_each(stage, {}),
+    )
+    yield stage
+
+
+def two_each(stage: Stage, env: dict[str, str]) -> Json:
+    return warm_group(stage, TWO_EACH, stage.group(TWO_EACH, membersPerPod=2), env={"MEMBERS": "2", **STAYS, **env})
+
+
+@pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("30", f"{NAME}-alt")])
+def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str, workload: str) -> None:
+    cost = rolled_out(running, warm_group(running, NAME, env={**STAYS, "START_DELAY_SECONDS": seconds}))
+    assert pods(running, NAME) == [f"{workload}-{ordinal}" for ordinal in range(REPLICAS)]
+    nothing_is_lost(cost)
+    assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
+
+
+@pytest.mark.parametrize("fault", [{"NEVER_JOIN": "1"}, {"CRASH_TIMES": "1000"}], ids=["never joins", "crashes"])
+def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: Stage, fault: dict[str, str]) -> None:
+    before = pods(running, NAME)
+    cost = rolled_out(running, warm_group(running, NAME, env={**STAYS, **fault}), "RolledBack")
+    assert pods(running, NAME) == before
+    nothing_is_lost(cost)
+    assert cost.duplicates == 0, cost
+    assert cost.worst_gap_s < 5.0, cost  # in place it would be the rejoinTimeout, 40 s; nobody is touched here
+
+
+def test_predictive_lets_pods_go_before_their_replacements_join(running: Stage) -> None:
+    slower = {**STAYS, "START_DELAY_SECONDS": "4"}
+    cost = rolled_out(running, warm_group(running, SOON, rollout=PREDICTIVE, env=slower))
+    nothing_is_lost(cost)
+    assert cost.worst_gap_s < 4.0, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
+    told = [event["message"] for event in running.cluster.events(SOON) if event["reason"] == "HandedOver"]
+    early = [message for message in told if "about to join" in message]
+    # The first pod of a version is handed over by what is seen; and so is one that joins sooner than those before it.
+    assert 1 <= len(early) <= REPLICAS - 1
+
+
+def test_consumers_that_end_when_they_are_fenced(running: Stage) -> None:
+    cost = rolled_out(running, warm_group(running, EXITS, env={"VERSION": "2"}))
+    nothing_is_lost(cost)
+    nothing_is_idle_untold(cost)
+
+
+def test_java_consumers_are_handed_over_alike(running: Stage) -> None:
+    java = java_group(running, JAVA)
+    cost = rolled_out(running, warm_group(running, JAVA, java, {"rejoinTimeout": "90s"}, {"VERSION": "2"}))
+    nothing_is_lost(cost)
+    nothing_is_idle_untold(cost)
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
+
+
+def nothing_is_idle_untold(cost: Cost) -> None:
+    """A process that ends when it is fenced may be back before its pod is stopped, where a machine is slow or a start
+    quick. It fences its replacement, which has to start anew; and the operator says so."""
+    told = any("FencedEachOther" in line for line in cost.story)
+    assert cost.worst_gap_s < AS_IF_IN_PLACE_S or told, cost
+
+
+def test_pods_of_several_members_are_handed_over_with_all_of_them(running: Stage) -> None:
+    ids = {f"{TWO_EACH}-{ordinal}-{thread}" for ordinal in range(REPLICAS) for thread in range(2)}
+    assert set(running.kafka.look(running.group_id(TWO_EACH)).members) == ids
+    cost = rolled_out(running, two_each(running, {"VERSION": "2"}))
+    assert pods(running, TWO_EACH) == [f"{TWO_EACH}-alt-{ordinal}" for ordinal in range(REPLICAS)]
+    nothing_is_lost(cost)
+    assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
+    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost

@@ -1,0 +1,1 @@
+"""Slackwater as users install it: the chart, its upgrades, adoption, the tutorial, the dashboard."""

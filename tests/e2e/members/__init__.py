@@ -1,0 +1,1 @@
+"""Members that die, and members of pods that are scaled away."""

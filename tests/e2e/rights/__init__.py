@@ -1,0 +1,1 @@
+"""What the operator may do, what it does, and what it never says."""

@@ -1,0 +1,1 @@
+"""Rollouts in place, from creation to deletion: gates, failures, scaling, timeouts, metrics."""

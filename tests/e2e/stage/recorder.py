@@ -1,0 +1,96 @@
+"""Records what the API server says about a namespace, every version with the moment at which it came.
+
+Tests let a rollout run and then judge the whole record: a look now and then would miss what happened in between.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import urllib3
+
+from tests.e2e.stage.api import Api
+from tests.e2e.stage.waiting import wait_for
+
+Json = dict[str, Any]
+
+_WATCH_S: Final = 5
+_KINDS: Final = ("consumergroups", "statefulsets", "pods", "events")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One version of one object. `seen_at`: seconds since the epoch."""
+
+    seen_at: float
+    kind: str
+    deleted: bool
+    obj: Json
+
+    @property
+    def name(self) -> str:
+        return str(self.obj["metadata"]["name"])
+
+
+class Recorder:
+    """Records a namespace's ConsumerGroups, StatefulSets, pods and Events while its block runs."""
+
+    def __init__(self, api: Api, namespace: str) -> None:
+        self._api = api
+        self._namespace = namespace
+        self._records: list[Record] = []
+        self._stop = threading.Event()
+        self._broken: list[BaseException] = []
+        self._threads = [threading.Thread(target=self._record, args=(kind,), daemon=True) for kind in _KINDS]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        self._assert_whole()
+
+    def records(self, kind: str, since: float = 0.0) -> list[Record]:
+        """In the order in which they came."""
+        self._assert_whole()
+        return [record for record in list(self._records) if record.kind == kind and record.seen_at >= since]
+
+    def first(
+        self, what: str, kind: str, wanted: Callable[[Json], bool], since: float, deadline_s: float = 60.0
+    ) -> Record:
+        """Wait for the first version since then of which `wanted` is true."""
+
+        def look() -> Record | None:
+            return next((r for r in self.records(kind, since) if not r.deleted and wanted(r.obj)), None)
+
+        return wait_for(what, look, deadline_s)
+
+    def _assert_whole(self) -> None:
+        assert not self._broken, f"the record has holes: {self._broken}"
+
+    def _record(self, kind: str) -> None:
+        try:
+            objects, version = self._api.list_all(kind, self._namespace)
+            self._take(kind, ({"type": "ADDED", "object": obj} for obj in objects))
+            while not self._stop.is_set():
+                version = self._take(kind, self._api.watch(kind, self._namespace, version, _WATCH_S)) or version
+        except (AssertionError, OSError, urllib3.exceptions.HTTPError) as error:
+            self._broken.append(error)
+
+    def _take(self, kind: str, events: Iterable[Json]) -> str:
+        version = ""
+        for event in events:
+            now, obj = time.time(), event["object"]
+            assert event["type"] != "ERROR", f"the watch of {kind} broke: {obj}"
+            version = obj["metadata"]["resourceVersion"]
+            if event["type"] != "BOOKMARK":
+                self._records.append(Record(now, kind, event["type"] == "DELETED", obj))
+        return version

@@ -1,0 +1,1 @@
+"""Groups taken to another rebalance protocol, and whatever comes in between."""
