@@ -6,6 +6,7 @@ import pytest
 
 from slackwater.api.annotations import ABORT, PROMOTE, RESTART, RETRY
 from slackwater.core.commands import obey
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from tests.core.factories import NOW, OLD, group, world
@@ -47,34 +48,35 @@ IDS = [f"{command.split('/')[1]} while {before.phase}" for command, before, _, _
 
 @pytest.mark.parametrize(("command", "before", "phase", "reason"), TABLE, ids=IDS)
 def test_command(command: str, before: RolloutMemory, phase: RolloutPhase, reason: Reason) -> None:
-    after, notes = obey(world(memory=before, group=group(annotations={command: "1"})))
+    obeyed = obey(world(memory=before, group=group(annotations={command: "1"})))
+    after = obeyed.memory
     assert after.phase is phase
-    assert [note.reason for note in notes] == [reason]
+    assert [note.reason for note in obeyed.notes] == [reason]
     assert after.commands == {command: "1"}
 
 
 @pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART])
 def test_a_token_is_obeyed_once(command: str) -> None:
     given = world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={command: "1"}))
-    once, _ = obey(given)
-    assert obey(world(memory=once, group=given.group)) == (once, ())
-    again, _ = obey(world(memory=once, group=group(annotations={command: "2"})))
+    once = obey(given).memory
+    assert obey(world(memory=once, group=given.group)) == Decision(once)
+    again = obey(world(memory=once, group=group(annotations={command: "2"}))).memory
     assert again.commands == {command: "2"}
 
 
 def test_promote_passes_the_canary_that_is_held() -> None:
-    after, _ = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={PROMOTE: "1"})))
+    after = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={PROMOTE: "1"}))).memory
     assert after.canary == Canary(0, NOW, passed=True)
 
 
 def test_abort_gives_the_version_up_and_retry_takes_it_up_again() -> None:
-    aborted, _ = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={ABORT: "1"})))
+    aborted = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={ABORT: "1"}))).memory
     assert (aborted.failed_hash, aborted.canary, aborted.message) == ("v2", None, "aborted by annotation")
-    retried, _ = obey(world(memory=aborted, group=group(annotations={ABORT: "1", RETRY: "1"})))
+    retried = obey(world(memory=aborted, group=group(annotations={ABORT: "1", RETRY: "1"}))).memory
     assert (retried.failed_hash, retried.retried_at, retried.message) == ("", NOW, "")
 
 
 def test_restart_is_only_noted_since_it_is_a_part_of_the_template() -> None:
     before = memory(COMPLETE)
-    after, notes = obey(world(memory=before, group=group(annotations={RESTART: "1"})))
-    assert (after.phase, notes) == (COMPLETE, ())
+    obeyed = obey(world(memory=before, group=group(annotations={RESTART: "1"})))
+    assert (obeyed.memory.phase, obeyed.notes) == (COMPLETE, ())

@@ -9,7 +9,7 @@ import pytest
 from slackwater.core.decision.acts import AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.timeouts.group_settings import SESSION
-from slackwater.core.upkeep import remembered, upkeep
+from slackwater.core.upkeep import note_members, upkeep
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
 from slackwater.core.world.pods import Pod
@@ -40,7 +40,7 @@ def scene(kafka: GroupObservation | Unobserved | None = None, *pods: Pod, memory
         pods=pods or (pod(0, NEW), crashed, pod(2, NEW)),
     )
     made = replace(made, memory=memory)
-    return replace(made, memory=remembered(made, memory))
+    return made.remembering(note_members(made.remembering(memory)).memory)
 
 
 def test_the_dead_come_first_then_their_successors_then_the_settings() -> None:

@@ -85,9 +85,9 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     metadata = world.group.metadata
     annotations = {**metadata.annotations, command: token}
     told = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
-    memory, notes = obey(replace(world, group=told))
-    words = next(note.message for note in notes if note.message.startswith(command.removeprefix(f"{GROUP}/")))
-    if replace(memory, commands=world.memory.commands) == world.memory:
+    obeyed = obey(replace(world, group=told))
+    words = next(note.message for note in obeyed.notes if note.message.startswith(command.removeprefix(f"{GROUP}/")))
+    if replace(obeyed.memory, commands=world.memory.commands) == world.memory:
         raise NothingToDo(f"{world.group.name} is as it was: {words}")
     return words
 

@@ -8,58 +8,68 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.api.annotations import ABORT, APPROVE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.ending import can_go_back, go_back
 from slackwater.core.timeouts.adoption import approve
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.world import World
 
 
-def obey(world: World) -> tuple[RolloutMemory, tuple[Note, ...]]:
-    """The memory after every command that is new."""
-    memory, notes = world.memory, []
+def obey(world: World) -> Decision:
+    """The memory after every command that is new, in the order of `TOKEN_COMMANDS`."""
+    obeyed = Decision(world.memory)
     for command in TOKEN_COMMANDS:
         token = world.group.metadata.annotations.get(command)
-        if token is None or memory.commands.get(command) == token:
+        if token is None or obeyed.memory.commands.get(command) == token:
             continue
         if command != RESTART:
-            memory, note = _OBEY[command](world, memory)
-            notes.append(note)
-        memory = replace(memory, commands={**memory.commands, command: token})
-    return memory, tuple(notes)
+            obeyed = obeyed.then(_OBEY[command](world.remembering(obeyed.memory)))
+        commands = {**obeyed.memory.commands, command: token}
+        obeyed = replace(obeyed, memory=replace(obeyed.memory, commands=commands))
+    return obeyed
 
 
-def _promote(world: World, memory: RolloutMemory) -> tuple[RolloutMemory, Note]:
+def _promote(world: World) -> Decision:
+    memory = world.memory
     if memory.canary is None or memory.canary.passed or memory.phase is not RolloutPhase.PROGRESSING:
-        return memory, Note(Reason.PROMOTED, "promote: no canary is being held, so nothing changes")
+        return _said(world, Reason.PROMOTED, "promote: no canary is being held, so nothing changes")
     promoted = replace(memory, canary=replace(memory.canary, passed=True))
-    return promoted, Note(Reason.PROMOTED, "promote: the canary's hold is over")
+    return Decision(promoted, notes=(Note(Reason.PROMOTED, "promote: the canary's hold is over"),))
 
 
-def _abort(world: World, memory: RolloutMemory) -> tuple[RolloutMemory, Note]:
+def _abort(world: World) -> Decision:
+    memory = world.memory
     if memory.phase not in (RolloutPhase.PROGRESSING, RolloutPhase.FAILED):
-        return memory, Note(Reason.ABORTED, "abort: no rollout is under way, so nothing changes")
+        return _said(world, Reason.ABORTED, "abort: no rollout is under way, so nothing changes")
     if not can_go_back(memory):
         message = "abort: stopped, but there is no earlier version to go back to; apply a template that works"
-        return go_back(memory, message), Note(Reason.NO_EARLIER_VERSION, message, warning=True)
-    message = "aborted by annotation"
-    return go_back(memory, message), Note(Reason.ABORTED, "abort: going back to the last good version", warning=True)
+        note = Note(Reason.NO_EARLIER_VERSION, message, warning=True)
+        return Decision(go_back(memory, message), notes=(note,))
+    note = Note(Reason.ABORTED, "abort: going back to the last good version", warning=True)
+    return Decision(go_back(memory, "aborted by annotation"), notes=(note,))
 
 
-def _retry(world: World, memory: RolloutMemory) -> tuple[RolloutMemory, Note]:
+def _retry(world: World) -> Decision:
+    memory = world.memory
     if not memory.failed_hash or memory.failed_hash != memory.target_hash:
-        return memory, Note(Reason.RETRYING, "retry: nothing has failed, so nothing changes")
+        return _said(world, Reason.RETRYING, "retry: nothing has failed, so nothing changes")
     again = replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
         failed_hash="",
         started_at=world.now,
         retried_at=world.now,
+        replicas=memory.replicas if memory.phase.under_way else None,
         canary=None,
         message="",
     )
-    return again, Note(Reason.RETRYING, "retry: trying the failed version again")
+    return Decision(again, notes=(Note(Reason.RETRYING, "retry: trying the failed version again"),))
+
+
+def _said(world: World, reason: Reason, message: str) -> Decision:
+    return Decision(world.memory, notes=(Note(reason, message),))
 
 
 _OBEY = {PROMOTE: _promote, ABORT: _abort, RETRY: _retry, APPROVE: approve}

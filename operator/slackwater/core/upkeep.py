@@ -5,7 +5,9 @@ None of it disturbs a consumer that works.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
@@ -15,38 +17,62 @@ from slackwater.core.members.ownership import find_left_behind, given_ordinal, i
 from slackwater.core.members.refused import restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
-from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, MemberRef
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
+Care = Callable[[World, GroupObservation, Workload], Decision | None]
 
-def remembered(world: World, memory: RolloutMemory) -> RolloutMemory:
+
+def note_members(world: World) -> Decision:
     """What is remembered of members, brought up to date; what does not matter any more is forgotten."""
-    return replace(
-        memory,
-        ids_given=ids_given(world),
-        holders=known_holders(world),
-        released=still_released(world),
-        refused=still_refused(world),
-        removed=still_removed(world),
+    return Decision(
+        replace(
+            world.memory,
+            ids_given=ids_given(world),
+            holders=known_holders(world),
+            released=still_released(world),
+            refused=still_refused(world),
+            removed=still_removed(world),
+        )
     )
 
 
 def upkeep(world: World, workload: Workload) -> Decision | None:
-    """What the group in Kafka needs whether a rollout is under way or not: dead members, its own settings."""
+    """The first of `CARE` that has something to do; None while the group or the StatefulSet is not known."""
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation) or not workload.settled:
         return None
-    if gone := _gone(world, kafka):
-        act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
-        return Decision(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
-    if due := release_due(world) or restart_due(world, workload):
-        return Decision(due[0], due[1])
-    if change := change_due(world):
-        memory = replace(world.memory, group_settings=settings_wanted(world))
-        return Decision(memory, change)
-    return None
+    found = (care(world, kafka, workload) for care in CARE)
+    return next((decision for decision in found if decision is not None), None)
+
+
+def remove_scaled_away(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """Members whose pods were scaled away and have ended are taken out of the group (F10)."""
+    gone = _gone(world, kafka)
+    if not gone:
+        return None
+    act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
+    return Decision(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
+
+
+def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """Ids of dead members are given free, so that their successors can join (F13)."""
+    return release_due(world)
+
+
+def restart_the_refused(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """A pod whose process was refused before its id was free never joins by itself (F13)."""
+    return restart_due(world, workload)
+
+
+def keep_settings(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """The group's own settings in Kafka (F23)."""
+    change = change_due(world)
+    return Decision(replace(world.memory, group_settings=settings_wanted(world)), change) if change else None
+
+
+CARE: Final[tuple[Care, ...]] = (remove_scaled_away, release_the_dead, restart_the_refused, keep_settings)
 
 
 def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:

@@ -11,9 +11,10 @@ from typing import Final, NamedTuple
 import pytest
 
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core import plan
+from slackwater.core import next_act
 from slackwater.core.handover import steps
 from slackwater.core.handover.holder import Holder
+from slackwater.core.manifests import template
 from slackwater.core.manifests.template import Template, render_template
 from slackwater.core.protocol import preflight, strategies
 from slackwater.core.world.broker import Bounds
@@ -100,7 +101,7 @@ def _render_once(monkeypatch: pytest.MonkeyPatch) -> None:
             known[name] = (group, render_template(group, servers, profile, bounds))
         return known[name][1]
 
-    monkeypatch.setattr(plan, "render_template", render)
+    monkeypatch.setattr(template, "render_template", render)
 
 
 def judge(found: Explored) -> None:
@@ -208,7 +209,7 @@ def test_a_skipped_bounce_is_stopped_by_the_core(monkeypatch: pytest.MonkeyPatch
 def test_a_skipped_bounce_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without that last check, a member is refused, and the exploration finds it."""
     _skip_the_bridge(monkeypatch)
-    monkeypatch.setattr(plan, "can_mix", lambda one, other: True)
+    monkeypatch.setattr(next_act, "can_mix", lambda one, other: True)
     with pytest.raises(Broken, match="no protocol is common to all"):
         explore(upgrading(*CASES["two-bounce"]), as_asked)
 

@@ -67,8 +67,10 @@ def test_who_gets_another_chance(given: World, due: bool) -> None:
     found = last_chance(given, AT_WORK, 2)
     assert (found is not None) == due
     if found is not None:
-        assert found[1].uid == "uid-2-new"
-        assert (found[0].refused["payments-2"].restarted_at, found[0].refused["payments-2"].unseen) == (NOW, True)
+        assert isinstance(found.act, DeletePod)
+        assert found.act.uid == "uid-2-new"
+        refusal = found.memory.refused["payments-2"]
+        assert (refusal.restarted_at, refusal.unseen) == (NOW, True)
 
 
 def test_it_comes_before_the_version_is_called_failed_and_only_once() -> None:

@@ -15,7 +15,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.death import known_holders
 from slackwater.core.members.refused import restart_due, still_refused
 from slackwater.core.members.release import find_stale, release_due, still_released
-from slackwater.core.upkeep import remembered, upkeep
+from slackwater.core.upkeep import note_members, upkeep
 from slackwater.core.world.history import GroupHistory, advance
 from slackwater.core.world.memory import Holder, Refusal, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, Unobserved
@@ -57,7 +57,7 @@ def scene(*pods: Pod, kafka: GroupObservation | Unobserved | None = None, **chan
         workload=AT_REST,
         **changes,
     )
-    return replace(made, memory=remembered(made, made.memory))
+    return made.remembering(note_members(made).memory)
 
 
 def held(ordinal: int, there_by: float, incarnation: str = "a") -> RolloutMemory:
@@ -108,13 +108,14 @@ def test_threads_of_a_dead_process_are_all_released() -> None:
     given_world = scene(restarted(), kafka=looks[-1], history=folded(*looks), group=group(membersPerPod=2))
     due = release_due(given_world)
     assert due is not None
-    assert [ref.instance_id for ref in due[1].members] == ["payments-1-0", "payments-1-1"]
+    assert isinstance(due.act, ReleaseMembers)
+    assert [ref.instance_id for ref in due.act.members] == ["payments-1-0", "payments-1-1"]
 
 
 def test_a_release_is_remembered_before_it_is_made_and_repeated_when_it_did_not_take() -> None:
     due = release_due(scene(restarted()))
     assert due is not None
-    assert due[0].released == {"payments-1": Release("payments-1-a", NOW)}
+    assert due.memory.released == {"payments-1": Release("payments-1-a", NOW)}
 
     def after(seconds: float, tries: int) -> World:
         return scene(
@@ -125,7 +126,7 @@ def test_a_release_is_remembered_before_it_is_made_and_repeated_when_it_did_not_
     assert release_due(after(1.9, 1)) is None
     again = release_due(after(2, 1))
     assert again is not None
-    assert again[0].released["payments-1"] == Release("payments-1-a", NOW, tries=2)
+    assert again.memory.released["payments-1"] == Release("payments-1-a", NOW, tries=2)
     assert (release_due(after(15, 4)), release_due(after(16, 4)) is None) == (None, False)
 
 
@@ -217,10 +218,10 @@ def test_whose_process_was_refused(given_world: World, due: bool) -> None:
     found = restart_due(given_world, AT_REST)
     assert (found is not None) == due
     if found is not None:
-        assert isinstance(found[1], DeletePod)
-        assert found[1].uid == "uid-1"
-        assert found[0].refused["payments-1"].restarted_at == NOW
-        assert restart_due(replace(given_world, memory=found[0], now=NOW + 5), AT_REST) is None
+        assert isinstance(found.act, DeletePod)
+        assert found.act.uid == "uid-1"
+        assert found.memory.refused["payments-1"].restarted_at == NOW
+        assert restart_due(replace(given_world, memory=found.memory, now=NOW + 5), AT_REST) is None
 
 
 def test_members_of_similar_names_are_not_mixed_up() -> None:
@@ -228,7 +229,7 @@ def test_members_of_similar_names_are_not_mixed_up() -> None:
     memory = replace(memory, released={**memory.released, "payments-10": Release("payments-10-a", NOW - 29)})
     found = restart_due(restarts(restarted(ago_s=30), memory, group=group(replicas=11)), AT_REST)
     assert found is not None
-    assert {key: r.restarted for key, r in found[0].released.items()} == {"payments-1": True, "payments-10": False}
+    assert {key: r.restarted for key, r in found.memory.released.items()} == {"payments-1": True, "payments-10": False}
 
 
 def test_what_is_history() -> None:
@@ -256,7 +257,7 @@ def test_a_pod_is_restarted_ever_more_seldom() -> None:
         restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": Refusal(NOW - 60, 2)})), AT_REST
     )
     assert found is not None
-    assert found[0].refused["payments-1"] == Refusal(NOW, 3)
+    assert found.memory.refused["payments-1"] == Refusal(NOW, 3)
 
 
 def test_holders_are_remembered_while_they_can_matter() -> None:
@@ -321,7 +322,7 @@ def test_nobody_who_lives_is_released_or_restarted(
             memory=memory,
             workload=AT_REST,
         )
-        made = replace(made, memory=remembered(made, memory))
+        made = made.remembering(note_members(made.remembering(memory)).memory)
         care = upkeep(made, AT_REST)
         act, memory = (None, made.memory) if care is None else (care.act, care.memory)
         living = _living(runs, now - NOW)

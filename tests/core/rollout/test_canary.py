@@ -39,9 +39,9 @@ TABLE = [
 
 @pytest.mark.parametrize(("given", "canary", "reason"), [pytest.param(w, c, r, id=name) for name, w, c, r in TABLE])
 def test_canary(given: World, canary: Canary | None, reason: Reason | None) -> None:
-    memory, hold = canary_hold(given, workload())
-    assert memory.canary == canary
-    assert (hold.reason if hold is not None else None) == reason
+    decided = canary_hold(given, workload())
+    assert decided.memory.canary == canary
+    assert (decided.hold.reason if decided.hold is not None else None) == reason
 
 
 AHEAD = [

@@ -12,7 +12,7 @@ from slackwater.core.manifests.template import render_template
 from slackwater.core.plan import plan
 from slackwater.core.status.conditions import verdicts
 from slackwater.core.timeouts.classic import ClassicTimeouts, classic_timeouts
-from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, binding_bounds, change_due
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, change_due, note_bounds
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupType
@@ -90,12 +90,14 @@ def test_classic_timeouts_are_clamped_as_one_set(
 
 def test_bounds_are_remembered_only_while_they_bind_and_while_brokers_cannot_be_asked() -> None:
     binding = replace(BROKER, classic_session=LOW)
-    assert binding_bounds(world()) is None
-    assert binding_bounds(world(broker=binding)) == LOW
+    assert note_bounds(world()).memory.session_bounds is None
+    assert note_bounds(world(broker=binding)).memory.session_bounds == LOW
     remembered = RolloutMemory(session_bounds=LOW)
-    assert binding_bounds(world(broker=None, memory=remembered)) == LOW
-    assert binding_bounds(world(broker=replace(BROKER, classic_session=None), memory=remembered)) == LOW
-    assert binding_bounds(world(memory=remembered)) is None
+    assert note_bounds(world(broker=None, memory=remembered)).memory.session_bounds == LOW
+    assert (
+        note_bounds(world(broker=replace(BROKER, classic_session=None), memory=remembered)).memory.session_bounds == LOW
+    )
+    assert note_bounds(world(memory=remembered)).memory.session_bounds is None
 
 
 @pytest.mark.parametrize(

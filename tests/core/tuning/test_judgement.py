@@ -27,7 +27,7 @@ POLL = {Subject.MAX_POLL_INTERVAL: Range(50_000, 60_000, 90_000), Subject.MAX_PO
 
 
 def judged(world: World, **memory: Any) -> tuple[Reason, dict[Setting, int]]:
-    judgement = judge(world, replace(world.memory, **memory))
+    judgement = judge(world.remembering(replace(world.memory, **memory)))
     assert judgement is not None
     assert judgement.message
     return judgement.reason, dict(judgement.values)
@@ -73,7 +73,7 @@ def test_what_fits_is_applied_session_and_heartbeat_together() -> None:
 
 def test_nothing_is_said_where_nothing_is_recommended() -> None:
     world = at_rest(advice=None)
-    assert judge(world, world.memory) is None
+    assert judge(world) is None
 
 
 def test_poll_settings_are_judged_one_by_one() -> None:
@@ -105,7 +105,7 @@ def test_a_version_that_failed_with_it_is_not_tried_again_but_by_a_person() -> N
     world = at_rest()
     failed = replace(world.memory, tuning=Tuning(failed_as_of=NOW - 3600))
     assert judged(world, tuning=failed.tuning) == (Reason.RECOMMENDATION_FAILED, {})
-    approved = judge(world, failed, approved=True)
+    approved = judge(world.remembering(failed), approved=True)
     assert approved is not None and dict(approved.values) == FITS
 
 
@@ -114,7 +114,7 @@ def turned(memory: RolloutMemory, target_s: float, day: int) -> RolloutMemory:
     recommended = session(target_s, target_s, target_s) | {Subject.HEARTBEAT: Range(5_000, 5_000, 5_000)}
     at = NOW + day * DAY
     world = at_rest(profile=Profile.CONSUMER, now=at, advice=advice(recommended, as_of=at))
-    return go_on(world, memory)[0]
+    return go_on(world.remembering(memory)).memory
 
 
 @given(st.lists(st.sampled_from([45.0, 50.0, 55.0, 60.0]), min_size=1, max_size=40))
@@ -138,5 +138,5 @@ def test_after_one_turn_it_says_that_recommendations_disagree() -> None:
     back = session(60, 60, 60) | {Subject.HEARTBEAT: Range(5_000, 5_000, 5_000)}
     world = at_rest(profile=Profile.CONSUMER, advice=advice(back), memory=memory)
     assert judged(world) == (Reason.RECOMMENDATIONS_DISAGREE, {})
-    approved = judge(world, memory, approved=True)
+    approved = judge(world.remembering(memory), approved=True)
     assert approved is not None and approved.values == {Setting.CONSUMER_SESSION: 60_000}

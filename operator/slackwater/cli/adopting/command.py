@@ -29,9 +29,8 @@ from slackwater.cli.looking.lookout import Lookout
 from slackwater.cli.planning.changes import Change, changes
 from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.decision.words import seconds
-from slackwater.core.manifests.template import render_template
+from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
-from slackwater.core.timeouts.adoption import with_tuning
 from slackwater.core.world.world import World
 
 Say = Callable[[str], None]
@@ -174,8 +173,7 @@ def _template_changes(world: World, standing: Standing) -> tuple[Change, ...] | 
         return None
     uid = world.group.metadata.uid
     memory = plan(replace(world, workload=replace(world.workload, owner_uid=uid))).memory
-    group = with_tuning(world, memory).group
-    wanted = render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds).body
+    wanted = wanted_template(world.remembering(memory)).body
     running = cleaned(standing.workload["spec"]["template"])
     return tuple(changes(running, cleaned(wanted), "spec.template"))
 

@@ -18,9 +18,8 @@ from slackwater.cli.planning.verdict import Judgement
 from slackwater.cli.words.acts import count
 from slackwater.cli.words.protocol import protocol_in_words, refused
 from slackwater.core.decision.acts import AlterGroupSettings
-from slackwater.core.manifests.template import render_template
+from slackwater.core.manifests.template import wanted_template
 from slackwater.core.rollout.scaling import is_held
-from slackwater.core.timeouts.adoption import with_tuning
 from slackwater.core.world.memory import read_memory
 
 Json = Mapping[str, Any]
@@ -118,7 +117,7 @@ def consequences(found: Difference) -> Iterator[str]:
             yield explanation.words
     asked = world.group.spec.replicas
     if made and asked != made:
-        held = "once the rollout is over, " if is_held(world, plan.memory) else ""
+        held = "once the rollout is over, " if is_held(world.remembering(plan.memory)) else ""
         yield f"{held}{count(asked, 'pod')} instead of {made}"
     if (refusal := refused(world, plan)) is not None and refusal.message != explanation.words:
         yield f"the protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
@@ -150,10 +149,9 @@ def _settings(judgement: Judgement, live: ConsumerGroup | None) -> tuple[Change,
     world, memory = judgement.world, judgement.plan.memory
     if world.bootstrap_servers is None or memory.phase.goes_back:
         return ()
-    group = with_tuning(world, memory).group
-    wanted = render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds).body
+    wanted = wanted_template(world.remembering(memory)).body
     given = world.workload.template if world.workload is not None and live is not None else {}
-    before, after = {} if live is None else _ours(given, live), _ours(wanted, group)
+    before, after = {} if live is None else _ours(given, live), _ours(wanted, world.group)
     names = {**before, **after}
     return tuple(Change(n, before.get(n), after.get(n)) for n in names if before.get(n) != after.get(n))
 

@@ -114,9 +114,10 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
         act = DeletePod(pod.name, pod.uid, pod.ordinal, "it has failed, and is to be tried again")
         return Decision(replace(memory, step=step), act)
     if way.forward:
-        memory, hold = canary_hold(world, workload)
-        if hold:
-            return Decision(memory, hold=hold)
+        canary = canary_hold(world, workload)
+        if canary.hold:
+            return canary
+        memory = canary.memory
     old = world.pod(ordinal)
     handover = begun(world, ordinal, way.to, old)
     step = Step(ordinal, world.now, handover.before)

@@ -11,6 +11,7 @@ from typing import Any
 
 from slackwater.api.annotations import PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.timeouts import Timeouts
 from slackwater.core.manifests.client_settings import settings
 from slackwater.core.manifests.objects import (
     Json,
@@ -18,6 +19,7 @@ from slackwater.core.manifests.objects import (
 )
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,18 @@ class Template:
 
     hash: str
     body: Mapping[str, Any]
+
+
+def wanted_template(world: World) -> Template:
+    """What the spec, adopted timeouts, the protocol and the brokers' bounds ask for together.
+
+    ValueError where the brokers' address is not known.
+    """
+    if world.bootstrap_servers is None:
+        raise ValueError("no template without the brokers' address")
+    memory = world.memory
+    group = _with_timeouts(world.group, world.timeouts)
+    return render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds)
 
 
 def render_template(
@@ -50,3 +64,9 @@ def render_template(
     digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}
     return Template(digest, body)
+
+
+def _with_timeouts(group: ConsumerGroup, timeouts: Timeouts) -> ConsumerGroup:
+    if timeouts is group.spec.timeouts:
+        return group
+    return group.model_copy(update={"spec": group.spec.model_copy(update={"timeouts": timeouts})})

@@ -138,7 +138,7 @@ def _a_dead_member_would_be_gone(world: World, kafka: GroupObservation, died_at:
 
 def longest_session_s(world: World, kafka: GroupObservation) -> float:
     """Seconds after which a dead member is certainly out of the group, whichever version it ran."""
-    spec, memory = world.group.spec.timeouts, world.memory
+    spec, memory = world.timeouts, world.memory
     classic_s = max(memory.session_timeout_ms, classic_timeouts(spec, memory.session_bounds).session_ms) / 1000
     if kafka.type is GroupType.CLASSIC:
         return classic_s + SESSION_MARGIN_S

@@ -13,6 +13,7 @@ from typing import Final
 
 from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.acts import DeletePod
+from slackwater.core.decision.decision import Decision
 from slackwater.core.members.death import is_from_before, time_to_join
 from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Refusal, Release, RolloutMemory
@@ -40,7 +41,7 @@ BACKOFFS_S: Final = (10.0, 20.0, 40.0, 80.0, 160.0, 300.0)
 NEW_POD_TAKES_S: Final = 4.0
 
 
-def restart_due(world: World, workload: Workload) -> tuple[RolloutMemory, DeletePod] | None:
+def restart_due(world: World, workload: Workload) -> Decision | None:
     """A pod whose process was refused before the id was free: it may live on, but never joins any more."""
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation) or kafka.type is GroupType.OTHER:
@@ -50,11 +51,11 @@ def restart_due(world: World, workload: Workload) -> tuple[RolloutMemory, Delete
             continue
         if _was_refused(world, kafka, pod):
             why = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
-            return _restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why)
+            return Decision(_restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why))
     return None
 
 
-def last_chance(world: World, workload: Workload, ordinal: int) -> tuple[RolloutMemory, DeletePod] | None:
+def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | None:
     """A pod that has not joined in time, and may have been refused though nobody saw it: restarted, once a rollout.
 
     The alternative is to call its version failed, which costs it a restart as well, and the rollout.
@@ -67,7 +68,7 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> tuple[Rollout
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
         return None
     why = "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
-    return _restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, why)
+    return Decision(_restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, why))
 
 
 def still_refused(world: World) -> Mapping[str, Refusal]:

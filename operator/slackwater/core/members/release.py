@@ -11,11 +11,12 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.decision.acts import ReleaseMembers
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.ownership import given_ordinal
 from slackwater.core.world.identity import ordinal_of
-from slackwater.core.world.memory import Release, RolloutMemory
+from slackwater.core.world.memory import Release
 from slackwater.core.world.observation import GroupObservation, GroupType, Member, MemberRef, refs
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
@@ -32,7 +33,7 @@ def find_stale(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
     return tuple(member for member in kafka.members if _is_stale(world, member))
 
 
-def release_due(world: World) -> tuple[RolloutMemory, ReleaseMembers] | None:
+def release_due(world: World) -> Decision | None:
     """Which instance ids to give free now, and what to remember of it before."""
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
@@ -42,7 +43,7 @@ def release_due(world: World) -> tuple[RolloutMemory, ReleaseMembers] | None:
         return None
     memory = replace(world.memory, released={**world.memory.released, **_releases(world, dead)})
     why = f"the process behind {listing(ref.instance_id for ref in dead)} has ended: its successor may join"
-    return memory, ReleaseMembers(dead, why)
+    return Decision(memory, ReleaseMembers(dead, why))
 
 
 def still_released(world: World) -> Mapping[str, Release]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from slackwater.api.timeouts import TimeoutsMode
 from slackwater.core.decision.decision import Decision
 from slackwater.core.status.conditions import TRUE, degraded
-from slackwater.core.timeouts.adoption import with_tuning
 from slackwater.core.timeouts.judgement import ranges_by_setting, values_now
 from slackwater.core.world.memory import Upgrade
 from slackwater.core.world.observation import GroupObservation, GroupState
@@ -39,7 +38,7 @@ def figures_of(world: World, decided: Decision) -> Figures:
     """`world`: as it was decided upon."""
     spec, memory = world.group.spec, decided.memory
     kafka = world.kafka if isinstance(world.kafka, GroupObservation) else None
-    after = with_tuning(replace(world, memory=memory), memory)
+    after = world.remembering(memory)
     return Figures(
         expected_members=world.replicas * spec.members_per_pod,
         members=len(kafka.members) if kafka is not None else None,
@@ -48,21 +47,21 @@ def figures_of(world: World, decided: Decision) -> Figures:
         degraded=degraded(after, decided.hold).status is TRUE,
         held=str(decided.hold.reason) if decided.hold is not None else "",
         upgrade=memory.upgrade,
-        actual=_actual(world, decided),
-        recommended=_recommended(world, decided),
+        actual=_actual(after),
+        recommended=_recommended(after),
     )
 
 
-def _actual(world: World, decided: Decision) -> Mapping[Setting, int]:
-    session = session_of(decided.memory.protocol)
-    given = values_now(world, decided.memory.tuning)
+def _actual(world: World) -> Mapping[Setting, int]:
+    session = session_of(world.memory.protocol)
+    given = values_now(world)
     return {setting: given[setting] for setting in (session, HEARTBEAT_OF[session], *_POLLING)}
 
 
-def _recommended(world: World, decided: Decision) -> Mapping[Setting, int]:
+def _recommended(world: World) -> Mapping[Setting, int]:
     if world.advice is None or world.group.spec.timeouts.mode is TimeoutsMode.OFF:
         return {}
-    ranges = ranges_by_setting(world.advice, decided.memory.protocol)
+    ranges = ranges_by_setting(world.advice, world.memory.protocol)
     return {setting: recommended.target for setting, recommended in ranges.items()}
 
 

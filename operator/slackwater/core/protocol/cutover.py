@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from slackwater.core.decision.acts import Act, Purpose, RemoveMembers, WriteWorkload
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.template import Template
@@ -36,8 +37,15 @@ def is_due(world: World, workload: Workload, template: Template) -> bool:
     return changed and workload.current_revision != workload.update_revision
 
 
-def next_act(world: World, workload: Workload, template: Template) -> Act | Hold:
-    """The next thing to do, or what is being waited for."""
+def next_step(world: World, workload: Workload, template: Template) -> Decision:
+    """The order is: stop, take the members out, start. The next of these, or what is being waited for."""
+    following = _following(world, workload, template)
+    if isinstance(following, Hold):
+        return Decision(world.memory, hold=following)
+    return Decision(world.memory, act=following)
+
+
+def _following(world: World, workload: Workload, template: Template) -> Act | Hold:
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
         return Hold(kafka.reason, kafka.message, _SOON_S)

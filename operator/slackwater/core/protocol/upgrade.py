@@ -14,7 +14,7 @@ from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.protocol.origin import group_shows
 from slackwater.core.protocol.preflight import Way, can_make, find_way
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
+from slackwater.core.world.memory import RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import Profile, profile_of
 from slackwater.core.world.workload import Workload
@@ -23,9 +23,10 @@ from slackwater.core.world.world import World
 _SOON_S: Final = 1.0
 
 
-def set_course(world: World, memory: RolloutMemory) -> Decision:
+def set_course(world: World) -> Decision:
     """The profile that pods are to be given now, and how it goes on from there."""
-    target, upgrade = world.group.spec.protocol.target, memory.upgrade
+    memory, target = world.memory, world.group.spec.protocol.target
+    upgrade = memory.upgrade
     if world.workload is None and memory.phase is RolloutPhase.NONE:
         wanted = profile_of(target) if target is not None else Profile.OWN_CHOICE
         return Decision(replace(memory, protocol=wanted), refusal=can_make(world, wanted))
@@ -33,13 +34,13 @@ def set_course(world: World, memory: RolloutMemory) -> Decision:
         return Decision(memory)  # a group keeps what it has, and finishes what is in hand
     wanted = profile_of(target)
     if upgrade is not None:
-        return _turn(memory, upgrade, wanted) if wanted is not upgrade.target else Decision(memory)
-    return Decision(memory) if wanted is memory.protocol else _begin(world, memory, wanted)
+        return _turn(world, upgrade, wanted) if wanted is not upgrade.target else Decision(memory)
+    return Decision(memory) if wanted is memory.protocol else _begin(world, wanted)
 
 
-def finish_step(world: World, workload: Workload, memory: RolloutMemory) -> Decision:
+def finish_step(world: World, workload: Workload) -> Decision:
     """Every pod is on the revision and all gates hold: is the step proven, and what comes next?"""
-    upgrade = memory.upgrade
+    memory, upgrade = world.memory, world.memory.upgrade
     if upgrade is None:
         return Decision(memory)
     if hold := _unproven(world, workload, upgrade):
@@ -55,7 +56,8 @@ def finish_step(world: World, workload: Workload, memory: RolloutMemory) -> Deci
     return Decision(replace(memory, upgrade=None), notes=(Note(Reason.UPGRADE_COMPLETE, what),))
 
 
-def _begin(world: World, memory: RolloutMemory, wanted: Profile) -> Decision:
+def _begin(world: World, wanted: Profile) -> Decision:
+    memory = world.memory
     way = find_way(world, memory.protocol, wanted)
     if not isinstance(way, Way):
         return Decision(memory, refusal=way)
@@ -67,8 +69,9 @@ def _begin(world: World, memory: RolloutMemory, wanted: Profile) -> Decision:
     return Decision(replace(memory, upgrade=upgrade, protocol=upgrade.here), notes=(note,))
 
 
-def _turn(memory: RolloutMemory, upgrade: Upgrade, wanted: Profile) -> Decision:
+def _turn(world: World, upgrade: Upgrade, wanted: Profile) -> Decision:
     """Another target in the middle of a step: first undo the step, since from there the way is known to be open."""
+    memory = world.memory
     if upgrade.here is wanted:  # the step in hand leads there, and no further step is needed
         return Decision(replace(memory, upgrade=replace(upgrade, path=upgrade.path[: upgrade.step])))
     if upgrade.returning and wanted is not upgrade.origin:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.api.annotations import TEMPLATE_HASH
-from slackwater.core.manifests.template import Template
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import start_note
+from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation
@@ -13,24 +16,64 @@ from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
 
+def begin(world: World, template: Template) -> Decision:
+    """A version that is neither rolled out nor known to have failed begins, and takes along the timeouts that wait.
+
+    `template`: what is wanted, before those timeouts. Else recommended timeouts are adopted that cost no restart.
+    """
+    if template.hash in (world.memory.target_hash, world.memory.failed_hash):
+        return at_rest(world)
+    tuned = with_rollout(world)
+    world = world.remembering(tuned.memory)
+    version = wanted_template(world).hash
+    return tuned.then(Decision(_started(world, version), notes=(start_note(world, version),)))
+
+
+def note_lag(world: World) -> Decision:
+    """The lag before the rollout, where Kafka was out of reach when it began."""
+    missing = world.memory.lag_before is None and world.memory.phase.under_way
+    if not missing or not isinstance(world.kafka, GroupObservation):
+        return Decision(world.memory)
+    return Decision(replace(world.memory, lag_before=world.kafka.lag))
+
+
+def note_pod_made(world: World) -> Decision:
+    """The pod in hand was made: if it vanishes later, the new version is not to blame."""
+    step = world.memory.step
+    pod = world.pod(step.ordinal) if step is not None else None
+    if step is None or step.made or pod is None or pod.created_at < int(step.started_at):
+        return Decision(world.memory)
+    return Decision(replace(world.memory, step=replace(step, made=True)))
+
+
+def last_good(world: World) -> Template | None:
+    """The template of the last good version; None where it cannot be read."""
+    if world.last_good_template is None:
+        return None
+    annotations = world.last_good_template.get("metadata", {}).get("annotations", {})
+    return Template(annotations.get(TEMPLATE_HASH, ""), world.last_good_template)
+
+
 def session_timeout_ms(world: World) -> int:
-    return classic_timeouts(world.group.spec.timeouts, world.memory.session_bounds).session_ms
+    """The classic session timeout of pods that are made now."""
+    return classic_timeouts(world.timeouts, world.memory.session_bounds).session_ms
 
 
-def started(world: World, memory: RolloutMemory, wanted: Template) -> RolloutMemory:
-    lag = world.kafka.lag if isinstance(world.kafka, GroupObservation) else None
-    workload = _workload_in_use(world) if not memory.last_good_revision and memory.phase.at_rest else None
+def _started(world: World, version: str) -> RolloutMemory:
+    memory = world.memory
+    in_use = _workload_in_use(world) if not memory.last_good_revision and memory.phase.at_rest else None
     return replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
-        target_hash=wanted.hash,
+        target_hash=version,
         failed_hash="",
-        last_good_revision=workload.update_revision if workload is not None else memory.last_good_revision,
-        last_good_hash=workload.template_hash if workload is not None else memory.last_good_hash,
+        last_good_revision=in_use.update_revision if in_use is not None else memory.last_good_revision,
+        last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
         retried_at=None,
-        lag_before=lag,
+        lag_before=world.kafka.lag if isinstance(world.kafka, GroupObservation) else None,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
+        replicas=None,
         step=None,
         handover=replace(memory.handover, fenced=0, cold=False) if memory.handover is not None else None,
         canary=None,
@@ -43,20 +86,3 @@ def _workload_in_use(world: World) -> Workload | None:
     pods = world.wanted_pods
     in_use = bool(pods) and all(pod.ready for pod in pods) and not world.outdated
     return world.workload if in_use and world.workload is not None and world.workload.settled else None
-
-
-def with_pod_made(world: World, memory: RolloutMemory) -> RolloutMemory:
-    step = memory.step
-    pod = world.pod(step.ordinal) if step is not None else None
-    if step is None or step.made or pod is None or pod.created_at < int(step.started_at):
-        return memory
-    return replace(memory, step=replace(step, made=True))
-
-
-def template_to_run(world: World, memory: RolloutMemory, wanted: Template) -> Template | None:
-    if not memory.phase.goes_back:
-        return wanted
-    if world.last_good_template is None:
-        return None
-    annotations = world.last_good_template.get("metadata", {}).get("annotations", {})
-    return Template(annotations.get(TEMPLATE_HASH, ""), world.last_good_template)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.api.annotations import PROMOTE
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import Canary, RolloutPhase
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
 
-def canary_hold(world: World, workload: Workload) -> tuple[RolloutMemory, Hold | None]:
+def canary_hold(world: World, workload: Workload) -> Decision:
     """The hold that is due at this many updated pods, if any, and the memory of it. A rollback holds nowhere."""
     memory = world.memory
     updated = sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
     reached = [i for i, step in enumerate(world.group.spec.rollout.canary) if step.replicas <= updated]
     if not reached or memory.phase is not RolloutPhase.PROGRESSING:
-        return memory, None
+        return Decision(memory)
     index = reached[-1]
     canary = memory.canary
     if canary is None or canary.index < index:
@@ -29,14 +30,14 @@ def canary_hold(world: World, workload: Workload) -> tuple[RolloutMemory, Hold |
         canary = replace(canary, passed=True)
     memory = replace(memory, canary=canary)
     if canary.passed:
-        return memory, None
+        return Decision(memory)
     until = "until it is promoted" if hold_ms is None else f"for {seconds(hold_ms / 1000)}"
     message = f"canary of {updated} pods held {until}; to go on now, set the annotation {PROMOTE} to a new value"
-    return memory, Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0))
+    return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0)))
 
 
 def canary_ahead(world: World) -> bool:
-    """Whether some canary step of the rollout in hand is still to be held."""
+    """Whether some canary step of the rollout under way is still to be held."""
     steps, canary = world.group.spec.rollout.canary, world.memory.canary
     if not steps or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False

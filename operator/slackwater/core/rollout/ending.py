@@ -15,12 +15,21 @@ from slackwater.core.world.world import World
 
 
 def go_back(memory: RolloutMemory, message: str) -> RolloutMemory:
-    """Give the version in hand up and restore the last good one; only stop, where there is none."""
+    """Give the version up that is being rolled out and restore the last good one; only stop, where there is none."""
     phase = RolloutPhase.ROLLING_BACK if can_go_back(memory) else RolloutPhase.FAILED
-    return replace(memory, phase=phase, failed_hash=memory.target_hash, canary=None, retried_at=None, message=message)
+    return replace(
+        memory,
+        phase=phase,
+        failed_hash=memory.target_hash,
+        canary=None,
+        retried_at=None,
+        replicas=memory.replicas if memory.phase.under_way else None,
+        message=message,
+    )
 
 
 def can_go_back(memory: RolloutMemory) -> bool:
+    """There is a last good version, and it is another one."""
     return bool(memory.last_good_revision) and memory.last_good_hash != memory.target_hash
 
 
@@ -32,6 +41,7 @@ def may_fail(world: World) -> bool:
 
 
 def fail(world: World, failure: Failure) -> Decision:
+    """Go back or stop, as `onFailure` says."""
     wants_back = world.group.spec.rollout.on_failure is OnFailure.ROLLBACK
     if wants_back and can_go_back(world.memory):
         memory = go_back(world.memory, failure.message)
@@ -44,10 +54,11 @@ def fail(world: World, failure: Failure) -> Decision:
             retried_at=None,
             message=failure.message,
         )
-        note = Note(failure.reason, f"{what_next(memory)}", warning=True)
+        note = Note(failure.reason, what_next(memory), warning=True)
     return Decision(memory, hold=Hold(failure.reason, failure.message, 0.0), notes=(note,))
 
 
 def what_next(memory: RolloutMemory) -> str:
+    """Why the rollout has stopped, and how a person goes on from there."""
     back = ", or abort to go back to the last good version" if can_go_back(memory) else ""
     return f"{memory.message}. The rollout has stopped: apply another template, annotate retry to try again{back}"

@@ -37,13 +37,13 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
         return Decision(world.memory)
     first_down = reversed(candidates) if workload.in_order else candidates
     chosen = next((pod for pod in first_down if pod.ordinal in down), candidates[0])
-    memory, hold = canary_hold(world, workload)
-    if hold and chosen.revision != workload.update_revision:
-        return Decision(memory, act=_close(world, workload, template) if is_open else None, hold=hold)
+    canary = canary_hold(world, workload)
+    if canary.hold and chosen.revision != workload.update_revision:
+        return replace(canary, act=_close(world, workload, template) if is_open else None)
     if down:
         return _replace_down_pod(world, workload, template, chosen)
     act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
-    return Decision(_with_step(world, memory, candidates[0]), act=act)
+    return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
 
 
 def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> Hold | None:
@@ -77,7 +77,7 @@ def _replace_down_pod(world: World, workload: Workload, template: Template, pod:
     )
     if comes_back_new:
         act = DeletePod(pod.name, pod.uid, pod.ordinal, "it is down, and its replacement has another version")
-        return Decision(_with_step(world, world.memory, pod), act=act)
+        return Decision(_with_step(world, pod), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 
 
@@ -87,6 +87,6 @@ def _close(world: World, workload: Workload, template: Template) -> WriteWorkloa
     return in_place(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor)
 
 
-def _with_step(world: World, memory: RolloutMemory, pod: Pod) -> RolloutMemory:
+def _with_step(world: World, pod: Pod) -> RolloutMemory:
     before = {member.instance_id: member.member_id for member in world.members_of(pod) if member.instance_id}
-    return replace(memory, step=Step(pod.ordinal, world.now, before))
+    return replace(world.memory, step=Step(pod.ordinal, world.now, before))

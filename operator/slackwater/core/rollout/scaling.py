@@ -13,7 +13,8 @@ from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
-from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
@@ -25,32 +26,45 @@ from slackwater.core.world.world import World
 _STANDS: Final = (Reason.CANARY_HOLD, Reason.LAG_UNKNOWN, Reason.LAG_ABOVE_GATE, Reason.NO_ROOM)
 
 
-def with_replicas(world: World, memory: RolloutMemory, *, starts: bool) -> RolloutMemory:
-    """A rollout goes on with the number that it began with. The first of all disturbs nobody, and goes on with any; and
-    who asks for none at all wants the consumers stopped.
+def keep_replicas(world: World) -> Decision:
+    """A rollout goes on with the number that it began with.
+
+    The very first rollout may change its number of pods at any time. `replicas: 0` means stop, and is obeyed at once.
     """
+    memory = world.memory
     if not memory.phase.under_way or not memory.last_good_revision:
-        return replace(memory, replicas=None)
-    begins = starts or memory.replicas is None or not world.memory.phase.under_way
-    return _scaled(world, memory) if begins or world.group.spec.replicas == 0 else memory
+        return Decision(replace(memory, replicas=None))
+    begins = memory.replicas is None
+    return Decision(_scaled(world) if begins or world.group.spec.replicas == 0 else memory)
 
 
-def scaled_if_it_stands(world: World, memory: RolloutMemory, hold: Hold | None) -> RolloutMemory:
-    """With what is asked for by now, where the rollout stands still, or the change disturbs nobody."""
-    if hold is None or not is_held(world, memory):
-        return memory
-    stands = PAUSE in world.group.metadata.annotations or hold.reason in _STANDS
-    return _scaled(world, memory) if stands or _disturbs_nobody(world) else memory
+def scaled_if_it_stands(world: World, decided: Decision) -> Decision:
+    """With what is asked for now, where the rollout stands still, or the change disturbs nobody."""
+    if decided.act is not None or decided.hold is None or not is_held(world):
+        return decided
+    stands = PAUSE in world.group.metadata.annotations or decided.hold.reason in _STANDS
+    return replace(decided, memory=_scaled(world)) if stands or _disturbs_nobody(world) else decided
 
 
-def is_held(world: World, memory: RolloutMemory) -> bool:
+def is_held(world: World) -> bool:
     """Whether another number of pods is asked for than the rollout under way goes on with."""
-    return memory.replicas_of(world.group.spec.replicas) != world.group.spec.replicas
+    return world.replicas != world.group.spec.replicas
 
 
-def _scaled(world: World, memory: RolloutMemory) -> RolloutMemory:
+def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
+    """The StatefulSet with the number of pods that there are to be now. None of an untried version is added."""
+    replicas = world.replicas
+    parked = workload.partition >= workload.replicas
+    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
+    held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
+    partition = replicas if held else min(workload.partition, replicas)
+    strategy = UpdateStrategy.ROLLING_UPDATE if held else workload.strategy
+    return replace(shape(world, template, Purpose.SCALE), strategy=strategy, partition=partition)
+
+
+def _scaled(world: World) -> RolloutMemory:
     replicas = world.group.spec.replicas
-    return replace(memory, replicas=replicas, ids_given=max(memory.ids_given, replicas))
+    return replace(world.memory, replicas=replicas, ids_given=max(world.memory.ids_given, replicas))
 
 
 def _disturbs_nobody(world: World) -> bool:
@@ -61,13 +75,3 @@ def _disturbs_nobody(world: World) -> bool:
         return False
     going = [world.pod(ordinal) for ordinal in range(world.group.spec.replicas, world.replicas)]
     return all(pod is None or not world.members_of(pod) for pod in going)
-
-
-def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
-    replicas = world.replicas
-    parked = workload.partition >= workload.replicas
-    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
-    held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
-    partition = replicas if held else min(workload.partition, replicas)
-    strategy = UpdateStrategy.ROLLING_UPDATE if held else workload.strategy
-    return replace(shape(world, template, Purpose.SCALE), strategy=strategy, partition=partition)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from slackwater.api.annotations import GROUP_LABEL, PAUSE
@@ -12,7 +11,6 @@ from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
-from slackwater.core.timeouts.adoption import with_tuning
 from slackwater.core.world.memory import RolloutPhase, write_memory
 from slackwater.core.world.observation import GroupObservation, GroupType
 from slackwater.core.world.profile import COOPERATIVE_STICKY, RANGE, Profile
@@ -30,7 +28,7 @@ _BY_ASSIGNOR: Final = {RANGE: Profile.EAGER, COOPERATIVE_STICKY: Profile.COOPERA
 
 def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> Json:
     """The whole status. Equal to `before` when nothing that is worth a write has changed."""
-    world, as_asked = with_tuning(replace(world, memory=plan.memory), plan.memory), world
+    world = world.remembering(plan.memory)
     generation = world.group.metadata.generation
     said = verdicts(world, plan.hold, plan.refusal)
     status: Json = {
@@ -43,7 +41,7 @@ def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> J
         "group": _group(world, before.get("group") or {}),
         "rollout": write_memory(plan.memory),
         "protocol": protocol_status(world, plan),
-        "recommendation": recommendation_status(as_asked, plan.memory),
+        "recommendation": recommendation_status(world),
         "conditions": merge(before.get("conditions") or (), said, world.now, generation),
     }
     if plan.memory.commands:

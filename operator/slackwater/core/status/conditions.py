@@ -201,7 +201,7 @@ def _paused(world: World) -> Verdict:
 
 def _scaling_held(world: World) -> Verdict:
     kind = ConditionType.SCALING_HELD
-    if not is_held(world, world.memory):
+    if not is_held(world):
         return Verdict(kind, FALSE, Reason.AS_WANTED, "")
     message = (
         f"spec.replicas is {world.group.spec.replicas} by now; the rollout goes on with {world.replicas},"

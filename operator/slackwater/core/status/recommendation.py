@@ -8,31 +8,30 @@ from typing import Any
 from slackwater.api.timeouts import TimeoutsMode
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.timeouts.in_force import asked
 from slackwater.core.timeouts.judgement import judge, ranges_by_setting, values_now
 from slackwater.core.world.advice import Advice, Range
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.settings import Setting
+from slackwater.core.world.settings import Setting, asked
 from slackwater.core.world.world import World
 
 Json = dict[str, Any]
 
 
-def recommendation_status(world: World, memory: RolloutMemory) -> Json:
-    """As it stands in the status; empty where nothing is recommended or nobody wants to know. `world` as given."""
+def recommendation_status(world: World) -> Json:
+    """As it stands in the status; empty where nothing is recommended or nobody wants to know."""
     if world.group.spec.timeouts.mode is TimeoutsMode.OFF:
         return {}
-    applied = _applied(memory)
+    applied = _applied(world.memory)
     if world.advice is None:
         return {"applied": applied} if applied else {}
-    reason, message = say(world, memory)
+    reason, message = say(world)
     shown: Json = {
         "reason": str(reason),
         "message": message,
         "why": world.advice.why,
         "asOf": timestamp(int(world.advice.as_of)),
         "restarts": world.advice.restarts,
-        "settings": _settings(world, memory, world.advice),
+        "settings": _settings(world, world.advice),
         "applied": applied,
     }
     if world.advice.membership:
@@ -42,11 +41,11 @@ def recommendation_status(world: World, memory: RolloutMemory) -> Json:
     return {key: value for key, value in shown.items() if value not in ({}, "")}
 
 
-def say(world: World, memory: RolloutMemory) -> tuple[Reason, str]:
-    """Why the recommendation is applied, waits, or is only shown. `world` as given."""
+def say(world: World) -> tuple[Reason, str]:
+    """Why the recommendation is applied, waits, or is only shown."""
     if world.group.spec.timeouts.mode is TimeoutsMode.OFF:
         return Reason.RECOMMENDATIONS_OFF, ""
-    judgement = judge(world, memory)
+    judgement = judge(world)
     if judgement is None:
         return Reason.NO_RECOMMENDATION, "nothing is recommended for this group yet"
     if not judgement.values:
@@ -56,9 +55,9 @@ def say(world: World, memory: RolloutMemory) -> tuple[Reason, str]:
     return Reason.WITH_NEXT_ROLLOUT, f"{judgement.message}: with the next rollout, or now if you annotate approve"
 
 
-def _settings(world: World, memory: RolloutMemory, advice: Advice) -> Json:
-    said, now = asked(world.group.spec.timeouts), values_now(world, memory.tuning)
-    ranges = ranges_by_setting(advice, memory.protocol)
+def _settings(world: World, advice: Advice) -> Json:
+    said, now = asked(world.group.spec.timeouts), values_now(world)
+    ranges = ranges_by_setting(advice, world.memory.protocol)
     return {s.value: _setting(s, recommended, now[s], s in said) for s, recommended in ranges.items()}
 
 

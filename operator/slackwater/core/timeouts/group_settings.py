@@ -6,10 +6,11 @@ Classic members have them in their pods; under KIP-848 they are settings of the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.decision.decision import Decision
 from slackwater.core.timeouts.classic import within
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.observation import GroupObservation
@@ -34,18 +35,19 @@ class Timeout:
         return self.asked_ms != self.set_ms
 
 
-def binding_bounds(world: World) -> Bounds | None:
+def note_bounds(world: World) -> Decision:
     """What the brokers allow classic sessions to be, where it is known and changes what is asked for."""
     known = world.broker.classic_session if world.broker is not None else world.memory.session_bounds
     if world.broker is not None and world.broker.classic_session is None:
         known = world.memory.session_bounds
-    asked_ms = world.group.spec.timeouts.classic_session_timeout_ms
-    return known if known is not None and known.clamp(asked_ms) != asked_ms else None
+    asked_ms = world.timeouts.classic_session_timeout_ms
+    binding = known if known is not None and known.clamp(asked_ms) != asked_ms else None
+    return Decision(replace(world.memory, session_bounds=binding))
 
 
 def timeouts_in_force(world: World) -> tuple[Timeout, ...]:
     """Those of the protocol that the group is being given."""
-    spec, broker = world.group.spec.timeouts, world.broker
+    spec, broker = world.timeouts, world.broker
     if world.memory.protocol is not Profile.CONSUMER:
         asked_ms, bounds = spec.classic_session_timeout_ms, world.memory.session_bounds
         return (Timeout("timeouts.session", asked_ms, within(asked_ms, bounds), bounds),)

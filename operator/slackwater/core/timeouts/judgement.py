@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.timeouts.in_force import asked, in_force
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
+from slackwater.core.timeouts.in_force import in_force
 from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.memory import RolloutMemory, Tuning
+from slackwater.core.world.memory import Tuning
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import Profile
-from slackwater.core.world.settings import HEARTBEAT_OF, Setting, Values
+from slackwater.core.world.settings import HEARTBEAT_OF, Setting, Values, asked
 from slackwater.core.world.world import World
 
 STALE_AFTER_S: Final = 14 * 86_400.0
@@ -38,24 +39,24 @@ class Judgement:
     """Those of `values` that go back the way they came."""
 
 
-def judge(world: World, memory: RolloutMemory, *, approved: bool = False) -> Judgement | None:
+def judge(world: World, *, approved: bool = False) -> Judgement | None:
     """None where there is no recommendation. `approved`: a person asks, who may turn it as often as they like."""
-    advice = world.advice
+    advice, memory = world.advice, world.memory
     if advice is None:
         return None
-    if unfit := _unfit(world, memory, advice):
+    if unfit := _unfit(world, advice):
         return unfit
     failed_as_of = memory.tuning.failed_as_of
     if failed_as_of is not None and advice.as_of <= failed_as_of and not approved:
         message = "a version with it failed: approve it to try again, or wait for the next recommendation"
         return Judgement(Reason.RECOMMENDATION_FAILED, message)
     wanted = ranges_by_setting(advice, memory.protocol)
-    if impossible := _impossible(world, memory, wanted):
+    if impossible := _impossible(world, wanted):
         return impossible
-    changes = _changes(world, memory.tuning, wanted)
+    changes = _changes(world, wanted)
     if not changes:
         return Judgement(Reason.AS_RECOMMENDED, "what is set does about as well as what is recommended")
-    turns = frozenset(setting for setting in changes if _turns(world, memory.tuning, setting, changes[setting]))
+    turns = frozenset(setting for setting in changes if _turns(world, setting, changes[setting]))
     again = sorted(turn for turn in turns if turn in memory.tuning.turned)
     if again and not approved:
         message = f"recommendations for {again[0]} go back and forth: look at the report, and approve one of them"
@@ -88,7 +89,7 @@ def adopted(tuning: Tuning, judgement: Judgement, advice: Advice, values: Values
     )
 
 
-def _unfit(world: World, memory: RolloutMemory, advice: Advice) -> Judgement | None:
+def _unfit(world: World, advice: Advice) -> Judgement | None:
     if advice.status is not AdviceStatus.RECOMMENDED:
         return Judgement(_STATUS_REASONS[advice.status], advice.why)
     if advice.group_id != world.group.group_id:
@@ -102,7 +103,7 @@ def _unfit(world: World, memory: RolloutMemory, advice: Advice) -> Judgement | N
     if advice.generation != world.group.metadata.generation:
         message = "the spec has changed since: the next run of the pipeline knows the new one"
         return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, message)
-    consumer = memory.protocol is Profile.CONSUMER
+    consumer = world.memory.protocol is Profile.CONSUMER
     if advice.consumer_protocol is not None and advice.consumer_protocol is not consumer:
         return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, "the group rebalances by another protocol by now")
     return None
@@ -115,7 +116,7 @@ _STATUS_REASONS: Final = {
 }
 
 
-def _impossible(world: World, memory: RolloutMemory, wanted: Mapping[Setting, Range]) -> Judgement | None:
+def _impossible(world: World, wanted: Mapping[Setting, Range]) -> Judgement | None:
     """A value that the brokers would refuse, or that does not go together with what the spec says itself."""
     for setting, recommended in wanted.items():
         bounds, value = _bounds(world, setting), recommended.target
@@ -127,13 +128,13 @@ def _impossible(world: World, memory: RolloutMemory, wanted: Mapping[Setting, Ra
             return Judgement(Reason.RECOMMENDATION_OUT_OF_BOUNDS, message)
     said = asked(world.group.spec.timeouts)
     targets = {setting: recommended.target for setting, recommended in wanted.items()}
-    after = {**in_force(world.group.spec.timeouts, memory.tuning.values), **targets, **said}
+    after = {**in_force(world), **targets, **said}
     for session, heartbeat in HEARTBEAT_OF.items():
         chosen = session in wanted and session not in said and heartbeat in said
         if chosen and 3 * after[heartbeat] > after[session]:
             message = f"{session} {session.in_words(after[session])} leaves no room for three heartbeats of the spec's"
             return Judgement(Reason.RECOMMENDATION_OUT_OF_BOUNDS, message)
-    if memory.protocol is not Profile.CONSUMER and after[Setting.SESSION] > after[Setting.MAX_POLL_INTERVAL]:
+    if world.memory.protocol is not Profile.CONSUMER and after[Setting.SESSION] > after[Setting.MAX_POLL_INTERVAL]:
         words = Setting.SESSION.in_words(after[Setting.SESSION])
         message = f"session {words} would be longer than maxPollInterval, and clients would not start"
         return Judgement(Reason.RECOMMENDATION_OUT_OF_BOUNDS, message)
@@ -155,8 +156,8 @@ def _bounds(world: World, setting: Setting) -> Bounds | None:
     return known.get(setting)
 
 
-def _changes(world: World, tuning: Tuning, wanted: Mapping[Setting, Range]) -> Values:
-    said, now = asked(world.group.spec.timeouts), values_now(world, tuning)
+def _changes(world: World, wanted: Mapping[Setting, Range]) -> Values:
+    said, now = asked(world.group.spec.timeouts), values_now(world)
     changes = {
         setting: recommended.target
         for setting, recommended in wanted.items()
@@ -173,25 +174,26 @@ def _is_worth_it(now: int, recommended: Range) -> bool:
     return not does_as_well and abs(recommended.target - now) > LEAST_CHANGE * now
 
 
-def _turns(world: World, tuning: Tuning, setting: Setting, value: int) -> bool:
+def _turns(world: World, setting: Setting, value: int) -> bool:
     """Whether it goes back the way that it came by when it was adopted."""
+    tuning = world.memory.tuning
     if setting not in tuning.values or setting not in tuning.came_from:
         return False
-    now = values_now(world, tuning)[setting]
+    now = values_now(world)[setting]
     return (value > now) is not (now > tuning.came_from[setting])
 
 
-def values_now(world: World, tuning: Tuning) -> Values:
+def values_now(world: World) -> Values:
     """What members are given, a KIP-848 group's as Kafka has it where the group has settings of its own."""
-    given = dict(in_force(world.group.spec.timeouts, tuning.values))
+    given = dict(in_force(world))
     settings = world.kafka.settings if isinstance(world.kafka, GroupObservation) else None
     for setting, name in _NAMES_IN_KAFKA.items():
-        if settings is not None and name in settings and setting not in tuning.values:
+        if settings is not None and name in settings and setting not in world.memory.tuning.values:
             given[setting] = int(settings[name])
     return given
 
 
 _NAMES_IN_KAFKA: Final = {
-    Setting.CONSUMER_SESSION: "consumer.session.timeout.ms",
-    Setting.CONSUMER_HEARTBEAT: "consumer.heartbeat.interval.ms",
+    Setting.CONSUMER_SESSION: SESSION,
+    Setting.CONSUMER_HEARTBEAT: HEARTBEAT,
 }

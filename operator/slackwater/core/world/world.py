@@ -7,11 +7,12 @@ The shell gathers a `World`; `plan` turns it into a decision. A world can be wri
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -19,6 +20,7 @@ from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.settings import with_adopted
 from slackwater.core.world.workload import Beside, Workload
 
 
@@ -47,6 +49,15 @@ class World:
     """What the brokers can do and allow; None while that is not known."""
     advice: Advice | None = None
     """The newest recommendation for this group; None where there is none, or none that could be read."""
+
+    @property
+    def timeouts(self) -> Timeouts:
+        """What members are given: what the spec says itself, and what was adopted where it says nothing."""
+        return with_adopted(self.group.spec.timeouts, self.memory.tuning.values)
+
+    def remembering(self, memory: RolloutMemory) -> World:
+        """The same world with another memory."""
+        return replace(self, memory=memory)
 
     @property
     def replicas(self) -> int:

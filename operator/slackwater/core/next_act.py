@@ -1,0 +1,206 @@
+"""Which act is next, where it is known what is wanted and which phase the rollout is in.
+
+The order of `ACTS` is the order of precedence: the first that has something to do or to wait for decides. Each is asked
+only where those before it had nothing to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from slackwater.core import handover
+from slackwater.core.decision.acts import Purpose
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note, workload_note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing
+from slackwater.core.manifests.drift import holds
+from slackwater.core.manifests.template import Template
+from slackwater.core.manifests.writes import shape
+from slackwater.core.members.refused import last_chance
+from slackwater.core.protocol import cutover
+from slackwater.core.protocol.upgrade import finish_step
+from slackwater.core.rollout.beginning import session_timeout_ms
+from slackwater.core.rollout.ending import fail, may_fail, what_next
+from slackwater.core.rollout.failure import find_failure
+from slackwater.core.rollout.in_place import next_move
+from slackwater.core.rollout.scaling import scale
+from slackwater.core.timeouts.adoption import completed
+from slackwater.core.upkeep import upkeep
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.profile import can_mix, profile_in
+from slackwater.core.world.workload import Beside, UpdateStrategy, Workload
+from slackwater.core.world.world import World
+
+FoundAct = Callable[[World, Workload, Template], Decision | None]
+"""What is to be done, of one kind; None where nothing of that kind is."""
+
+
+def next_act(world: World, template: Template) -> Decision:
+    """At most one act. `template`: what all pods are to be made with in the end."""
+    workload = world.workload
+    if workload is None:
+        note = workload_note(Purpose.CREATE, world)
+        return Decision(world.memory, act=shape(world, template, Purpose.CREATE), notes=(note,))
+    found = (act(world, workload, template) for act in ACTS)
+    return next((decision for decision in found if decision is not None), Decision(world.memory))
+
+
+def hand_over(world: World, workload: Workload, template: Template) -> Decision | None:
+    """While there are two StatefulSets: first what is under way, then the next ordinal."""
+    return _between_two(world, world.beside, workload, template) if world.beside is not None else None
+
+
+def cut_over(world: World, workload: Workload, template: Template) -> Decision | None:
+    """Protocols that cannot share a group: stop everybody, take the members out, start."""
+    return cutover.next_step(world, workload, template) if cutover.is_due(world, workload, template) else None
+
+
+def take_up_template(world: World, workload: Workload, template: Template) -> Decision | None:
+    """The StatefulSet does not hold the template: it is new, or somebody has edited it. No pod moves by this."""
+    is_new = workload.template_hash != template.hash
+    edited = not workload.as_written and not holds(workload.template, template.body)
+    if not is_new and not edited:
+        return None
+    warm = is_new and handover.is_asked_for(world)
+    return _open_beside(world, workload, template) if warm else _take_up(world, template)
+
+
+def change_replicas(world: World, workload: Workload, template: Template) -> Decision | None:
+    """The StatefulSet has another number of pods than there are to be now."""
+    if workload.replicas == world.replicas and workload.start == 0:
+        return None
+    return Decision(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
+
+
+def care_for_members(world: World, workload: Workload, template: Template) -> Decision | None:
+    """What the group in Kafka needs, whatever else goes on."""
+    return upkeep(world, workload)
+
+
+def stay_stopped(world: World, workload: Workload, template: Template) -> Decision | None:
+    """A rollout that has failed moves no pod until a person says how it goes on."""
+    if world.memory.phase is not RolloutPhase.FAILED:
+        return None
+    is_open = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
+    act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
+    return Decision(world.memory, act, Hold(Reason.ROLLOUT_FAILED, what_next(world.memory), 60.0))
+
+
+def rest(world: World, workload: Workload, template: Template) -> Decision | None:
+    """No rollout is under way: begin one where pods are outdated, finish an upgrade, or hold every pod in place."""
+    if world.memory.phase.under_way:
+        return None
+    if workload.settled and world.outdated:
+        return _resumed(world)
+    if world.memory.upgrade is not None and world.memory.phase is RolloutPhase.COMPLETE:
+        # The target was turned back when the next step had not begun: the pods have what the way back asks for.
+        step = finish_step(world, workload)
+        return replace(step, hold=step.refusal, refusal=None)
+    in_order = workload.strategy is UpdateStrategy.ROLLING_UPDATE
+    if in_order and workload.partition == workload.replicas:
+        return Decision(world.memory)
+    if not workload.settled or workload.current_revision != workload.update_revision:
+        return Decision(world.memory)  # parked now, a pod that is evicted would come back with the old version
+    return Decision(world.memory, act=shape(world, template, Purpose.PARK))
+
+
+def give_up(world: World, workload: Workload, template: Template) -> Decision | None:
+    """The version that is being rolled out has failed. A process that was only refused its id gets a last chance."""
+    failure = find_failure(world) if may_fail(world) else None
+    if failure is None:
+        return None
+    return last_chance(world, workload, failure.ordinal) or fail(world, failure)
+
+
+def roll(world: World, workload: Workload, template: Template) -> Decision:
+    """The next step of the rollout in place; where no pod is left to be replaced, its end."""
+    move = next_move(world, workload, template)
+    return move if move.settles else _rolled(world.remembering(move.memory), workload, template)
+
+
+ACTS: Final[tuple[FoundAct, ...]] = (
+    hand_over,
+    cut_over,
+    take_up_template,
+    change_replicas,
+    care_for_members,
+    stay_stopped,
+    rest,
+    give_up,
+    roll,
+)
+
+
+def in_the_way(name: str, owner: str, *, adoptable: bool = False) -> Hold:
+    """A StatefulSet under one of our names that is not ours. `owner`: its controller, empty where it has none."""
+    adopt = f"kubectl slackwater adopt {name} takes it over without a restart; else " if adoptable else ""
+    theirs, nobodys = f"belongs to {owner}: give one of the two", f"is not ours: {adopt}delete it, or give this group"
+    message = f"StatefulSet {name} is there already and {theirs if owner else nobodys} another name"
+    return Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0)
+
+
+def _take_up(world: World, template: Template) -> Decision:
+    apart = [pod for pod in world.pods if not can_mix(pod.protocol, profile_in(template.body))]
+    if apart:  # no strategy leads here; were one wrong, this is where it would stop
+        names = listing(pod.name for pod in apart)
+        other = profile_in(template.body).words
+        message = f"{names} cannot share a group with pods of {other}: set protocol.target back"
+        return Decision(world.memory, hold=Hold(Reason.CANNOT_MIX, message, 60.0))
+    return Decision(world.memory, act=shape(world, template, Purpose.TAKE_TEMPLATE))
+
+
+def _open_beside(world: World, workload: Workload, template: Template) -> Decision:
+    if hold := handover.may_not_begin(world):
+        return Decision(world.memory, hold=hold)
+    name = handover.other_name(world.group.name, workload.name)
+    if name in world.names_taken:
+        return Decision(world.memory, hold=in_the_way(name, world.names_taken[name]))
+    return Decision(world.memory, act=handover.opened(name, template.body))
+
+
+def _between_two(world: World, beside: Beside, workload: Workload, template: Template) -> Decision:
+    way, memory = handover.direction_of(beside, template.hash), world.memory
+    if way.forward and not beside.newcomer.as_written and not holds(beside.newcomer.template, template.body):
+        return Decision(memory, act=handover.put_right(beside.newcomer, template.body))
+    move = handover.at_once(world, beside, way)
+    if move is None or move.act is None:
+        if care := upkeep(world, workload):
+            return care
+        if may_fail(world) and way.forward and (failure := handover.failing(world, beside)):
+            return fail(world, failure)
+    move = move or handover.afterwards(world, beside)
+    if memory.phase is RolloutPhase.FAILED and (move is None or move.act is None):
+        return Decision(memory, hold=Hold(Reason.ROLLOUT_FAILED, what_next(memory), 60.0))
+    if move is None and not memory.phase.under_way:
+        return _resumed(world)
+    return move or handover.onwards(world, beside, way)
+
+
+def _resumed(world: World) -> Decision:
+    """Pods of another version are there although no rollout is under way: one is."""
+    phase = RolloutPhase.ROLLING_BACK if world.memory.phase.goes_back else RolloutPhase.PROGRESSING
+    return Decision(replace(world.memory, phase=phase, started_at=world.now))
+
+
+def _rolled(world: World, workload: Workload, template: Template) -> Decision:
+    """Every pod is done. `world`: with the memory of the last step."""
+    back = world.memory.phase is RolloutPhase.ROLLING_BACK
+    step = Decision(world.memory) if back else finish_step(world, workload)
+    if step.refusal is not None:
+        return Decision(world.memory, hold=step.refusal)
+    done = replace(
+        step.memory,
+        phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
+        retried_at=None,
+        canary=None,
+    )
+    if world.replicas > 0:  # a version that no pod has run is not known to be good
+        done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
+    if not back:  # after a rollback the pods have the session timeout of an earlier spec
+        done = replace(completed(done), session_timeout_ms=session_timeout_ms(world))
+    what = "every pod runs the last good version again" if back else "every pod runs the new version"
+    note = Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what)
+    return Decision(done, notes=(note, *step.notes))
