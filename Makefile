@@ -121,6 +121,8 @@ docs: setup ## Build the documentation's site in build/site; a link that leads n
 docs-pages: setup ## Write the documentation's pages and pictures that come from the code
 	$(BIN)/python -m tests.docs.fields
 	$(BIN)/python -m tests.docs.pictures
+	$(BIN)/python -m tests.docs.errors
+	$(BIN)/python -m tests.docs.gate_table
 
 sbom: ## The operator's bill of materials (CycloneDX, with hashes) in build/sbom.json
 	@test -x build/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv build/sbom && build/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }

@@ -20,7 +20,9 @@ TELLING = ("operator", "charts/slackwater", "crds", "examples", "schemas")
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_every_link_leads_to_a_file_and_its_anchor_to_a_heading(page: Path) -> None:
     assert [link for link in links(page) if not is_there(page, link)] == []
 

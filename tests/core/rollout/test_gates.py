@@ -10,6 +10,7 @@ import pytest
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.gates import (
+    GATES,
     Down,
     Gate,
     first_refusal,
@@ -237,6 +238,11 @@ def test_gate(gate: Gate, row: Row) -> None:
     hold = gate(given, given.kafka, down)
     assert (hold.reason if hold is not None else None) == expected
     assert hold is None or (hold.message and hold.recheck_s > 0)
+
+
+def test_every_gate_has_its_table_in_the_order_in_which_they_are_asked() -> None:
+    assert tuple(gate for gate, _ in TABLES) == GATES
+    assert [gate.__name__ for gate, table in TABLES if {row[3] is None for row in table} != {True, False}] == []
 
 
 def test_a_foreign_member_is_named_with_client_and_host() -> None:
