@@ -37,7 +37,8 @@ from slackwater.core.upkeep import remembered, upkeep
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import can_mix, profile_in
-from slackwater.core.world.workload import Beside, UpdateStrategy, Workload
+from slackwater.core.world.two_sets import Beside
+from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
 
@@ -74,7 +75,7 @@ def plan(world: World) -> Decision:
     if template is None:
         message = f"revision {memory.last_good_revision}, to go back to, cannot be read: apply a template that works"
         return Decision(memory, hold=Hold(Reason.LAST_GOOD_UNKNOWN, message, 60.0), notes=notes)
-    world = handover.seen_again(replace(world, memory=with_pod_made(world, memory)))
+    world = world.remembering(with_pod_made(world, memory))
     decided = _decide(world, template)
     if decided.act is None:
         decided = replace(decided, memory=scaled_if_it_stands(world, decided.memory, decided.hold))

@@ -36,7 +36,7 @@ def remembered(world: World, memory: RolloutMemory) -> RolloutMemory:
 def upkeep(world: World, workload: Workload) -> Decision | None:
     """What the group in Kafka needs whether a rollout is under way or not: dead members, its own settings."""
     kafka = world.kafka
-    if not isinstance(kafka, GroupObservation) or not workload.settled:
+    if not isinstance(kafka, GroupObservation) or not world.settled:
         return None
     if gone := _gone(world, kafka):
         act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
@@ -52,6 +52,5 @@ def upkeep(world: World, workload: Workload) -> Decision | None:
 def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:
     """Members whose pods were scaled away and have ended."""
     left = [(given_ordinal(world, member), member) for member in find_left_behind(world, kafka)]
-    beside = (*world.beside.arriving, *world.beside.leaving) if world.beside is not None else ()
-    running = {*world.loose, *(pod.ordinal for pod in (*world.pods, *beside))}
+    running = {*world.loose, *(pod.ordinal for pod in world.all_pods)}
     return tuple(MemberRef(m.instance_id, m.member_id) for o, m in left if m.instance_id and o not in running)

@@ -173,7 +173,7 @@ def _template_changes(world: World, standing: Standing) -> tuple[Change, ...] | 
     if world.bootstrap_servers is None or world.workload is None:
         return None
     uid = world.group.metadata.uid
-    memory = plan(replace(world, workload=replace(world.workload, owner_uid=uid))).memory
+    memory = plan(replace(world, sets=(replace(world.workload, owner_uid=uid),))).memory
     group = with_tuning(world, memory).group
     wanted = render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds).body
     running = cleaned(standing.workload["spec"]["template"])
