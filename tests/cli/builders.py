@@ -9,7 +9,6 @@ from typing import Any, Final
 from slackwater.api.consumer_group import Membership
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.handover import joined
 from slackwater.core.manifests.template import render_template
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
@@ -29,6 +28,7 @@ from slackwater.core.world.profile import Profile
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
+from tests.core.factories import changed
 
 NOW: Final = 1_764_000_000.0
 """2025-11-24T16:00:00Z"""
@@ -96,6 +96,7 @@ def pod(ordinal: int, revision: str = NEW, **changes: Any) -> Pod:
         ready_changed_at=NOW - 3590,
         started_at=NOW - 3598,
         address=f"10.88.0.{ordinal + 10}",
+        workload="payments",
     )
     return replace(made, **changes)
 
@@ -133,13 +134,13 @@ def world(of: ConsumerGroup | None = None, watched_s: float = 60.0, **changes: A
         group=of,
         kafka=seen,
         history=history(seen, watched_s),
-        workload=workload,
-        pods=tuple(pod(ordinal) for ordinal in range(of.spec.replicas)),
+        sets=(workload,),
+        all_pods=tuple(pod(ordinal) for ordinal in range(of.spec.replicas)),
         memory=memory,
         bootstrap_servers=SERVERS,
         broker=BROKERS,
     )
-    return replace(made, **changes)
+    return changed(made, **changes)
 
 
 def made_with(profile: Profile, of: ConsumerGroup, **changes: Any) -> World:
@@ -153,7 +154,7 @@ def made_with(profile: Profile, of: ConsumerGroup, **changes: Any) -> World:
     )
     workload = replace(made.workload, template=template.body, template_hash=template.hash)
     pods = tuple(replace(pod, protocol=profile) for pod in made.pods)
-    return replace(replace(made, memory=memory, workload=workload, pods=pods), **changes)
+    return changed(changed(made, memory=memory, workload=workload, pods=pods), **changes)
 
 
 def of_profile(profile: Profile, seen: GroupObservation) -> GroupObservation:
@@ -171,7 +172,7 @@ def rolling(watched_s: float = 60.0, **changes: Any) -> World:
     workload = replace(made.workload, partition=2, current_revision=OLD)
     memory = replace(made.memory, phase=RolloutPhase.PROGRESSING, started_at=NOW - 120, last_good_revision=OLD)
     pods = (pod(0, OLD), pod(1, OLD), pod(2, NEW, created_at=NOW - 100, started_at=NOW - 98))
-    return replace(replace(made, workload=workload, memory=memory, pods=pods), **changes)
+    return changed(changed(made, workload=workload, memory=memory, pods=pods), **changes)
 
 
 def handing_over() -> World:
@@ -185,7 +186,7 @@ def handing_over() -> World:
     newcomer = replace(
         made.workload, name="payments-alt", uid="other-uid", replicas=2, partition=2, created_at=NOW - 130
     )
-    pods = [replace(pod(ordinal, OLD), workload="payments") for ordinal in (1, 2)]
+    pods = [pod(ordinal, OLD) for ordinal in (1, 2)]
     for ordinal in (0, 1):
         new = pod(
             ordinal, NEW, uid=f"alt-{ordinal}", created_at=NOW - 100 + 96 * ordinal, name=f"payments-alt-{ordinal}"
@@ -202,7 +203,7 @@ def handing_over() -> World:
         handover=handover,
         step=step,
     )
-    return joined(replace(made, memory=memory), (in_use, newcomer), pods)
+    return replace(made, memory=memory, sets=(in_use, newcomer), all_pods=tuple(pods))
 
 
 def with_status(world: World) -> World:

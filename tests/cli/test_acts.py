@@ -16,6 +16,7 @@ from slackwater.core.world.observation import GroupObservation, GroupState, Memb
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
+from tests.core.factories import changed
 
 Json = dict[str, Any]
 
@@ -39,7 +40,7 @@ def downtime_allowed(world: World) -> World:
 def emptied(world: World) -> World:
     """All pods have ended, and nobody is in the group."""
     assert isinstance(world.kafka, GroupObservation)
-    return replace(world, pods=(), kafka=replace(world.kafka, members=(), state=GroupState.EMPTY))
+    return changed(world, pods=(), kafka=replace(world.kafka, members=(), state=GroupState.EMPTY))
 
 
 ACTS: dict[str, tuple[World, Json, str]] = {
@@ -49,7 +50,7 @@ ACTS: dict[str, tuple[World, Json, str]] = {
         "stop 3 pods, all at once, so that the group changes its protocol with nobody in it",
     ),
     "take the members out, all pods stopped": (
-        replace(upgrades.drain_cutover(), pods=()),
+        changed(upgrades.drain_cutover(), pods=()),
         {"kind": "RemoveMembers", "disruptive": False},
         "take 3 members out of the group: their pods have ended, so that the group can change its protocol",
     ),

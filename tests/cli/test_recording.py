@@ -20,6 +20,7 @@ from tests.cli import builders, upgrades
 WORLDS = {
     "at rest": builders.world(),
     "rolling": builders.rolling(),
+    "handing over": builders.handing_over(),
     "with a status": builders.with_status(builders.rolling()),
     "kafka away": builders.world(kafka=Unobserved("KafkaUnreachable", "no answer", builders.NOW - 3)),
     "nothing made yet": builders.world(workload=None, pods=(), bootstrap_servers=None),
@@ -73,6 +74,29 @@ def test_a_recorded_world_is_planned_as_the_world_was(name: str) -> None:
     assert plan(read_world(write_world(WORLDS[name]))) == plan(WORLDS[name])
 
 
+def as_version_1(world: World) -> dict[str, Any]:
+    """As it was recorded before: both StatefulSets in one, and the pods in three places."""
+    document = write_world(world)
+    plain = document["world"]
+    sets = plain.pop("sets")
+    plain |= {"pods": plain.pop("all_pods"), "workload": None, "beside": None}
+    if sets:
+        plain["workload"] = sets[0] if len(sets) == 1 else {**sets[0], "generation": 1, "observed_generation": 1}
+    if world.beside is not None:
+        arriving = [pod for pod in plain["pods"] if pod["name"] in {each.name for each in world.beside.arriving}]
+        plain["pods"] = [pod for pod in plain["pods"] if pod not in arriving]
+        plain["beside"] = {"in_use": sets[0], "newcomer": sets[1], "arriving": arriving, "leaving": []}
+    return {**document, "version": 1}
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_was_recorded_before_is_read_as_the_same_world(name: str) -> None:
+    read = read_world(json.loads(json.dumps(as_version_1(WORLDS[name]))))
+    assert read.pods == WORLDS[name].pods
+    assert read.beside == WORLDS[name].beside
+    assert plan(read) == plan(WORLDS[name])
+
+
 def test_two_recordings_of_a_world_are_the_same_text() -> None:
     """Sets come out in order."""
     world = builders.world()
@@ -101,7 +125,7 @@ def test_a_partition_is_a_text_whatever_its_topic_is_called(topic: str) -> None:
     [
         ([], "it is no recorded world"),
         ({"kind": "ConsumerGroup"}, "it is no recorded world"),
-        ({"version": 2, "world": {}}, "it is a recording of version 2, and this slackwater reads version 1"),
+        ({"version": 3, "world": {}}, "it is a recording of version 3, and this slackwater reads version 2"),
         ({"version": 1, "world": {"now": 1.0}}, "world.group cannot be read (Field required)"),
     ],
 )

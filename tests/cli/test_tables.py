@@ -19,6 +19,7 @@ from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.pictures import held
 from tests.cli.test_view import WORLDS
+from tests.core.factories import changed
 
 PLAIN: dict[str, Any] = {"apiVersion": "slackwater.dev/v1alpha1", "kind": "ConsumerGroup"}
 
@@ -112,7 +113,7 @@ def test_of_a_group_that_nobody_has_looked_at_nothing_is_made_up() -> None:
 def told_not_ready(generation: int = 3) -> World:
     """Looked at for 3 s, when the operator has said that a pod is not Ready, which cannot be seen any more."""
     rolling = builders.rolling()
-    held = builders.with_status(replace(rolling, pods=tuple(replace(pod, ready=False) for pod in rolling.pods)))
+    held = builders.with_status(changed(rolling, pods=tuple(replace(pod, ready=False) for pod in rolling.pods)))
     metadata = held.group.metadata.model_copy(update={"generation": generation})
     return builders.rolling(watched_s=3, group=held.group.model_copy(update={"metadata": metadata}))
 

@@ -15,6 +15,7 @@ from slackwater.core.world.observation import GroupObservation, Member, TopicPar
 from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
 from tests.cli.pictures import held
+from tests.core.factories import changed
 
 
 def _crashing() -> World:
@@ -24,7 +25,7 @@ def _crashing() -> World:
     kafka = replace(world.kafka, members=(*world.kafka.members, stranger))
     why = "back-off 10s restarting failed container=consumer"
     down = replace(world.pods[2], ready=False, waiting="CrashLoopBackOff", waiting_message=why, restarts=2)
-    return builders.with_status(replace(world, kafka=kafka, pods=(*world.pods[:2], down)))
+    return builders.with_status(changed(world, kafka=kafka, pods=(*world.pods[:2], down)))
 
 
 def _kafka_away() -> World:
@@ -35,7 +36,7 @@ def _kafka_away() -> World:
 
 def _many_pods() -> World:
     world = builders.world(builders.group(replicas=40))
-    return builders.with_status(replace(world, pods=tuple(p for p in world.pods if p.ordinal != 17)))
+    return builders.with_status(changed(world, pods=tuple(p for p in world.pods if p.ordinal != 17)))
 
 
 WORLDS = {

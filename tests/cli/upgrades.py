@@ -12,6 +12,7 @@ from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.builders import NEW, NOW, OLD, pod
+from tests.core.factories import changed
 
 BOTH: Final = Profile.EAGER_AND_COOPERATIVE
 JAVA: Final = {"library": "Java", "version": "2.8"}
@@ -36,7 +37,7 @@ def two_bounce(step: int = 1) -> World:
     pods = (pod(0, OLD, protocol=behind), pod(1, OLD, protocol=behind), pod(2, NEW, protocol=here))
     workload = replace(made.workload, partition=2, current_revision=OLD)
     kafka = replace(made.kafka, state=GroupState.PREPARING_REBALANCE)
-    return replace(made, memory=memory, pods=pods, workload=workload, kafka=kafka)
+    return changed(made, memory=memory, pods=pods, workload=workload, kafka=kafka)
 
 
 def drain_cutover() -> World:
@@ -54,7 +55,7 @@ def drain_cutover() -> World:
     )
     workload = replace(made.workload, replicas=0, partition=0)
     last = replace(made.pods[0], terminating=True)
-    return replace(made, memory=memory, workload=workload, pods=(last,))
+    return changed(made, memory=memory, workload=workload, pods=(last,))
 
 
 def refused() -> World:
@@ -75,7 +76,7 @@ def released() -> World:
     held = {"payments-1": Release(dead.member_id, NOW - 3)}
     memory = replace(made.memory, released=held, group_settings=settings)
     pods = (made.pods[0], back, made.pods[2])
-    return replace(made, kafka=kafka, pods=pods, memory=memory)
+    return changed(made, kafka=kafka, pods=pods, memory=memory)
 
 
 def crashed() -> World:
@@ -95,7 +96,7 @@ def refused_at_start() -> World:
     lost = replace(made.pods[1], ready=True, started_at=NOW - 30, ended_at=NOW - 32)
     release = replace(made.memory.released["payments-1"], released_at=NOW - 25)
     memory = replace(made.memory, released={"payments-1": release})
-    return replace(made, kafka=kafka, pods=(made.pods[0], lost, made.pods[2]), memory=memory)
+    return changed(made, kafka=kafka, pods=(made.pods[0], lost, made.pods[2]), memory=memory)
 
 
 def scaled_down() -> World:
@@ -103,4 +104,4 @@ def scaled_down() -> World:
     made = builders.made_with(Profile.EAGER, builders.group(protocol={"target": "Eager"}))
     assert made.workload is not None
     of = builders.group(protocol={"target": "Eager"}, replicas=2)
-    return replace(made, group=of, workload=replace(made.workload, replicas=2, partition=2), pods=made.pods[:2])
+    return changed(made, group=of, workload=replace(made.workload, replicas=2, partition=2), pods=made.pods[:2])

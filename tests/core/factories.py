@@ -120,6 +120,7 @@ def pod(ordinal: int, revision: str = OLD, **changes: Any) -> Pod:
         ready_changed_at=LONG_AGO + 5,
         started_at=LONG_AGO + 2,
         address=f"10.0.0.{ordinal}",
+        workload=NAME,
     )
     return replace(usual, **changes)
 
@@ -151,7 +152,10 @@ def workload(**changes: Any) -> Workload:
 
 
 def world(**changes: Any) -> World:
-    """Three pods of the old revision in a calm group; a rollout is under way and may restart the first pod now."""
+    """Three pods of the old revision in a calm group; a rollout is under way and may restart the first pod now.
+
+    `workload`, `pods`: see `placed`.
+    """
     kafka = changes.get("kafka", observation())
     usual: dict[str, Any] = {
         "now": NOW,
@@ -164,4 +168,19 @@ def world(**changes: Any) -> World:
         "bootstrap_servers": BOOTSTRAP,
         "broker": BROKER,
     }
-    return World(**(usual | changes))
+    return World(**placed(usual | changes))
+
+
+def placed(words: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a World where a test says `workload` for its one StatefulSet, and `pods` for all there are."""
+    placed = {key: value for key, value in words.items() if key not in ("workload", "pods")}
+    if "workload" in words:
+        placed["sets"] = () if words["workload"] is None else (words["workload"],)
+    if "pods" in words:
+        placed["all_pods"] = tuple(words["pods"])
+    return placed
+
+
+def changed(world: World, **changes: Any) -> World:
+    """The world with other values, in the words of `placed`."""
+    return replace(world, **placed(changes))

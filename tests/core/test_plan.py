@@ -25,6 +25,7 @@ from tests.core.factories import (
     NEW,
     NOW,
     OLD,
+    changed,
     folded,
     fresh_pod,
     group,
@@ -303,7 +304,7 @@ def test_plan(given: World, expected: Expected) -> None:
 
 def failing(on_failure: str, **memory: Any) -> Decision:
     given = rolling(spec={"rollout": {"onFailure": on_failure}}, pods=(pod(0), pod(1), STUCK_NEW), memory=memory)
-    return plan(replace(given, pods=(pod(0), pod(1), replace(STUCK_NEW, waiting="ImagePullBackOff"))))
+    return plan(changed(given, pods=(pod(0), pod(1), replace(STUCK_NEW, waiting="ImagePullBackOff"))))
 
 
 def test_a_failed_version_is_given_up_or_stopped_as_people_chose() -> None:

@@ -15,7 +15,7 @@ from slackwater.core.world.observation import GroupObservation, GroupType, Unobs
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, folded, group, member, observation, pod, workload, world
+from tests.core.factories import NEW, NOW, changed, folded, group, member, observation, pod, workload, world
 
 AT_REST = workload(current_revision=NEW)
 MEMORY = RolloutMemory(protocol=Profile.CONSUMER, ids_given=6)
@@ -61,7 +61,7 @@ def test_the_dead_come_first_then_their_successors_then_the_settings() -> None:
     assert [ref.instance_id for ref in done[1].members] == ["payments-1"]  # type: ignore[union-attr]
     assert done[2] == AlterGroupSettings({SESSION: "50000"})
     settled = replace(given, kafka=replace(modern(), settings={SESSION: "50000"}), memory=given.memory)
-    assert upkeep(replace(settled, pods=(pod(0, NEW), pod(1, NEW), pod(2, NEW))), AT_REST) is None
+    assert upkeep(changed(settled, pods=(pod(0, NEW), pod(1, NEW), pod(2, NEW))), AT_REST) is None
 
 
 def test_who_was_taken_out_is_remembered_so_that_nobody_who_comes_after_is() -> None:
@@ -107,7 +107,8 @@ def test_nothing_is_done(given: World) -> None:
 
 def test_nothing_is_done_while_the_pods_may_be_others_than_they_seem() -> None:
     """The StatefulSet controller has not read the last change: a pod that seems gone may be about to be made."""
-    assert upkeep(scene(), replace(AT_REST, generation=3)) is None
+    unread = replace(AT_REST, generation=3)
+    assert upkeep(changed(scene(), workload=unread), unread) is None
 
 
 def test_no_pod_is_restarted_in_the_same_pass_as_its_id_is_released() -> None:

@@ -70,7 +70,9 @@ def pods(draw: st.DrawFn, ordinal: int) -> Pod:
         up = NOW - 0.5 - 9000
         revision = draw(st.sampled_from(REVISIONS))
         address = f"10.0.0.{ordinal}"
-        return Pod(f"{NAME}-{ordinal}", ordinal, f"uid-{ordinal}", revision, up, True, up, up, address=address)
+        return Pod(
+            f"{NAME}-{ordinal}", ordinal, f"uid-{ordinal}", revision, up, True, up, up, address=address, workload=NAME
+        )
     started = draw(st.none() | PAST)
     return Pod(
         name=f"{NAME}-{ordinal}",
@@ -85,6 +87,7 @@ def pods(draw: st.DrawFn, ordinal: int) -> Pod:
         waiting=draw(st.sampled_from(("", "CrashLoopBackOff", "ImagePullBackOff"))),
         terminating=draw(rarely(True, False)),
         address=f"10.0.0.{ordinal}",
+        workload=NAME,
     )
 
 
@@ -181,8 +184,8 @@ def worlds(draw: st.DrawFn) -> World:
         group=wanted,
         kafka=kafka,
         history=history,
-        workload=draw(rarely(None, draw(workloads(replicas, "good" if memory.phase.goes_back else target)))),
-        pods=tuple(pod for pod in made if draw(rarely(False, True))),
+        sets=draw(rarely((), (draw(workloads(replicas, "good" if memory.phase.goes_back else target)),))),
+        all_pods=tuple(pod for pod in made if draw(rarely(False, True))),
         memory=memory,
         bootstrap_servers=draw(rarely(None, BOOTSTRAP)),
         last_good_template=draw(rarely(None, template)),

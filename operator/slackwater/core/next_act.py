@@ -31,7 +31,8 @@ from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import can_mix, profile_in
-from slackwater.core.world.workload import Beside, UpdateStrategy, Workload
+from slackwater.core.world.two_sets import Beside
+from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
 FoundAct = Callable[[World, Workload, Template], Decision | None]

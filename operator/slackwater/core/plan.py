@@ -23,7 +23,6 @@ from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds
 from slackwater.core.upkeep import note_members
-from slackwater.core.world.two_sets import seen_again
 from slackwater.core.world.world import World
 
 Chapter = Callable[[World], Decision]
@@ -79,7 +78,7 @@ def plan(world: World) -> Decision:
     template = wanted_template(world)
     begun = wanted.then(begin(world, template))
     phase = _read(PHASE, begun, world)
-    world = seen_again(world.remembering(phase.memory))
+    world = world.remembering(phase.memory)
     to_run = _template_to_run(world, template)
     if isinstance(to_run, Hold):
         return phase.then(Decision(world.memory, hold=to_run))

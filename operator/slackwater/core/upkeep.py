@@ -41,7 +41,7 @@ def note_members(world: World) -> Decision:
 def upkeep(world: World, workload: Workload) -> Decision | None:
     """The first of `CARE` that has something to do; None while the group or the StatefulSet is not known."""
     kafka = world.kafka
-    if not isinstance(kafka, GroupObservation) or not workload.settled:
+    if not isinstance(kafka, GroupObservation) or not world.settled:
         return None
     found = (care(world, kafka, workload) for care in CARE)
     return next((decision for decision in found if decision is not None), None)
@@ -78,6 +78,5 @@ CARE: Final[tuple[Care, ...]] = (remove_scaled_away, release_the_dead, restart_t
 def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:
     """Members whose pods were scaled away and have ended."""
     left = [(given_ordinal(world, member), member) for member in find_left_behind(world, kafka)]
-    beside = (*world.beside.arriving, *world.beside.leaving) if world.beside is not None else ()
-    running = {*world.loose, *(pod.ordinal for pod in (*world.pods, *beside))}
+    running = {*world.loose, *(pod.ordinal for pod in world.all_pods)}
     return tuple(MemberRef(m.instance_id, m.member_id) for o, m in left if m.instance_id and o not in running)

@@ -47,8 +47,7 @@ async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, world: World, 
 
 def _fixed(world: World, name: str) -> Mapping[str, Any]:
     """Of the StatefulSet that has the name, where there is one."""
-    sets = world.beside.sets if world.beside is not None else (world.workload,)
-    return next((each.fixed for each in sets if each is not None and each.name == name), {})
+    return next((each.fixed for each in world.sets if each.name == name), {})
 
 
 def _usable(admin: GroupAdmin | None) -> GroupAdmin:

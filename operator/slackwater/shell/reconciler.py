@@ -228,7 +228,7 @@ class Reconciler:
 def _matters(world: World, decided: Decision) -> bool:
     """Not to be decided from what a watch said a while ago; and it tells of StatefulSets with our label only."""
     was, now = world.memory, decided.memory
-    if world.workload is None:
+    if not world.sets:
         return True
     return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
 

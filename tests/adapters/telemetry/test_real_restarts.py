@@ -80,7 +80,7 @@ class Watcher:
         view = (await self._reader.observe(topics))[self._scene.group_id]
         seen = isinstance(view, GroupObservation)
         self._history = advance(self._history, view) if seen else interrupted(self._history)  # type: ignore[arg-type]
-        world = World(time.time(), self._group, view, self._history, pods=tuple(self.pods), memory=AT_REST)
+        world = World(time.time(), self._group, view, self._history, all_pods=tuple(self.pods), memory=AT_REST)
         self._tracker, new = follow(self._tracker, Sight(world, Decision(AT_REST)))
         self.events += new
 

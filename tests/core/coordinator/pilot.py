@@ -21,7 +21,6 @@ from slackwater.core.decision.acts import (
     WriteWorkload,
 )
 from slackwater.core.decision.reasons import Hold
-from slackwater.core.handover import joined
 from slackwater.core.world.history import GroupHistory, advance
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
@@ -66,19 +65,18 @@ def look(fleet: Fleet, looks: int) -> World:
     in_use = memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
     workloads = [_workload(each) for each in fleet.sets]
     pods = tuple(_seen_pod(pod) for pod in fleet.pods)
-    world = World(
+    return World(
         now=kafka.observed_at,
         group=group_resource(fleet.client, fleet.spec),
         kafka=kafka,
         history=history,
-        workload=workloads[0] if workloads else None,
-        pods=pods,
+        sets=tuple(workloads),
+        all_pods=pods,
         memory=memory,
         bootstrap_servers=BOOTSTRAP,
         last_good_template=TEMPLATES.get(memory.last_good_revision) if in_use else None,
         broker=BROKERS,
     )
-    return joined(world, (workloads[0], workloads[1]), pods) if len(workloads) > 1 else world
 
 
 def passes(fleet: Fleet) -> Iterator[Fleet]:

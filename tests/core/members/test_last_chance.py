@@ -16,7 +16,19 @@ from slackwater.core.world.observation import GroupType, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, folded, fresh_pod, group, member, members, observation, pod, workload, world
+from tests.core.factories import (
+    NOW,
+    changed,
+    folded,
+    fresh_pod,
+    group,
+    member,
+    members,
+    observation,
+    pod,
+    workload,
+    world,
+)
 
 BEGUN = NOW - 700
 STEP = Step(2, NOW - 400, {"payments-2": "payments-2-a"}, made=True)
@@ -95,4 +107,4 @@ def _with_what_is_wanted(given: World) -> World:
     """As if the StatefulSet had what the spec asks for already."""
     wanted = plan(replace(given, memory=RolloutMemory(protocol=Profile.CONSUMER))).memory.target_hash
     memory = replace(given.memory, target_hash=wanted, protocol=Profile.CONSUMER)
-    return replace(given, memory=memory, workload=replace(AT_WORK, template_hash=wanted))
+    return changed(given, memory=memory, workload=replace(AT_WORK, template_hash=wanted))

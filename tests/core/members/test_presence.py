@@ -15,6 +15,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NOW,
+    changed,
     dynamic_member,
     folded,
     fresh_pod,
@@ -111,7 +112,7 @@ def test_a_coordinator_that_comes_anew_gives_a_dead_member_a_whole_session_more(
     history = advance(interrupted(folded(at(110), at(70))), at(10))
     given = world(pods=(fresh_pod(2, age_s=75),), kafka=at(0), history=advance(history, at(0)), memory=RolloutMemory())
     assert presence(given, given.pods[0]) is NO
-    long_before = replace(given, pods=(fresh_pod(2, age_s=125),))
+    long_before = changed(given, pods=(fresh_pod(2, age_s=125),))
     assert presence(long_before, long_before.pods[0]) is YES
 
 

@@ -22,7 +22,7 @@ from slackwater.core.world.observation import GroupObservation, GroupState, Grou
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import LONG_AGO, NEW, NOW, folded, group, member, observation, pod, workload, world
+from tests.core.factories import LONG_AGO, NEW, NOW, changed, folded, group, member, observation, pod, workload, world
 
 MODERN: dict[str, Any] = {"type": GroupType.CONSUMER}
 EPOCH = 7
@@ -72,7 +72,7 @@ STALE: list[tuple[str, World, list[int]]] = [
     ("its container started anew", scene(restarted()), [1]),
     ("its container has ended", scene(pod(1, NEW, started_at=None, ended_at=NOW - 1)), [1]),
     ("its pod was made anew", scene(pod(1, NEW, created_at=NOW - 3, started_at=None)), [1]),
-    ("its pod is to be made anew", replace(scene(), pods=(pod(0, NEW), pod(2, NEW))), []),
+    ("its pod is to be made anew", changed(scene(), pods=(pod(0, NEW), pod(2, NEW))), []),
     ("it has left for a while", scene(restarted(), kafka=modern(member(1, epoch=-2))), []),
     ("its successor has joined", scene(restarted(), kafka=modern(member(1, "b", epoch=EPOCH))), []),
     ("a classic group", scene(restarted(), kafka=observation()), []),

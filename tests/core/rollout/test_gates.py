@@ -29,6 +29,7 @@ from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
     NOW,
+    changed,
     dynamic_member,
     folded,
     fresh_pod,
@@ -285,5 +286,5 @@ def test_unknown_group_types_are_waited_for_as_long_as_any_session_lasts() -> No
     hold = members_are_ours(early, kafka, NOBODY)
     assert hold is not None
     assert hold.reason == Reason.MEMBER_NOT_REJOINED
-    late = replace(early, pods=(pod(0), pod(1), fresh_pod(2, age_s=65, revision=NEW)))
+    late = changed(early, pods=(pod(0), pod(1), fresh_pod(2, age_s=65, revision=NEW)))
     assert members_are_ours(late, kafka, NOBODY) is None

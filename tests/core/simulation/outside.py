@@ -23,7 +23,7 @@ from slackwater.core.decision.acts import (
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase, read_memory
 from slackwater.core.world.observation import KafkaView
-from slackwater.core.world.two_sets import joined, names_of
+from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 from tests.core.factories import BOOTSTRAP, BROKER, NAME, UID
@@ -167,19 +167,18 @@ class Outside:
         sets = [seen for each in self.sets.values() if (seen := each.seen()) is not None]
         names = {each.name for each in sets}
         pods = tuple(pod.seen() for pod in sorted(self.pods, key=lambda pod: pod.ordinal) if pod.workload in names)
-        world = World(
+        return World(
             now=self.now,
             group=self.group(),
             kafka=kafka,
             history=history,
-            workload=sets[0] if sets else None,
-            pods=pods,
+            sets=tuple(sets),
+            all_pods=pods,
             memory=memory,
             bootstrap_servers=BOOTSTRAP,
             broker=BROKER,
             last_good_template=self.revisions.get(memory.last_good_revision) if needed else None,
         )
-        return joined(world, (sets[0], sets[1]), pods) if len(sets) > 1 else world
 
     def write_status(self, status: Mapping[str, Any]) -> None:
         self.status = json.loads(json.dumps(status))

@@ -17,7 +17,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
-from tests.core.factories import NEW, NOW, group, members, observation, pod, workload, world
+from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, workload, world
 
 Status = dict[str, Any]
 
@@ -78,14 +78,14 @@ def test_what_was_last_known_of_the_group_stays_while_kafka_is_away() -> None:
 
 def test_counts() -> None:
     pods = (pod(0), pod(1, NEW, ready=False), pod(2, NEW), pod(3, NEW, terminating=True))
-    status = written(replace(at_rest(), pods=pods))
+    status = written(changed(at_rest(), pods=pods))
     counts = (status["replicas"], status["readyReplicas"], status["updatedReplicas"])
     assert counts == (3, 2, 2)
 
 
 def test_phases() -> None:
     assert written(at_rest())["phase"] == "Ready"
-    assert written(replace(at_rest(), pods=()))["phase"] == "NotReady"
+    assert written(changed(at_rest(), pods=()))["phase"] == "NotReady"
     failed = replace(at_rest(), memory=RolloutMemory(phase=RolloutPhase.FAILED))
     assert written(failed)["phase"] == "Failed"
 

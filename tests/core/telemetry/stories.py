@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from slackwater.api.telemetry.bodies import MemberRestarted
@@ -18,7 +17,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, members, observation, pod, world
+from tests.core.factories import NOW, changed, members, observation, pod, world
 
 AT_REST = RolloutMemory(phase=RolloutPhase.COMPLETE)
 UNREACHABLE = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
@@ -50,7 +49,7 @@ class Story:
         now = NOW + at
         seen = kafka or observation(self.members, now, **(group or {}))
         self.history = advance(self.history, seen) if isinstance(seen, GroupObservation) else interrupted(self.history)
-        self.world = replace(self.world, now=now, kafka=seen, history=self.history, **changes)
+        self.world = changed(self.world, now=now, kafka=seen, history=self.history, **changes)
         sight = Sight(self.world, Decision(self.world.memory, hold=hold), acted, dict(self.ends))
         self.sights.append(sight)
         self.tracker, new = follow(self.tracker, sight)

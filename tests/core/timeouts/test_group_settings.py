@@ -18,7 +18,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import BOOTSTRAP, BROKER, group, observation, pod, workload, world
+from tests.core.factories import BOOTSTRAP, BROKER, changed, group, observation, pod, workload, world
 
 LOW = Bounds(6_000, 30_000)
 
@@ -60,14 +60,14 @@ def test_what_is_changed_in_kafka(seen: World, expected: dict[str, str | None] |
 def test_no_pod_restarts_for_a_group_setting() -> None:
     """F23: a plan changes it in Kafka, and the template does not know of it."""
     plain = group(protocol={"target": "Consumer"})
-    changed = group(protocol={"target": "Consumer"}, timeouts={"consumer": {"session": "50s"}})
-    assert render_template(plain, BOOTSTRAP, Profile.CONSUMER) == render_template(changed, BOOTSTRAP, Profile.CONSUMER)
-    template = render_template(changed, BOOTSTRAP, Profile.CONSUMER)
+    other = group(protocol={"target": "Consumer"}, timeouts={"consumer": {"session": "50s"}})
+    assert render_template(plain, BOOTSTRAP, Profile.CONSUMER) == render_template(other, BOOTSTRAP, Profile.CONSUMER)
+    template = render_template(other, BOOTSTRAP, Profile.CONSUMER)
     seen = modern({"session": "50s"}, {})
     memory = replace(seen.memory, target_hash=template.hash, ids_given=3)
     written = workload(template=template.body, template_hash=template.hash)
     pods = tuple(pod(o, protocol=Profile.CONSUMER) for o in range(3))
-    decided = plan(replace(seen, memory=memory, workload=written, pods=pods))
+    decided = plan(changed(seen, memory=memory, workload=written, pods=pods))
     assert decided.act == AlterGroupSettings({SESSION: "50000"})
     assert decided.memory.group_settings == {SESSION: "50000"}
 

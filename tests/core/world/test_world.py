@@ -25,7 +25,7 @@ from slackwater.core.world.memory import (
 )
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets
 from slackwater.core.world.profile import Profile, StrategyName
-from tests.core.factories import NEW, group, observation, pod, tp, world
+from tests.core.factories import NEW, changed, group, observation, pod, tp, world
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_ordinals_are_numbers_and_not_text() -> None:
 def test_outdated_pods_are_those_of_another_revision_that_are_wanted() -> None:
     mixed = world(pods=(pod(0), pod(1, NEW), pod(2), pod(3)))
     assert [p.ordinal for p in mixed.outdated] == [0, 2]
-    assert replace(mixed, workload=None).outdated == ()
+    assert changed(mixed, workload=None).outdated == ()
 
 
 def test_lag_is_the_sum_over_all_partitions_and_unknown_when_any_end_is() -> None:

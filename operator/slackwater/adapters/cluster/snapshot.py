@@ -22,7 +22,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase, read_memory
 from slackwater.core.world.observation import KafkaView
-from slackwater.core.world.two_sets import joined, names_of
+from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
 
 Json = Mapping[str, Any]
@@ -92,19 +92,17 @@ def to_world(
     # Where none is ours, one that has the group's very name is in the way; so is one whose pods have its instance ids.
     given_back = {each["metadata"]["name"] for each in snapshot.workloads if group_of(each) == group.name}
     sets = ours or [each for each in all_sets if each.name == group.name or each.name in given_back][:1]
-    pods = to_pods(snapshot.pods, sets, group.spec.consumer_container.name, snapshot.told_running)
     connection = snapshot.connection
-    world = World(
+    return World(
         now=now,
         group=group,
         kafka=kafka,
         history=history,
-        workload=sets[0] if sets else None,
-        pods=pods,
+        sets=tuple(sets),
+        all_pods=to_pods(snapshot.pods, sets, group.spec.consumer_container.name, snapshot.told_running),
         loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=read_memory(snapshot.group.get("status") or {}),
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
         last_good_template=snapshot.last_good_template,
     )
-    return joined(world, (sets[0], sets[1]), pods) if len(sets) > 1 else world

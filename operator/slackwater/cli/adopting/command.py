@@ -172,7 +172,7 @@ def _template_changes(world: World, standing: Standing) -> tuple[Change, ...] | 
     if world.bootstrap_servers is None or world.workload is None:
         return None
     uid = world.group.metadata.uid
-    memory = plan(replace(world, workload=replace(world.workload, owner_uid=uid))).memory
+    memory = plan(replace(world, sets=(replace(world.workload, owner_uid=uid),))).memory
     wanted = wanted_template(world.remembering(memory)).body
     running = cleaned(standing.workload["spec"]["template"])
     return tuple(changes(running, cleaned(wanted), "spec.template"))

@@ -134,7 +134,7 @@ def _version(world: World, plan: Decision, pod: Pod) -> str:
     if world.beside is not None:
         return "new" if pod.workload == world.beside.newcomer.name else "old"
     differ = plan.memory.phase.under_way or len({p.revision for p in world.pods}) > 1
-    if workload is None or not workload.settled or not differ:
+    if workload is None or not world.settled or not differ:
         return ""
     if cutover_ahead(world, plan) is not None:
         return "old"

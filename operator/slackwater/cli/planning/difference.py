@@ -103,7 +103,6 @@ def difference_picture(found: Difference) -> RenderableType:
 def consequences(found: Difference) -> Iterator[str]:
     """What it means for the pods, in sentences."""
     world, plan, explanation = found.judgement.world, found.judgement.plan, found.judgement.explanation
-    made = world.workload.replicas if world.workload is not None else 0
     waits = f"it would wait, {explanation.reason}: " if explanation.reason else ""
     if found.new_version:
         yield f"{waits}{explanation.words}"
@@ -116,9 +115,9 @@ def consequences(found: Difference) -> Iterator[str]:
         if isinstance(plan.act, AlterGroupSettings):
             yield explanation.words
     asked = world.group.spec.replicas
-    if made and asked != made:
+    if world.made and asked != world.made:
         held = "once the rollout is over, " if is_held(world.remembering(plan.memory)) else ""
-        yield f"{held}{count(asked, 'pod')} instead of {made}"
+        yield f"{held}{count(asked, 'pod')} instead of {world.made}"
     if (refusal := refused(world, plan)) is not None and refusal.message != explanation.words:
         yield f"the protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
 

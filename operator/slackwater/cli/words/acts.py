@@ -57,7 +57,7 @@ def count(number: int, what: str) -> str:
 
 
 def _write_in_words(world: World, act: WriteWorkload) -> str:
-    before = world.workload.replicas if world.workload is not None else 0
+    before = world.made
     return _WRITES[act.purpose].format(
         name=act.name or world.group.name,
         ordinal=act.ordinal,

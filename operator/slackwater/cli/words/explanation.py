@@ -12,7 +12,6 @@ from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
-from slackwater.core.handover import to_hand_over
 from slackwater.core.rollout.candidates import replaceable
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile
@@ -76,7 +75,7 @@ def _pods_to_follow(world: World, plan: Decision) -> tuple[str, ...]:
         return ()
     if world.beside is not None:
         in_hand = ordinals_of(world, act) | {pod.ordinal for pod in world.beside.arriving}
-        return tuple(pod.name for pod in to_hand_over(world, world.beside) if pod.ordinal not in in_hand)
+        return tuple(pod.name for pod in world.to_hand_over if pod.ordinal not in in_hand)
     if isinstance(act, WriteWorkload) and act.purpose is Purpose.OPEN_BESIDE:
         return tuple(pod.name for pod in world.wanted_pods)
     if isinstance(act, WriteWorkload) and act.purpose is Purpose.TAKE_TEMPLATE:

@@ -3,7 +3,7 @@
 from slackwater.core.handover.refusals import is_asked_for, may_not_begin
 from slackwater.core.handover.steps import afterwards, at_once, failing, onwards
 from slackwater.core.manifests.writes import opened, put_right
-from slackwater.core.world.two_sets import direction_of, joined, names_of, other_name, seen_again, to_hand_over
+from slackwater.core.world.two_sets import direction_of, names_of, other_name
 
 __all__ = (
     "afterwards",
@@ -11,13 +11,10 @@ __all__ = (
     "direction_of",
     "failing",
     "is_asked_for",
-    "joined",
     "may_not_begin",
     "names_of",
     "onwards",
     "opened",
     "other_name",
     "put_right",
-    "seen_again",
-    "to_hand_over",
 )

@@ -8,7 +8,7 @@ from slackwater.core.handover.holder import runs_as_then
 from slackwater.core.rollout.failure import Failure, is_stuck
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
-from slackwater.core.world.workload import Beside
+from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.world import World
 
 _UNSCHEDULABLE = "Unschedulable"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.writes import written
-from slackwater.core.world.workload import Beside
+from slackwater.core.world.two_sets import Beside
 
 
 def with_ordinal(beside: Beside, name: str, ordinal: int, purpose: Purpose) -> WriteWorkload:

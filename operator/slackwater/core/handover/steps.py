@@ -33,8 +33,7 @@ from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.pods import Pod
-from slackwater.core.world.two_sets import Direction, arrives_in
-from slackwater.core.world.workload import Beside
+from slackwater.core.world.two_sets import Beside, Direction, arrives_in
 from slackwater.core.world.world import World
 
 LOOK_AGAIN_S: Final = 0.2

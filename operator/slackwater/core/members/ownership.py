@@ -17,8 +17,7 @@ def find_strangers(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
 
 def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
     """Static members of pods that were scaled away, whether their pods are gone yet or not (F10)."""
-    made = world.workload.replicas if world.workload is not None else 0
-    wanted = min(made, world.replicas)
+    wanted = min(world.made, world.replicas)
     ordinals = {member.member_id: given_ordinal(world, member) for member in kafka.members}
     return tuple(m for m in kafka.members if (ordinal := ordinals[m.member_id]) is not None and ordinal >= wanted)
 
@@ -50,9 +49,8 @@ def name_in_words(member: Member) -> str:
 
 def ids_given(world: World) -> int:
     """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like."""
-    made = world.workload.replicas if world.workload is not None else 0
     highest = max((pod.ordinal + 1 for pod in world.pods), default=0)
-    return max(world.memory.ids_given, made, highest, world.replicas)
+    return max(world.memory.ids_given, world.made, highest, world.replicas)
 
 
 def _is_strange(world: World, member: Member) -> bool:

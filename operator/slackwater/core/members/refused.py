@@ -167,7 +167,9 @@ def _restarted(world: World, pod: Pod, *, unseen: bool = False) -> RolloutMemory
 
 def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:
     """Which version runs is the rollout's to say, not a side effect of a restart."""
-    if workload.strategy is UpdateStrategy.ON_DELETE or pod.ordinal >= workload.partition:
+    if pod.workload != workload.name:
+        return False  # in a handover: its place is another pod's soon
+    if workload.strategy is UpdateStrategy.ON_DELETE or pod.ordinal >= workload.start + workload.partition:
         return pod.revision == workload.update_revision
     return pod.revision == workload.current_revision
 

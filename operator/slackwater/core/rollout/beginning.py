@@ -85,4 +85,4 @@ def _workload_in_use(world: World) -> Workload | None:
     """What every pod runs, and is Ready with: the last good version, where the memory of it was lost."""
     pods = world.wanted_pods
     in_use = bool(pods) and all(pod.ready for pod in pods) and not world.outdated
-    return world.workload if in_use and world.workload is not None and world.workload.settled else None
+    return world.workload if in_use and world.settled else None

@@ -28,7 +28,7 @@ class Failure:
 
 def find_failure(world: World) -> Failure | None:
     """The highest pod of the newest version that is stuck, or not back after `rejoinTimeout`."""
-    if world.workload is None or not world.workload.settled or isinstance(world.kafka, Unobserved):
+    if world.workload is None or not world.settled or isinstance(world.kafka, Unobserved):
         return None  # without Kafka no consumer gets Ready, and none is to blame
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)

@@ -51,7 +51,7 @@ def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> H
         return Hold(Reason.OBSERVATION_STALE, message, SOON_S)
     if world.memory.step is not None and kafka.observed_at <= world.memory.step.started_at:
         return Hold(Reason.OBSERVATION_STALE, "the group has not been looked at since the last restart", SOON_S)
-    if world.workload is not None and not world.workload.settled:
+    if not world.settled:
         message = "the StatefulSet controller has not taken up the last change yet"
         return Hold(Reason.STATEFUL_SET_NOT_OBSERVED, message, SOON_S)
     return None

@@ -50,15 +50,15 @@ def _was_a_step(sight: Sight, episode: Episode) -> bool:
 
 def _was_taken_down(sight: Sight, episode: Episode) -> bool:
     """Whether the operator took its pod down: as a step of a rollout, or with all others for a cut-over."""
-    memory, workload = sight.decided.memory, sight.world.workload
+    memory, world = sight.decided.memory, sight.world
     step = memory.step
     if step is not None and step.ordinal == episode.ordinal and memory.phase.under_way:
         ran_before = episode.ran_since is not None and episode.ran_since < step.started_at
-        ended_at = episode.stopped_at if episode.stopped_at is not None else sight.world.now
+        ended_at = episode.stopped_at if episode.stopped_at is not None else world.now
         if ran_before and ended_at >= step.started_at - ROUNDING_S:
             return True
     drains = memory.upgrade is not None and memory.upgrade.drains
-    return drains and workload is not None and workload.replicas <= episode.ordinal
+    return drains and bool(world.sets) and world.made <= episode.ordinal
 
 
 def _mode(sight: Sight, reason: RestartReason) -> RestartMode:

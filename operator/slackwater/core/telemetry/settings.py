@@ -34,9 +34,9 @@ def follow_settings(settings: Settings, sight: Sight) -> tuple[Settings, tuple[S
 
 
 def _all_pods_have_the_template(sight: Sight) -> bool:
-    workload, phase = sight.world.workload, sight.decided.memory.phase
+    world, phase = sight.world, sight.decided.memory.phase
     at_rest = phase in (RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK)
-    return at_rest and workload is not None and workload.settled and not sight.world.outdated
+    return at_rest and bool(world.sets) and world.settled and not world.outdated
 
 
 def _in_kafka(sight: Sight) -> tuple[SettingChange, ...]:

@@ -1,11 +1,13 @@
 """A World as a document that can be kept, sent with a question, edited by hand and planned from again.
 
-    {"version": 1, "recordedBy": "slackwater 0.1.0", "world": {…}}
+    {"version": 2, "recordedBy": "slackwater 0.1.0", "world": {…}}
 
 The group stands in it as the API server has it (with its status), `memory` as `status.rollout`, everything else by the
 names of `World`; times are seconds since the epoch, a partition is `<topic>-<number>`. No credential is ever in a
 World, but whatever the pod template holds is. Left out is the history's fingerprint: it serves only to fold the next
 observation in, and a recorded world has none.
+
+Version 1 had `workload`, `pods` and `beside` instead of `sets` and `all_pods`; it is still read.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from slackwater.core.world.world import World
 
 Json = dict[str, Any]
 
-VERSION: Final = 1
+VERSION: Final = 2
 _CODEC: Final = TypeAdapter(World)
 
 
@@ -45,10 +47,12 @@ def read_world(document: object) -> World:
     """The reverse of `write_world`. Raises RecordingUnreadable, and InvalidSpec for what is wrong with the group."""
     if not isinstance(document, Mapping) or not isinstance(document.get("world"), Mapping):
         raise RecordingUnreadable("it is no recorded world: record one with slackwater observe NAME -o json")
-    if document.get("version") != VERSION:
+    version, world = document.get("version"), document["world"]
+    if version not in (1, VERSION):
         shown = document.get("version", "without a number")
         raise RecordingUnreadable(f"it is a recording of version {shown}, and this slackwater reads version {VERSION}")
-    world = document["world"]
+    if version == 1:
+        world = _with_both_sets(world)
     if isinstance(world.get("group"), Mapping):
         world = {**world, "group": parse_consumer_group(world["group"])}
     try:
@@ -57,6 +61,17 @@ def read_world(document: object) -> World:
         first = error.errors()[0]
         where = ".".join(str(part) for part in ("world", *first["loc"]))
         raise RecordingUnreadable(f"{where} cannot be read ({first['msg']}): record the world anew") from error
+
+
+def _with_both_sets(world: Mapping[str, Any]) -> Json:
+    """From version 1, whose `workload` was both StatefulSets in one while there were two."""
+    kept = {key: value for key, value in world.items() if key not in ("workload", "pods", "beside")}
+    workload, beside, pods = world.get("workload"), world.get("beside"), list(world.get("pods") or ())
+    if beside:
+        pods += [*beside["arriving"], *beside["leaving"]]
+        return {**kept, "sets": [beside["in_use"], beside["newcomer"]], "all_pods": pods}
+    name = workload["name"] if workload else ""
+    return {**kept, "sets": [workload] if workload else [], "all_pods": [{"workload": name, **pod} for pod in pods]}
 
 
 def _in_order(value: Any) -> Any:

@@ -6,17 +6,17 @@ the mirror image. Only the templates say which of them all pods are to be in.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import Pod
-from slackwater.core.world.workload import Beside, Workload
-from slackwater.core.world.world import World
+from slackwater.core.world.workload import Workload
 
 SUFFIX: Final = "-alt"
-"""Of the StatefulSet that takes turns with the one that is called as the group is."""
+"""The end of the name of the StatefulSet that takes turns with the one that is called as the group is."""
 
 _NEVER: Final = float("inf")
 
@@ -29,6 +29,30 @@ def names_of(group: str) -> tuple[str, str]:
 def other_name(group: str, name: str) -> str:
     first, second = names_of(group)
     return second if name == first else first
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Both StatefulSets and their pods, while a warm rollout is under way: `in_use` is the older one."""
+
+    in_use: Workload
+    newcomer: Workload
+    holding: tuple[Pod, ...] = ()
+    """At most one for each ordinal."""
+    arriving: tuple[Pod, ...] = ()
+    """Pods beside the one that holds their ordinal, to take its place."""
+    leaving: tuple[Pod, ...] = ()
+    """Pods whose ordinal their own StatefulSet has given up, and that have not ended yet."""
+
+    @property
+    def sets(self) -> tuple[Workload, Workload]:
+        return self.in_use, self.newcomer
+
+    def other(self, name: str) -> Workload:
+        return self.newcomer if name == self.in_use.name else self.in_use
+
+    def named(self, name: str) -> Workload:
+        return self.in_use if name == self.in_use.name else self.newcomer
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +72,26 @@ class Direction:
         return self.off.start if self.forward else self.off.end - 1
 
 
-def joined(world: World, sets: tuple[Workload, Workload], pods: Iterable[Pod]) -> World:
-    """The world with both StatefulSets as one, and one pod for each ordinal."""
-    in_use, newcomer = sorted(sets, key=lambda each: (each.created_at, each.name != world.group.name))
-    pods = tuple(pods)
-    arrives = {
-        ordinal: arrives_in(world.memory, (in_use, newcomer), [pod for pod in pods if pod.ordinal == ordinal])
-        for ordinal in set(in_use.ordinals) & set(newcomer.ordinals)
-    }
-    holding, arriving, leaving = [], [], []
+def arranged(sets: Sequence[Workload], pods: Iterable[Pod], memory: RolloutMemory, group: str) -> Beside | None:
+    """Who holds each ordinal, who arrives, who leaves; None unless there are two StatefulSets. `group`: its name."""
+    if len(sets) != 2:
+        return None
+    in_use, newcomer = sorted(sets, key=lambda each: (each.created_at, each.name != group))
+    by_ordinal: defaultdict[int, list[Pod]] = defaultdict(list)
     for pod in pods:
-        wanted_by = [each.name for each in (in_use, newcomer) if pod.ordinal in each.ordinals]
-        if pod.workload not in wanted_by:
-            leaving.append(pod)
-        elif arrives.get(pod.ordinal) == pod.workload:
-            arriving.append(pod)
-        else:
-            holding.append(pod)
-    beside = Beside(in_use, newcomer, _by_ordinal(arriving), _by_ordinal(leaving))
-    return replace(world, workload=_as_one(beside, world.memory), pods=_by_ordinal(holding), beside=beside)
-
-
-def seen_again(world: World) -> World:
-    """The same after the memory has changed: that may turn the way round."""
-    beside = world.beside
-    if beside is None:
-        return world
-    return joined(world, beside.sets, (*world.pods, *beside.arriving, *beside.leaving))
+        by_ordinal[pod.ordinal].append(pod)
+    holding, arriving, leaving = [], [], []
+    for ordinal, there in sorted(by_ordinal.items()):
+        wanted_by = [each.name for each in (in_use, newcomer) if ordinal in each.ordinals]
+        arrives = arrives_in(memory, (in_use, newcomer), there) if len(wanted_by) == 2 else ""
+        for pod in there:
+            if pod.workload not in wanted_by:
+                leaving.append(pod)
+            elif pod.workload == arrives:
+                arriving.append(pod)
+            else:
+                holding.append(pod)
+    return Beside(in_use, newcomer, tuple(holding), tuple(arriving), tuple(leaving))
 
 
 def arrives_in(memory: RolloutMemory, sets: tuple[Workload, Workload], pods: Sequence[Pod]) -> str:
@@ -100,21 +117,3 @@ def direction_of(beside: Beside, template_hash: str) -> Direction:
         if forward
         else Direction(beside.newcomer, beside.in_use, forward=False)
     )
-
-
-def to_hand_over(world: World, beside: Beside) -> tuple[Pod, ...]:
-    """The pods that have not been replaced yet, in their order; the one in hand is the first."""
-    way = direction_of(beside, "" if world.memory.phase.goes_back else world.memory.target_hash)
-    left = [pod for pod in world.pods if pod.workload == way.off.name]
-    return tuple(left if way.forward else reversed(left))
-
-
-def _as_one(beside: Beside, memory: RolloutMemory) -> Workload:
-    way = direction_of(beside, "" if memory.phase.goes_back else memory.target_hash)
-    end = max(beside.in_use.end, beside.newcomer.end)
-    settled = beside.in_use.settled and beside.newcomer.settled
-    return replace(way.to, start=0, replicas=end, partition=end, generation=1, observed_generation=int(settled))
-
-
-def _by_ordinal(pods: Iterable[Pod]) -> tuple[Pod, ...]:
-    return tuple(sorted(pods, key=lambda pod: pod.ordinal))

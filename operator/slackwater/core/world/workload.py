@@ -1,4 +1,4 @@
-"""A StatefulSet as a decision sees it, and two of them side by side."""
+"""A StatefulSet as a decision sees it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
-
-from slackwater.core.world.pods import Pod
 
 
 class UpdateStrategy(StrEnum):
@@ -66,25 +64,3 @@ class Workload:
     def settled(self) -> bool:
         """The StatefulSet controller has read the last change, so that `update_revision` means today's template."""
         return self.observed_generation >= self.generation
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Two StatefulSets over one range of ordinals, while a warm rollout is under way: `in_use` is the older one."""
-
-    in_use: Workload
-    newcomer: Workload
-    arriving: tuple[Pod, ...] = ()
-    """Pods beside the one that holds their ordinal, to take its place."""
-    leaving: tuple[Pod, ...] = ()
-    """Pods whose ordinal their own StatefulSet has given up, and that have not ended yet."""
-
-    @property
-    def sets(self) -> tuple[Workload, Workload]:
-        return self.in_use, self.newcomer
-
-    def other(self, name: str) -> Workload:
-        return self.newcomer if name == self.in_use.name else self.in_use
-
-    def named(self, name: str) -> Workload:
-        return self.in_use if name == self.in_use.name else self.newcomer

@@ -1,13 +1,15 @@
 """Everything a decision about one ConsumerGroup may look at, as one frozen value.
 
 The shell gathers a `World`; `plan` turns it into a decision. A world can be written to a file and read again
-(`slackwater observe`, `slackwater plan --world`), so nothing here may hide state.
+(`slackwater observe`, `slackwater plan --world`), so nothing here may hide state: what the properties say follows from
+the fields. Some are asked for each pod and each member; they are found once, which is why the class has no slots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from slackwater.api.consumer_group import Membership
@@ -21,21 +23,21 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.settings import with_adopted
-from slackwater.core.world.workload import Beside, Workload
+from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
+from slackwater.core.world.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class World:
     now: float
     group: ConsumerGroup
     kafka: KafkaView
     history: GroupHistory = field(default_factory=GroupHistory)
-    workload: Workload | None = None
-    """While there are two StatefulSets, both in one: what the group's pods are to be in the end."""
-    pods: tuple[Pod, ...] = ()
-    """At most one for each ordinal: the one that holds it."""
-    beside: Beside | None = None
-    """Only while there are two StatefulSets."""
+    sets: tuple[Workload, ...] = ()
+    """The group's StatefulSets: none, one, or two while a warm rollout is under way. Or a single one of somebody else,
+    where that is in the way."""
+    all_pods: tuple[Pod, ...] = ()
+    """Every pod that they control. While there are two of them, both may have one for an ordinal: see `pods`."""
     names_taken: Mapping[str, str] = field(default_factory=dict)
     """Names of ours that StatefulSets of somebody else have → that controller's kind and name, or nothing."""
     loose: frozenset[int] = frozenset()
@@ -50,38 +52,82 @@ class World:
     advice: Advice | None = None
     """The newest recommendation for this group; None where there is none, or none that could be read."""
 
+    def remembering(self, memory: RolloutMemory) -> World:
+        """The same world with another memory, from which the way of a handover and the holders follow."""
+        return replace(self, memory=memory)
+
     @property
     def timeouts(self) -> Timeouts:
         """What members are given: what the spec says itself, and what was adopted where it says nothing."""
         return with_adopted(self.group.spec.timeouts, self.memory.tuning.values)
-
-    def remembering(self, memory: RolloutMemory) -> World:
-        """The same world with another memory."""
-        return replace(self, memory=memory)
 
     @property
     def replicas(self) -> int:
         """How many pods there are to be now: during a rollout those that it goes on with, whatever the spec says."""
         return self.memory.replicas_of(self.group.spec.replicas)
 
+    @cached_property
+    def beside(self) -> Beside | None:
+        """Both StatefulSets and who is where; only while there are two."""
+        return arranged(self.sets, self.all_pods, self.memory, self.group.name)
+
+    @property
+    def way(self) -> Direction | None:
+        """From which StatefulSet to which the pods go; only while there are two."""
+        hash_to_run = "" if self.memory.phase.goes_back else self.memory.target_hash
+        return None if self.beside is None else direction_of(self.beside, hash_to_run)
+
+    @property
+    def workload(self) -> Workload | None:
+        """The StatefulSet that all pods are to be in; None while there is none.
+
+        Beside another one it has a part of the ordinals: how many there are in both is `made`.
+        """
+        if self.way is not None:
+            return self.way.to
+        return self.sets[0] if self.sets else None
+
+    @property
+    def settled(self) -> bool:
+        """The StatefulSet controller has read the last change of each of them."""
+        return all(each.settled for each in self.sets)
+
+    @property
+    def made(self) -> int:
+        """The first ordinal above those that the StatefulSets make pods for."""
+        return max((each.end for each in self.sets), default=0)
+
+    @cached_property
+    def pods(self) -> tuple[Pod, ...]:
+        """By ordinal, and at most one for each: the one that holds it."""
+        holding = self.all_pods if self.beside is None else self.beside.holding
+        return tuple(sorted(holding, key=lambda pod: pod.ordinal))
+
+    @property
+    def to_hand_over(self) -> tuple[Pod, ...]:
+        """The pods that are still to be replaced by those of the other StatefulSet, in their order."""
+        if (way := self.way) is None:
+            return ()
+        left = [pod for pod in self.pods if pod.workload == way.off.name]
+        return tuple(left if way.forward else reversed(left))
+
     @property
     def outdated(self) -> tuple[Pod, ...]:
         """Pods of another revision than the StatefulSet's newest, by ordinal; empty while that is not known."""
-        if self.workload is None:
+        if (workload := self.workload) is None:
             return ()
-        return tuple(pod for pod in self.wanted_pods if pod.revision != self.workload.update_revision)
+        return tuple(pod for pod in self.wanted_pods if pod.revision != workload.update_revision)
 
     @property
     def wanted_pods(self) -> tuple[Pod, ...]:
         """Pods whose ordinal is below `replicas`, by ordinal. Ordinals are integers: "a-10" is not below "a-2"."""
-        wanted = [pod for pod in self.pods if pod.ordinal < self.replicas]
-        return tuple(sorted(wanted, key=lambda pod: pod.ordinal))
+        return tuple(pod for pod in self.pods if pod.ordinal < self.replicas)
 
     def pod(self, ordinal: int) -> Pod | None:
         return next((pod for pod in self.pods if pod.ordinal == ordinal), None)
 
     def pod_name(self, ordinal: int) -> str:
-        """Of the pod that there is, or of the one that there should be."""
+        """The name of the pod that there is, or of the one that there should be."""
         pod = self.pod(ordinal)
         return pod.name if pod is not None else f"{self.workload.name if self.workload else self.group.name}-{ordinal}"
 
