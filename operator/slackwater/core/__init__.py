@@ -3,8 +3,7 @@
 The rooms stand on floors. No import runs up, and rooms on one floor do not know each other (held by a contract, too):
 
     metrics                                                    what Prometheus is given
-    plan                                                       what now: what is wanted, which phase, which act
-    next_act | status | telemetry                              which act; what the status says; what happened, as events
+    plan | status | telemetry                                  what now; what the status says; what happened, as events
     protocol | handover | commands | upkeep                    the ways that lead there, and what a group always needs
     rollout                                                    gates, the next pod, how a rollout begins and ends
     members | manifests                                        whose a member is and whether it lives; what is written

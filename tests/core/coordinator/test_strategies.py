@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import pytest
 
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core import next_act
 from slackwater.core.handover import steps
 from slackwater.core.handover.holder import Holder
 from slackwater.core.manifests import template
 from slackwater.core.manifests.template import Template, render_template
+from slackwater.core.plan import next_act
 from slackwater.core.protocol import preflight, strategies
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.pods import Pod

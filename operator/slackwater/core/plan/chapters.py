@@ -16,7 +16,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.manifests.template import Template, wanted_template
-from slackwater.core.next_act import in_the_way, next_act
+from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
