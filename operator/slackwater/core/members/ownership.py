@@ -27,7 +27,7 @@ def given_ordinal(world: World, member: Member) -> int | None:
 
     Who comes by an id after its pod has ended and its member was taken out is somebody else, too.
     """
-    ordinal = ordinal_of(member.instance_id, world.group.name)
+    ordinal = world.ordinal_of(member.instance_id)
     if ordinal is None or ordinal >= ids_given(world):
         return None
     removed = world.memory.removed.get(member.instance_id or "", member.member_id)
@@ -49,11 +49,11 @@ def name_in_words(member: Member) -> str:
 
 def ids_given(world: World) -> int:
     """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like."""
-    highest = max((pod.ordinal + 1 for pod in world.pods), default=0)
+    highest = world.pods[-1].ordinal + 1 if world.pods else 0
     return max(world.memory.ids_given, world.made, highest, world.replicas)
 
 
 def _is_strange(world: World, member: Member) -> bool:
     if world.group.spec.membership is Membership.STATIC:
         return given_ordinal(world, member) is None
-    return all(member not in world.members_of(pod) for pod in world.pods)
+    return member.address not in world.addresses

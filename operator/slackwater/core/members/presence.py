@@ -11,7 +11,6 @@ from enum import StrEnum
 
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.history import MemberSighting
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Handover
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
@@ -60,7 +59,7 @@ def is_down(world: World, pod: Pod) -> bool:
 def absent_since(world: World, pod: Pod) -> float:
     """The latest moment from which the pod's absence can be counted; what happened before we looked does not count."""
     moments = [pod.created_at, pod.started_at or 0.0, world.history.watched_since or world.now]
-    moments += [at for key, at in world.history.departures.items() if ordinal_of(key, world.group.name) == pod.ordinal]
+    moments += world.departures_at(pod.ordinal).values()
     if not pod.ready and pod.ready_changed_at is not None:
         moments.append(pod.ready_changed_at)
     return max(moments)

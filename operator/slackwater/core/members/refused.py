@@ -100,14 +100,11 @@ def _was_restarted_lately(world: World, pod: Pod) -> bool:
 
 
 def _was_refused(world: World, kafka: GroupObservation, pod: Pod) -> bool:
-    held = {m.instance_id for m in kafka.members if m.epoch is None or m.epoch >= 0}
-    released = {k: r for k, r in world.memory.released.items() if _is_of(world, k, pod)}
+    held, released = kafka.held_ids, world.released_at(pod.ordinal)
     if any(k not in held and not r.restarted and _met_the_error(world, pod, k, r) for k, r in released.items()):
         return True
     # The id may have come free by itself, at its session's end: nobody could release it, or we were not there.
-    left = {
-        k: h for k, h in world.memory.holders.items() if _is_of(world, k, pod) and k not in held and k not in released
-    }
+    left = {k: h for k, h in world.holders_at(pod.ordinal).items() if k not in held and k not in released}
     return any(_met_the_error(world, pod, k, Release(h.member_id, _free_since(world, k))) for k, h in left.items())
 
 

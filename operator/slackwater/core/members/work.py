@@ -36,8 +36,7 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
     arrived = [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
-    never_commits = all(offsets.committed is None for offsets in kafka.offsets.values())
-    if never_commits or not arrived:
+    if not kafka.commits or not arrived:
         return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
     unread_since = min(history.unread_since[partition] for partition in arrived)

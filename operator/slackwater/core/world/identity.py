@@ -1,13 +1,37 @@
-"""Instance ids: the ordinal in one."""
+"""Instance ids, in both directions: the one that a pod's member is given, and the ordinal in one (F9)."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def instance_id(group: str, ordinal: int | str, thread: int | None = None) -> str:
+    """The id that a pod's member has: `<group>-<ordinal>`, with `-<thread>` where each thread of it joins.
+
+    Never the pod's name: in every second warm rollout that is `<group>-alt-<ordinal>`. `ordinal`: as a text where the
+    kubelet puts it in.
+    """
+    return f"{group}-{ordinal}" if thread is None else f"{group}-{ordinal}-{thread}"
+
 
 def ordinal_of(instance_id: str | None, name: str) -> int | None:
-    """The ordinal in `<name>-<ordinal>` or `<name>-<ordinal>-<thread>` (F9); None for an id that is not ours."""
+    """The ordinal in `<name>-<ordinal>` or `<name>-<ordinal>-<thread>`; None for an id that is not ours."""
     if instance_id is None or not instance_id.startswith(f"{name}-"):
         return None
-    ordinal, dash, thread = instance_id.removeprefix(f"{name}-").partition("-")
+    ordinal, dash, thread = instance_id[len(name) + 1 :].partition("-")
     if dash and not thread.isdecimal():
         return None
     return int(ordinal) if ordinal.isdecimal() and str(int(ordinal)) == ordinal else None
+
+
+def by_ordinal(known: Mapping[str, T], group: str) -> Mapping[int, Mapping[str, T]]:
+    """What is known by instance id, for each ordinal; what is known of ids that are not ours is left out."""
+    found: defaultdict[int, dict[str, T]] = defaultdict(dict)
+    for key, value in known.items():
+        if (ordinal := ordinal_of(key, group)) is not None:
+            found[ordinal][key] = value
+    return found

@@ -6,13 +6,17 @@ Values only. Times are seconds since the epoch on the operator's clock, taken wh
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
+
+from slackwater.core.world.identity import ordinal_of
 
 
 class GroupState(StrEnum):
@@ -75,6 +79,15 @@ class Member:
     assignor_data: bool = False
     """Classic only: its assignment holds data of the assignor's own. Brokers take no such group to KIP-848 online."""
 
+    @property
+    def has_left(self) -> bool:
+        """KIP-848: it stopped in order and may come back for a while; nobody has to wait for its instance id (F12)."""
+        return self.epoch is not None and self.epoch < 0
+
+    @property
+    def address(self) -> str:
+        return self.host.lstrip("/")
+
 
 class MemberRef(NamedTuple):
     """A static member as it was seen: both ids, so that nobody who took the instance id over since is ever meant."""
@@ -104,7 +117,21 @@ class PartitionOffsets:
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where the members of one observation belong."""
+
+    ordinals: Mapping[str, int]
+    """By instance id, of those that are a ConsumerGroup's own."""
+    by_ordinal: Mapping[int, tuple[Member, ...]]
+    """The static ones among them."""
+    by_address: Mapping[str, tuple[Member, ...]]
+    """All of them, dynamic ones too."""
+
+
+@dataclass(frozen=True)
 class GroupObservation:
+    """One look. What follows from it is asked for each pod and member, and found once: therefore it has no slots."""
+
     group_id: str
     observed_at: float
     state: GroupState
@@ -120,7 +147,27 @@ class GroupObservation:
     settings: Mapping[str, str] | None = None
     """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), no defaults; None: not read."""
 
-    @property
+    def places(self, group: str) -> Places:
+        """Where its members belong, if the ConsumerGroup has this name."""
+        if group not in self._places:
+            self._places[group] = _places(self.members, group)
+        return self._places[group]
+
+    @cached_property
+    def _places(self) -> dict[str, Places]:
+        return {}
+
+    @cached_property
+    def held_ids(self) -> frozenset[str]:
+        """Instance ids that nobody else can have: their members are there, alive or not."""
+        return frozenset(m.instance_id for m in self.members if m.instance_id is not None and not m.has_left)
+
+    @cached_property
+    def commits(self) -> bool:
+        """Whether anything was ever committed; a group may keep its offsets elsewhere."""
+        return any(offsets.committed is not None for offsets in self.offsets.values())
+
+    @cached_property
     def lag(self) -> int | None:
         """Total lag in records; None when any end is unknown. A partition without a commit counts as unread."""
         total = 0
@@ -131,12 +178,29 @@ class GroupObservation:
             total += max(0, offsets.end - (offsets.committed or 0))
         return total
 
-    @property
+    @cached_property
     def calm(self) -> bool:
         """Stable and, for KIP-848, every member where the coordinator wants it (F19, F16)."""
         if self.state is not GroupState.STABLE:
             return False
         return all(member.target is None or member.target == member.assignment for member in self.members)
+
+
+def _places(members: Iterable[Member], group: str) -> Places:
+    ordinals: dict[str, int] = {}
+    by_ordinal: defaultdict[int, list[Member]] = defaultdict(list)
+    by_address: defaultdict[str, list[Member]] = defaultdict(list)
+    for member in members:
+        by_address[member.address].append(member)
+        ordinal = ordinal_of(member.instance_id, group)
+        if member.instance_id is not None and ordinal is not None:
+            ordinals[member.instance_id] = ordinal
+            by_ordinal[ordinal].append(member)
+    return Places(
+        ordinals,
+        {ordinal: tuple(found) for ordinal, found in by_ordinal.items()},
+        {address: tuple(found) for address, found in by_address.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)

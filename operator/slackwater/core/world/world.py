@@ -18,9 +18,9 @@ from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.identity import ordinal_of
-from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import GroupObservation, KafkaView, Member
+from slackwater.core.world.identity import by_ordinal, ordinal_of
+from slackwater.core.world.memory import Holder, Release, RolloutMemory
+from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.settings import with_adopted
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
@@ -97,6 +97,16 @@ class World:
         """The first ordinal above those that the StatefulSets make pods for."""
         return max((each.end for each in self.sets), default=0)
 
+    @property
+    def seen(self) -> GroupObservation | None:
+        """What Kafka said; None when it could not be asked."""
+        return self.kafka if isinstance(self.kafka, GroupObservation) else None
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """Everybody in the group, as far as is known."""
+        return self.seen.members if self.seen is not None else ()
+
     @cached_property
     def pods(self) -> tuple[Pod, ...]:
         """By ordinal, and at most one for each: the one that holds it."""
@@ -111,20 +121,21 @@ class World:
         left = [pod for pod in self.pods if pod.workload == way.off.name]
         return tuple(left if way.forward else reversed(left))
 
-    @property
+    @cached_property
     def outdated(self) -> tuple[Pod, ...]:
         """Pods of another revision than the StatefulSet's newest, by ordinal; empty while that is not known."""
         if (workload := self.workload) is None:
             return ()
         return tuple(pod for pod in self.wanted_pods if pod.revision != workload.update_revision)
 
-    @property
+    @cached_property
     def wanted_pods(self) -> tuple[Pod, ...]:
         """Pods whose ordinal is below `replicas`, by ordinal. Ordinals are integers: "a-10" is not below "a-2"."""
         return tuple(pod for pod in self.pods if pod.ordinal < self.replicas)
 
     def pod(self, ordinal: int) -> Pod | None:
-        return next((pod for pod in self.pods if pod.ordinal == ordinal), None)
+        """The one that holds the ordinal."""
+        return self._pods.get(ordinal)
 
     def pod_name(self, ordinal: int) -> str:
         """The name of the pod that there is, or of the one that there should be."""
@@ -133,8 +144,52 @@ class World:
 
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
         """The members that run in this pod: by instance id when static, by address when dynamic."""
-        if not isinstance(self.kafka, GroupObservation):
-            return ()
         if self.group.spec.membership is Membership.STATIC:
-            return tuple(m for m in self.kafka.members if ordinal_of(m.instance_id, self.group.name) == pod.ordinal)
-        return tuple(m for m in self.kafka.members if pod.address and m.host.lstrip("/") == pod.address)
+            return self.members_at(pod.ordinal)
+        return self._places.by_address.get(pod.address, ()) if self._places is not None and pod.address else ()
+
+    def members_at(self, ordinal: int) -> tuple[Member, ...]:
+        """The static members with an instance id of this ordinal, whoever runs them."""
+        return self._places.by_ordinal.get(ordinal, ()) if self._places is not None else ()
+
+    def ordinal_of(self, instance_id: str | None) -> int | None:
+        """The ordinal in an instance id of ours; None for any other."""
+        known = self._places.ordinals.get(instance_id) if self._places is not None and instance_id is not None else None
+        return known if known is not None else ordinal_of(instance_id, self.group.name)
+
+    def departures_at(self, ordinal: int) -> Mapping[str, float]:
+        """When members with an instance id of this ordinal that are gone were first seen missing."""
+        return self._departures.get(ordinal, {})
+
+    def holders_at(self, ordinal: int) -> Mapping[str, Holder]:
+        """Who held the instance ids of this ordinal last, as far as is remembered."""
+        return self._holders.get(ordinal, {})
+
+    def released_at(self, ordinal: int) -> Mapping[str, Release]:
+        """Dead members with an instance id of this ordinal that were released, as far as is remembered."""
+        return self._released.get(ordinal, {})
+
+    @cached_property
+    def addresses(self) -> frozenset[str]:
+        """Those of the pods that hold the ordinals."""
+        return frozenset(pod.address for pod in self.pods if pod.address)
+
+    @property
+    def _places(self) -> Places | None:
+        return self.seen.places(self.group.name) if self.seen is not None else None
+
+    @cached_property
+    def _pods(self) -> Mapping[int, Pod]:
+        return {pod.ordinal: pod for pod in reversed(self.pods)}  # of several, the first
+
+    @cached_property
+    def _departures(self) -> Mapping[int, Mapping[str, float]]:
+        return by_ordinal(self.history.departures, self.group.name)
+
+    @cached_property
+    def _holders(self) -> Mapping[int, Mapping[str, Holder]]:
+        return by_ordinal(self.memory.holders, self.group.name)
+
+    @cached_property
+    def _released(self) -> Mapping[int, Mapping[str, Release]]:
+        return by_ordinal(self.memory.released, self.group.name)
