@@ -12,7 +12,6 @@ from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, presence
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Release
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
@@ -124,9 +123,7 @@ def _row(world: World, plan: Decision, explanation: Explanation, ordinal: int) -
 
 def _left_by(world: World, ordinal: int) -> tuple[Member, ...]:
     """Static members of a pod that is not there: they keep their partitions until their sessions end (F10)."""
-    if not isinstance(world.kafka, GroupObservation) or world.pod(ordinal) is not None:
-        return ()
-    return tuple(m for m in world.kafka.members if ordinal_of(m.instance_id, world.group.name) == ordinal)
+    return world.members_at(ordinal) if world.pod(ordinal) is None else ()
 
 
 def _version(world: World, plan: Decision, pod: Pod) -> str:
@@ -172,8 +169,7 @@ def _note(world: World, plan: Decision, explanation: Explanation, pod: Pod) -> s
 
 def _release_of(world: World, pod: Pod) -> Release | None:
     """While its successor has not joined (F13); the last one, where the pod has several members."""
-    releases = (r for key, r in world.memory.released.items() if ordinal_of(key, world.group.name) == pod.ordinal)
-    return max(releases, key=lambda release: release.released_at, default=None)
+    return max(world.released_at(pod.ordinal).values(), key=lambda release: release.released_at, default=None)
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -14,7 +14,6 @@ from slackwater.core.decision.acts import (
     RemoveMembers,
     WriteWorkload,
 )
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.world import World
 
@@ -45,7 +44,7 @@ def ordinals_of(world: World, act: Act | None) -> frozenset[int]:
         case WriteWorkload(ordinal=int(ordinal)) | DeletePod(ordinal=ordinal):
             return frozenset({ordinal})
         case RemoveMembers() | ReleaseMembers():
-            found = (ordinal_of(member.instance_id, world.group.name) for member in act.members)
+            found = (world.ordinal_of(member.instance_id) for member in act.members)
             return frozenset(ordinal for ordinal in found if ordinal is not None)
         case _:
             return frozenset()

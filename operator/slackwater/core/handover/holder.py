@@ -151,7 +151,7 @@ def _is_gone(world: World, handover: Handover, instance_id: str) -> bool:
     missing_since, kafka = world.history.departures.get(instance_id), world.kafka
     if missing_since is None or handover.alone_since is None or not isinstance(kafka, GroupObservation):
         return False
-    by_then = handover.alone_since + longest_session_s(world, kafka) + JOINS_AGAIN_WITHIN_S
+    by_then = handover.alone_since + longest_session_s(world) + JOINS_AGAIN_WITHIN_S
     return missing_since <= by_then and world.now - missing_since >= JOINS_AGAIN_WITHIN_S
 
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from slackwater.core.members.ownership import given_ordinal
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Holder
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
@@ -24,7 +23,7 @@ CLOCKS_DIFFER_S: Final = 2.0
 def known_holders(world: World) -> Mapping[str, Holder]:
     """The memory of them, brought up to date. It is of KIP-848 groups: only there a death has to be proven."""
     kafka, replicas = world.kafka, world.replicas
-    wanted = {k: h for k, h in world.memory.holders.items() if (ordinal_of(k, world.group.name) or 0) < replicas}
+    wanted = {k: h for k, h in world.memory.holders.items() if (world.ordinal_of(k) or 0) < replicas}
     if not isinstance(kafka, GroupObservation):
         return wanted
     if kafka.type is not GroupType.CONSUMER:
@@ -44,7 +43,7 @@ def _of_the_refused(world: World, kafka: GroupObservation, known: Mapping[str, H
     which kept its successor out. The successor is no member of either kind, and must still be known as refused."""
     held = {member.instance_id for member in kafka.members}
     modern = {pod.ordinal for pod in world.wanted_pods if pod.protocol is Profile.CONSUMER}
-    return {k: h for k, h in known.items() if k not in held and ordinal_of(k, world.group.name) in modern}
+    return {k: h for k, h in known.items() if k not in held and world.ordinal_of(k) in modern}
 
 
 def there_by(world: World, instance_id: str, member_id: str) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slackwater.api.consumer_group import Membership
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.world import World
 
@@ -36,7 +35,7 @@ def given_ordinal(world: World, member: Member) -> int | None:
 
 def still_removed(world: World) -> Mapping[str, str]:
     """A removal is history once the id's pod is wanted, or there, again."""
-    ordinals = {key: ordinal_of(key, world.group.name) or 0 for key in world.memory.removed}
+    ordinals = {key: world.ordinal_of(key) or 0 for key in world.memory.removed}
     replicas = world.replicas
     return {k: m for k, m in world.memory.removed.items() if ordinals[k] >= replicas and world.pod(ordinals[k]) is None}
 

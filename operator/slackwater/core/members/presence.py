@@ -131,15 +131,15 @@ def _member_before_step(world: World, pod: Pod, instance_id: str) -> str | None:
 def _a_dead_member_would_be_gone(world: World, kafka: GroupObservation, died_at: float) -> bool:
     """A whole session has passed under one coordinator, either before it changed last or since."""
     before, after = world.history.disturbed or (kafka.observed_at, died_at)
-    session_s = longest_session_s(world, kafka)
+    session_s = world.once(longest_session_s)
     return before - died_at >= session_s or kafka.observed_at - max(after, died_at) >= session_s
 
 
-def longest_session_s(world: World, kafka: GroupObservation) -> float:
+def longest_session_s(world: World) -> float:
     """Seconds after which a dead member is certainly out of the group, whichever version it ran."""
     spec, memory = world.timeouts, world.memory
     classic_s = max(memory.session_timeout_ms, classic_timeouts(spec, memory.session_bounds).session_ms) / 1000
-    if kafka.type is GroupType.CLASSIC:
+    if world.seen is not None and world.seen.type is GroupType.CLASSIC:
         return classic_s + SESSION_MARGIN_S
     bounds = world.broker.consumer_session if world.broker is not None else None
     consumer_s = max(CONSUMER_SESSION_TIMEOUT_S, bounds.max_ms / 1000 if bounds is not None else 0.0)

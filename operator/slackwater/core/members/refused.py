@@ -15,7 +15,6 @@ from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.acts import DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.death import is_from_before, time_to_join
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Refusal, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupType
 from slackwater.core.world.pods import Pod
@@ -172,4 +171,4 @@ def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:
 
 
 def _is_of(world: World, instance_id: str, pod: Pod) -> bool:
-    return ordinal_of(instance_id, world.group.name) == pod.ordinal
+    return world.ordinal_of(instance_id) == pod.ordinal

@@ -15,7 +15,6 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.ownership import given_ordinal
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Release
 from slackwater.core.world.observation import GroupObservation, GroupType, Member, MemberRef, refs
 from slackwater.core.world.profile import Profile
@@ -83,7 +82,7 @@ def _was_released_lately(world: World, ref: MemberRef) -> bool:
 
 
 def _matters(world: World, instance_id: str, release: Release) -> bool:
-    ordinal = ordinal_of(instance_id, world.group.name)
+    ordinal = world.ordinal_of(instance_id)
     if ordinal is None or ordinal >= world.replicas:
         return False
     members = world.kafka.members if isinstance(world.kafka, GroupObservation) else ()

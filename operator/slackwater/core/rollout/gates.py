@@ -17,7 +17,6 @@ from slackwater.core.members.ownership import find_left_behind, find_strangers, 
 from slackwater.core.members.presence import Presence, presence
 from slackwater.core.members.work import find_stall, partitions_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -165,7 +164,7 @@ def cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
 
 def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:
     """Lately, and more often than by the one takeover with which the pod itself joined after it started."""
-    ordinal = ordinal_of(instance_id, world.group.name)
+    ordinal = world.ordinal_of(instance_id)
     pod = world.pod(ordinal) if ordinal is not None else None
     if pod is None or pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
         return False

@@ -13,7 +13,6 @@ from slackwater.core.telemetry.episodes import episode_id
 from slackwater.core.telemetry.holdings import Holding
 from slackwater.core.telemetry.lives import Episode, Life, life_of
 from slackwater.core.telemetry.sight import Sight
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.pods import Pod
 
 
@@ -25,7 +24,7 @@ def places_to_take_up(sight: Sight, held: Mapping[str, Holding] | None) -> list[
 
 def take_up(sight: Sight, place: str, held: Mapping[str, Holding] | None, ended: str | None) -> Life | Episode | None:
     """A place of which nothing is known yet: somebody works there, somebody has ended, or it cannot be told."""
-    ordinal = ordinal_of(place, sight.world.group.name)
+    ordinal = sight.world.ordinal_of(place)
     if held is None or ordinal is None or ordinal >= sight.world.replicas:
         return None
     holding, pod = held.get(place), sight.world.pod(ordinal)

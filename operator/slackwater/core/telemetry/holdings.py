@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from slackwater.api.consumer_group import Membership
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.observation import GroupObservation, TopicPartition
 from slackwater.core.world.world import World
 
@@ -45,7 +44,7 @@ def holdings(world: World) -> Mapping[str, Holding] | None:
 def _static(world: World, kafka: GroupObservation) -> list[Holding]:
     held = []
     for member in kafka.members:
-        ordinal = ordinal_of(member.instance_id, world.group.name)
+        ordinal = world.ordinal_of(member.instance_id)
         if member.instance_id is None or ordinal is None:
             continue
         joined = _joined(world, member.instance_id, member.member_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -28,10 +28,10 @@ def ordinal_of(instance_id: str | None, name: str) -> int | None:
     return int(ordinal) if ordinal.isdecimal() and str(int(ordinal)) == ordinal else None
 
 
-def by_ordinal(known: Mapping[str, T], group: str) -> Mapping[int, Mapping[str, T]]:
+def by_ordinal(known: Mapping[str, T], ordinal_of: Callable[[str], int | None]) -> Mapping[int, Mapping[str, T]]:
     """What is known by instance id, for each ordinal; what is known of ids that are not ours is left out."""
     found: defaultdict[int, dict[str, T]] = defaultdict(dict)
     for key, value in known.items():
-        if (ordinal := ordinal_of(key, group)) is not None:
+        if (ordinal := ordinal_of(key)) is not None:
             found[ordinal][key] = value
     return found

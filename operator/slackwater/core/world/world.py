@@ -7,10 +7,10 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
@@ -25,6 +25,8 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.settings import with_adopted
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
 from slackwater.core.world.workload import Workload
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,21 @@ class World:
         """The same world with another memory, from which the way of a handover and the holders follow."""
         return replace(self, memory=memory)
 
-    @property
+    def once(self, ask: Callable[[World], T]) -> T:
+        """What a function of this world alone says, asked once: for what a pod or a member is judged by.
+
+        `ask`: a function of a module, not one that is made for the call.
+        """
+        if ask not in self._answers:
+            self._answers[ask] = ask(self)
+        return cast("T", self._answers[ask])
+
+    @cached_property
     def timeouts(self) -> Timeouts:
         """What members are given: what the spec says itself, and what was adopted where it says nothing."""
         return with_adopted(self.group.spec.timeouts, self.memory.tuning.values)
 
-    @property
+    @cached_property
     def replicas(self) -> int:
         """How many pods there are to be now: during a rollout those that it goes on with, whatever the spec says."""
         return self.memory.replicas_of(self.group.spec.replicas)
@@ -71,7 +82,7 @@ class World:
         """Both StatefulSets and who is where; only while there are two."""
         return arranged(self.sets, self.all_pods, self.memory, self.group.name)
 
-    @property
+    @cached_property
     def way(self) -> Direction | None:
         """From which StatefulSet to which the pods go; only while there are two."""
         hash_to_run = "" if self.memory.phase.goes_back else self.memory.target_hash
@@ -92,7 +103,7 @@ class World:
         """The StatefulSet controller has read the last change of each of them."""
         return all(each.settled for each in self.sets)
 
-    @property
+    @cached_property
     def made(self) -> int:
         """The first ordinal above those that the StatefulSets make pods for."""
         return max((each.end for each in self.sets), default=0)
@@ -174,7 +185,11 @@ class World:
         """Those of the pods that hold the ordinals."""
         return frozenset(pod.address for pod in self.pods if pod.address)
 
-    @property
+    @cached_property
+    def _answers(self) -> dict[object, object]:
+        return {}
+
+    @cached_property
     def _places(self) -> Places | None:
         return self.seen.places(self.group.name) if self.seen is not None else None
 
@@ -184,12 +199,12 @@ class World:
 
     @cached_property
     def _departures(self) -> Mapping[int, Mapping[str, float]]:
-        return by_ordinal(self.history.departures, self.group.name)
+        return by_ordinal(self.history.departures, self.ordinal_of)
 
     @cached_property
     def _holders(self) -> Mapping[int, Mapping[str, Holder]]:
-        return by_ordinal(self.memory.holders, self.group.name)
+        return by_ordinal(self.memory.holders, self.ordinal_of)
 
     @cached_property
     def _released(self) -> Mapping[int, Mapping[str, Release]]:
-        return by_ordinal(self.memory.released, self.group.name)
+        return by_ordinal(self.memory.released, self.ordinal_of)
