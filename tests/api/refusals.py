@@ -402,7 +402,7 @@ TEMPLATES = (
     ),
     _env("BOOTSTRAP_SERVERS", "the KafkaConnection"),
     _env("GROUP_ID", "spec.groupId"),
-    _env("GROUP_INSTANCE_ID", "the pod's name"),
+    _env("GROUP_INSTANCE_ID", "the ConsumerGroup's name and the pod's ordinal"),
     _env("GROUP_PROTOCOL", "spec.protocol.target"),
     _env("GROUP_REMOTE_ASSIGNOR", "spec.protocol.target"),
     _env("HEARTBEAT_INTERVAL_MS", "spec.timeouts.heartbeat"),

@@ -40,7 +40,7 @@ class OwnedSetting(StrEnum):
 _SOURCES: Final = {
     OwnedSetting.BOOTSTRAP_SERVERS: "the KafkaConnection",
     OwnedSetting.GROUP_ID: "spec.groupId",
-    OwnedSetting.GROUP_INSTANCE_ID: "the pod's name",
+    OwnedSetting.GROUP_INSTANCE_ID: "the ConsumerGroup's name and the pod's ordinal",
     OwnedSetting.GROUP_PROTOCOL: "spec.protocol.target",
     OwnedSetting.GROUP_REMOTE_ASSIGNOR: "spec.protocol.target",
     OwnedSetting.HEARTBEAT_INTERVAL_MS: "spec.timeouts.heartbeat",

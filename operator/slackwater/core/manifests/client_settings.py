@@ -15,6 +15,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.api.settings_profiles import ProfileName
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.identity import instance_id
 from slackwater.core.world.profile import Profile
 
 _JAVA: Final = "org.apache.kafka.clients.consumer."
@@ -52,11 +53,11 @@ def settings(
     values = {OwnedSetting.BOOTSTRAP_SERVERS.variable(prefix): bootstrap_servers, **values, **own}
     variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in values.items()]
     if group.spec.membership is Membership.STATIC:
-        # Not the pod's name: the same id has to come of either StatefulSet, and the same template for both.
+        # From the pod's label: the same template has to do for both StatefulSets.
         field = {"fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.labels['{_POD_INDEX}']"}}
         variables.append({"name": _ORDINAL, "valueFrom": field})
         name = OwnedSetting.GROUP_INSTANCE_ID.variable(prefix)
-        variables.append({"name": name, "value": f"{group.name}-$({_ORDINAL})"})
+        variables.append({"name": name, "value": instance_id(group.name, f"$({_ORDINAL})")})
     return variables
 
 

@@ -10,6 +10,7 @@ from slackwater.api.telemetry.bodies import PollObserved
 from slackwater.api.telemetry.events import PollObservedEvent
 from slackwater.api.telemetry.words import EventType, PollSource
 from slackwater.core.telemetry.envelopes import envelope
+from slackwater.core.world.identity import instance_id
 from slackwater.core.world.pods import Pod
 
 
@@ -36,7 +37,7 @@ def poll_observed(group: ConsumerGroup, pod: Pod, reading: PollReading, at: floa
     alone = group.spec.membership is Membership.STATIC and group.spec.members_per_pod == 1
     body = PollObserved(
         pod=pod.name,
-        instance_id=pod.name if alone else None,
+        instance_id=instance_id(group.name, pod.ordinal) if alone else None,
         window_s=reading.window_s,
         time_between_poll_avg_ms=reading.time_between_poll_avg_ms,
         time_between_poll_max_ms=reading.time_between_poll_max_ms,
