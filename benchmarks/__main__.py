@@ -1,4 +1,4 @@
-"""`python -m benchmarks [reconcile|recommend|pipeline …]`: measure, show, and keep the figures in build/bench."""
+"""`python -m benchmarks [plan|reconcile|recommend|pipeline …]`: measure, show, and keep the figures in build/bench."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from benchmarks import figures
+from benchmarks import figures, plan
 from sandbox.layout import Layout, read_state
 from slackwater.api.errors import SlackwaterError
 
@@ -21,6 +21,15 @@ def main(names: list[str]) -> int:
         sys.stderr.write(f"There is no benchmark {unknown[0]}: choose from {', '.join(BENCHMARKS)}\n")
         return 2
     return max(BENCHMARKS[name]() for name in names or BENCHMARKS)
+
+
+def plan_benchmark() -> int:
+    """One decision for a big group. Some seconds, nothing but Python."""
+    found = plan.measure()
+    path = BUILD / "plan.json"
+    plan.write(found, path)
+    sys.stdout.write(f"{plan.table(found)}\nThe figures are in {path}.\n")
+    return 0
 
 
 def reconcile_benchmark() -> int:
@@ -66,6 +75,7 @@ def pipeline_benchmark() -> int:
 
 
 BENCHMARKS: Final[dict[str, Callable[[], int]]] = {
+    "plan": plan_benchmark,
     "reconcile": reconcile_benchmark,
     "recommend": recommend_benchmark,
     "pipeline": pipeline_benchmark,

@@ -85,5 +85,5 @@ def _matters(world: World, instance_id: str, release: Release) -> bool:
     ordinal = world.ordinal_of(instance_id)
     if ordinal is None or ordinal >= world.replicas:
         return False
-    members = world.kafka.members if isinstance(world.kafka, GroupObservation) else ()
+    members = world.members_at(ordinal)
     return all(m.instance_id != instance_id or m.member_id == release.member_id for m in members)
