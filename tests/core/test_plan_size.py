@@ -70,7 +70,7 @@ def scans(world: World) -> int:
 
 @pytest.mark.parametrize("size", SCENES)
 def test_each_further_pod_takes_as_much_as_the_one_before(size: Size) -> None:
-    """What does not depend on the pods falls out of the differences; of a square, the second one would be twice that."""
+    """What does not depend on the pods falls out of the differences; a square would make the second one bigger."""
     few, more, many = (executed(world_of(replace(size, pods=pods))) for pods in (PODS, 2 * PODS, 4 * PODS))
     assert 0 < many - more <= 1.02 * 2 * (more - few)
 

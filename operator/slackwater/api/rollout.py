@@ -71,6 +71,18 @@ class Rollout(ApiModel):
     canary: Annotated[tuple[CanaryStep, ...], Field(max_length=16)] = ()
     """Where to stop on the way, in the order of their replicas."""
 
+    @property
+    def stable_for_s(self) -> float:
+        return self.stable_for_ms / 1000
+
+    @property
+    def rejoin_timeout_s(self) -> float:
+        return self.rejoin_timeout_ms / 1000
+
+    @property
+    def surge_timeout_s(self) -> float | None:
+        return None if self.surge_timeout_ms is None else self.surge_timeout_ms / 1000
+
     @rule(
         "!has(self.canary) || self.canary.map(step, step.replicas).isSorted()",
         "list the canary steps by growing replicas",

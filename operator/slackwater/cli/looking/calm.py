@@ -19,7 +19,7 @@ BEYOND_STABLE_FOR_S = 1.0
 
 def long_enough_s(group: ConsumerGroup) -> float:
     """Seconds of watching after which the gates can say of a calm group that it is calm."""
-    return group.spec.rollout.stable_for_ms / 1000 + BEYOND_STABLE_FOR_S
+    return group.spec.rollout.stable_for_s + BEYOND_STABLE_FOR_S
 
 
 async def watch_for(lookout: Lookout, what: str, duration_s: float) -> None:

@@ -153,6 +153,6 @@ def _is_only_short_of_time(world: World, hold: Hold) -> bool:
 def _watched_too_briefly(world: World, kafka: GroupObservation, number: int, hold: Hold) -> GateVerdict:
     message = f"{hold.message}; from here it cannot be told yet"
     if hold.reason == Reason.GROUP_STABILIZING:
-        calm, needed = seconds(world.history.calm_for(kafka)), seconds(world.group.spec.rollout.stable_for_ms / 1000)
+        calm, needed = seconds(world.history.calm_for(kafka)), seconds(world.group.spec.rollout.stable_for_s)
         message = f"calm, but watched for only {calm} of {needed} (stableFor)"
     return GateVerdict(number, _NAMES[number - 1], Mark.UNKNOWN, str(hold.reason), message)

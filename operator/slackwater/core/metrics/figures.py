@@ -11,7 +11,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.status.conditions import TRUE, degraded
 from slackwater.core.timeouts.judgement import ranges_by_setting, values_now
 from slackwater.core.world.memory import Upgrade
-from slackwater.core.world.observation import GroupObservation, GroupState
+from slackwater.core.world.observation import GroupState
 from slackwater.core.world.settings import HEARTBEAT_OF, Setting, session_of
 from slackwater.core.world.world import World
 
@@ -37,7 +37,7 @@ class Figures:
 def figures_of(world: World, decided: Decision) -> Figures:
     """`world`: as it was decided upon."""
     spec, memory = world.group.spec, decided.memory
-    kafka = world.kafka if isinstance(world.kafka, GroupObservation) else None
+    kafka = world.seen
     after = world.remembering(memory)
     return Figures(
         expected_members=world.replicas * spec.members_per_pod,

@@ -33,8 +33,7 @@ class IdleTime:
 
 def follow_idle_time(time: IdleTime, world: World) -> IdleTime:
     """Fold one more pass in."""
-    kafka = world.kafka
-    if not isinstance(kafka, GroupObservation):
+    if (kafka := world.seen) is None:
         return replace(time, observed_at=None)
     passed_s = max(0.0, kafka.observed_at - time.observed_at) if time.observed_at is not None else 0.0
     assignor = kafka.assignor or time.assignor

@@ -11,7 +11,6 @@ from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -32,9 +31,9 @@ def begin(world: World, template: Template) -> Decision:
 def note_lag(world: World) -> Decision:
     """The lag before the rollout, where Kafka was out of reach when it began."""
     missing = world.memory.lag_before is None and world.memory.phase.under_way
-    if not missing or not isinstance(world.kafka, GroupObservation):
+    if not missing or world.seen is None:
         return Decision(world.memory)
-    return Decision(replace(world.memory, lag_before=world.kafka.lag))
+    return Decision(replace(world.memory, lag_before=world.seen.lag))
 
 
 def note_pod_made(world: World) -> Decision:
@@ -71,7 +70,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
         retried_at=None,
-        lag_before=world.kafka.lag if isinstance(world.kafka, GroupObservation) else None,
+        lag_before=world.seen.lag if world.seen is not None else None,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
         step=None,

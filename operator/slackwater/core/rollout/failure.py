@@ -9,7 +9,6 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
 from slackwater.core.members.work import find_stall, is_stalled
-from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -28,7 +27,7 @@ class Failure:
 
 def find_failure(world: World) -> Failure | None:
     """The highest pod of the newest version that is stuck, or not back after `rejoinTimeout`."""
-    if world.workload is None or not world.settled or isinstance(world.kafka, Unobserved):
+    if world.workload is None or not world.settled or world.seen is None:
         return None  # without Kafka no consumer gets Ready, and none is to blame
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
@@ -48,7 +47,7 @@ def _failed(world: World, pod: Pod) -> Failure | None:
     if not pod.ready and is_stuck(pod):
         message = f"pod {pod.name} is stuck in {pod.waiting}: {pod.waiting_message or 'see its events'}"
         return Failure(Reason.POD_STUCK, message, pod.ordinal)
-    timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if serves(world, pod):
         stall = find_stall(world, pod) if is_stalled(world, pod) else None
         message = f"{stall.hold.message}, for more than {seconds(timeout_s)}" if stall is not None else ""
@@ -64,7 +63,7 @@ def _failed(world: World, pod: Pod) -> Failure | None:
 def _never_made(world: World, ordinal: int) -> Failure | None:
     """Only of the pod in hand: another one's absence is not the new version's doing."""
     step = world.memory.step
-    timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
         return None
     message = f"pod {world.pod_name(ordinal)} was not made within {seconds(timeout_s)}: see the StatefulSet's events"

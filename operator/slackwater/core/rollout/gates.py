@@ -87,7 +87,7 @@ def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold 
     if not kafka.calm:
         what = "has members that are not where the coordinator wants them" if kafka.state is GroupState.STABLE else ""
         return Hold(Reason.GROUP_REBALANCING, f"the group {what or f'is {kafka.state}'}", SOON_S)
-    stable_for_s = world.group.spec.rollout.stable_for_ms / 1000
+    stable_for_s = world.group.spec.rollout.stable_for_s
     calm_for = world.history.calm_for(kafka)
     if calm_for < stable_for_s:
         message = f"the group is calm; it has to stay so for {seconds(stable_for_s)} (stableFor)"

@@ -19,7 +19,6 @@ from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
@@ -71,7 +70,7 @@ def _disturbs_nobody(world: World) -> bool:
     """There is no pod at all; or the pods that would go are not there, or known not to be in the group."""
     if not world.pods:
         return True
-    if not isinstance(world.kafka, GroupObservation) or world.group.spec.replicas > world.replicas:
+    if world.seen is None or world.group.spec.replicas > world.replicas:
         return False
     going = [world.pod(ordinal) for ordinal in range(world.group.spec.replicas, world.replicas)]
     return all(pod is None or not world.members_of(pod) for pod in going)

@@ -12,7 +12,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.memory import RolloutPhase, write_memory
-from slackwater.core.world.observation import GroupObservation, GroupType
+from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import COOPERATIVE_STICKY, RANGE, Profile
 from slackwater.core.world.world import World
 
@@ -65,19 +65,19 @@ def _phase(world: World) -> str:
 
 
 def _group(world: World, before: Mapping[str, Any]) -> Json:
-    if not isinstance(world.kafka, GroupObservation):
+    if (kafka := world.seen) is None:
         return dict(before)  # the last thing known, with the moment at which it was known; a condition says the rest
     observed: Json = {
-        "state": world.kafka.state.value,
-        "type": world.kafka.type.value,
-        "members": len(world.kafka.members),
-        "partitions": len(world.kafka.partitions),
-        "observedAt": timestamp(int(world.kafka.observed_at)),
+        "state": kafka.state.value,
+        "type": kafka.type.value,
+        "members": len(kafka.members),
+        "partitions": len(kafka.partitions),
+        "observedAt": timestamp(int(kafka.observed_at)),
     }
-    if world.kafka.assignor:
-        observed["assignor"] = world.kafka.assignor
-    if world.kafka.lag is not None:
-        observed["lag"] = world.kafka.lag
+    if kafka.assignor:
+        observed["assignor"] = kafka.assignor
+    if kafka.lag is not None:
+        observed["lag"] = kafka.lag
     return observed
 
 
@@ -102,9 +102,9 @@ def protocol_status(world: World, plan: Decision) -> Json:
 
 def _current_protocol(world: World) -> str:
     """As Kafka shows it; where nobody is in the group, what the pods were made for."""
-    kafka = world.kafka
+    kafka = world.seen
     made_for = world.memory.upgrade.behind if world.memory.upgrade is not None else world.memory.protocol
-    if not isinstance(kafka, GroupObservation) or not kafka.members:
+    if kafka is None or not kafka.members:
         return made_for.value
     if kafka.type is GroupType.CONSUMER:
         return Profile.CONSUMER.value

@@ -10,7 +10,6 @@ from slackwater.core.telemetry.causes import with_reason
 from slackwater.core.telemetry.holdings import Holding
 from slackwater.core.telemetry.lives import Episode, Life
 from slackwater.core.telemetry.sight import Sight
-from slackwater.core.world.observation import GroupObservation
 
 
 def episode_id(sight: Sight, place: str, member_ids: frozenset[str]) -> str:
@@ -73,8 +72,8 @@ def _with_owners(
     sight: Sight, episode: Episode, held: Mapping[str, Holding] | None, successor: Holding | None
 ) -> Episode:
     """Whether its partitions were given to others: a static member that is gone from the group has lost all of them."""
-    kafka = sight.world.kafka
-    if held is None or not isinstance(kafka, GroupObservation):
+    kafka = sight.world.seen
+    if held is None or kafka is None:
         return replace(episode, unwatched=True)
     own = episode.member_ids | (successor.member_ids if successor is not None else frozenset())
     others = (member.assignment for member in kafka.members if member.member_id not in own)

@@ -37,8 +37,7 @@ class Observed:
 
 def follow_group(observed: Observed, sight: Sight) -> tuple[Observed, tuple[GroupObservedEvent, ...]]:
     """Fold one more sight in."""
-    kafka = sight.world.kafka
-    if not isinstance(kafka, GroupObservation):
+    if (kafka := sight.world.seen) is None:
         return observed, ()
     body = _describe(sight.world, kafka)
     if not _is_news(observed, body, sight.world.now):

@@ -34,10 +34,10 @@ class Holding:
 
 def holdings(world: World) -> Mapping[str, Holding] | None:
     """By place; None while Kafka is not known. Strangers hold no place."""
-    if not isinstance(world.kafka, GroupObservation):
+    if world.seen is None:
         return None
     is_static = world.group.spec.membership is Membership.STATIC
-    found = _static(world, world.kafka) if is_static else _dynamic(world)
+    found = _static(world, world.seen) if is_static else _dynamic(world)
     return {holding.place: holding for holding in found}
 
 

@@ -24,7 +24,6 @@ from slackwater.core.telemetry.found import places_to_take_up, take_up
 from slackwater.core.telemetry.holdings import Holding, holdings
 from slackwater.core.telemetry.lives import Episode, Life, life_of
 from slackwater.core.telemetry.sight import Sight
-from slackwater.core.world.observation import GroupObservation
 
 TOLD_AGAIN_S: Final = 300.0
 """A member that stays away is told of once in each such period, by the clock."""
@@ -83,8 +82,8 @@ def _live_on(sight: Sight, life: Life, held: Mapping[str, Holding] | None) -> tu
             before=life.member_ids,
             joined_at=holding.joined_by(holding.member_ids - life.member_ids),
         )
-    kafka = sight.world.kafka
-    if holding is not None and (holding.partitions or (isinstance(kafka, GroupObservation) and kafka.calm)):
+    seen = sight.world.seen
+    if holding is not None and (holding.partitions or (seen is not None and seen.calm)):
         life = replace(life, partitions=holding.partitions)
     return _ready_since(sight, life)
 

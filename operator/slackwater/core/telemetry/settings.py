@@ -12,7 +12,6 @@ from slackwater.core.decision.acts import AlterGroupSettings
 from slackwater.core.telemetry.given_settings import settings_in_template
 from slackwater.core.telemetry.sight import Sight
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,8 @@ def _all_pods_have_the_template(sight: Sight) -> bool:
 def _in_kafka(sight: Sight) -> tuple[SettingChange, ...]:
     if not isinstance(sight.acted, AlterGroupSettings):
         return ()
-    kafka = sight.world.kafka
-    before = (kafka.settings or {}) if isinstance(kafka, GroupObservation) else {}
+    seen = sight.world.seen
+    before = (seen.settings if seen is not None else None) or {}
     asked = sight.acted.values
     kept = {name: value for name, value in before.items() if name not in asked}
     after = kept | {name: value for name, value in asked.items() if value is not None}

@@ -13,7 +13,6 @@ from slackwater.core.decision.acts import AlterGroupSettings
 from slackwater.core.decision.decision import Decision
 from slackwater.core.timeouts.classic import within
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 
@@ -65,14 +64,12 @@ def timeouts_in_force(world: World) -> tuple[Timeout, ...]:
 
 def change_due(world: World) -> AlterGroupSettings | None:
     """What is not yet as it should be in Kafka; None while that, or what the brokers allow, is not known."""
-    kafka = world.kafka
-    known = isinstance(kafka, GroupObservation) and kafka.settings is not None and world.broker is not None
-    if world.memory.protocol is not Profile.CONSUMER or not known:
+    settings = world.seen.settings if world.seen is not None else None
+    if world.memory.protocol is not Profile.CONSUMER or settings is None or world.broker is None:
         return None
-    assert isinstance(kafka, GroupObservation) and kafka.settings is not None
     wanted = settings_wanted(world)
-    changed: dict[str, str | None] = {n: value for n, value in wanted.items() if kafka.settings.get(n) != value}
-    stale = [name for name in world.memory.group_settings if name not in wanted and name in kafka.settings]
+    changed: dict[str, str | None] = {n: value for n, value in wanted.items() if settings.get(n) != value}
+    stale = [name for name in world.memory.group_settings if name not in wanted and name in settings]
     changed |= dict.fromkeys(stale)
     return AlterGroupSettings(changed) if changed else None
 

@@ -17,7 +17,6 @@ from slackwater.core.timeouts.in_force import in_force
 from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import Tuning
-from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.settings import HEARTBEAT_OF, Setting, Values, asked
 from slackwater.core.world.world import World
@@ -186,7 +185,7 @@ def _turns(world: World, setting: Setting, value: int) -> bool:
 def values_now(world: World) -> Values:
     """What members are given, a KIP-848 group's as Kafka has it where the group has settings of its own."""
     given = dict(in_force(world))
-    settings = world.kafka.settings if isinstance(world.kafka, GroupObservation) else None
+    settings = world.seen.settings if world.seen is not None else None
     for setting, name in _NAMES_IN_KAFKA.items():
         if settings is not None and name in settings and setting not in world.memory.tuning.values:
             given[setting] = int(settings[name])
