@@ -155,11 +155,11 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
         from slackwater.cli.looking.waiting import wait_until_ready
 
         asyncio.run(wait_until_ready(context, place, name, timeout_s))
-    sight = asyncio.run(look_once(context, place, name))
+    look = asyncio.run(look_once(context, place, name))
     if output is Output.TABLE:
-        Console().print(render_view(sight.world, sight.plan))
+        Console().print(render_view(look.world, look.plan))
     else:
-        print_document(status_document(sight.world, sight.plan), output)
+        print_document(status_document(look.world, look.plan), output)
 
 
 @app.command()
