@@ -56,7 +56,8 @@ def list_groups(
     output: As = Output.TABLE,
 ) -> None:
     """List the ConsumerGroups of a namespace, or of all: their phases, pods, lag, and what holds them up."""
-    from slackwater.cli.pictures.groups import groups_document, groups_table, read_groups
+    from slackwater.cli.looking.kept import read_groups
+    from slackwater.cli.pictures.groups import groups_document, groups_table
 
     if everywhere and namespace is not None:
         raise typer.BadParameter("-n and -A exclude each other: leave one of them out")
@@ -112,7 +113,8 @@ def explain(name: Name, namespace: Namespace = None, context: Context = None, ou
 
 def history(name: Name, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
     """Show the versions of a group that the cluster still keeps: when each was made, its image, and who runs it."""
-    from slackwater.cli.pictures.history import history_document, history_picture, read_history
+    from slackwater.cli.looking.kept import read_history
+    from slackwater.cli.pictures.history import history_document, history_picture
 
     found = asyncio.run(read_history(context, namespace or namespace_of(context), name))
     if output is Output.TABLE:
