@@ -76,15 +76,17 @@ def circle(found: Mapping[str, Collection[str]]) -> list[str]:
 
 def next_below(drawn: Collection[Arrow]) -> set[Arrow]:
     """Those that no chain of others stands for."""
-    below: dict[str, set[str]] = {}
-    for a, b in drawn:
-        below.setdefault(a, set()).add(b)
 
-    @cache
-    def reached(room: str) -> frozenset[str]:
-        return frozenset(below.get(room, ())).union(*(reached(each) for each in below.get(room, ())))
+    def by_a_chain(pair: Arrow) -> bool:
+        a, target = pair
+        seen, coming = {a}, [b for source, b in drawn if source == a and b != target]
+        while coming:
+            room = coming.pop()
+            seen.add(room)
+            coming += [b for source, b in drawn if source == room and b not in seen]
+        return target in seen
 
-    return {(a, b) for a, b in drawn if not any(b in reached(other) for other in below[a])}
+    return {each for each in drawn if not by_a_chain(each)}
 
 
 def drawing() -> str:
