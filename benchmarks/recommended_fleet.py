@@ -14,7 +14,7 @@ from slackwater.api.recommendation import MembershipKind, Recommendation, Recomm
 from slackwater.api.timeouts import Objective
 from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import REBALANCES_AN_EVICTION, RebalanceProtocol
-from slackwater.pipeline.statistics.history import DAYS_A_MONTH, GroupHistory
+from slackwater.pipeline.statistics.history import DAYS_A_MONTH, Absences
 from slackwater.pipeline.statistics.recommend import recommend_group, seed_of
 from slackwater.pipeline.statistics.settings import GroupIdentity, GroupSettings
 
@@ -94,12 +94,12 @@ def _group(number: int, mixture: Mixture) -> GroupResult:
     return _priced(mixture, settings, recommendation, restarts_a_month)
 
 
-def _history(mixture: Mixture, restarts_a_month: float, months: float, rng: np.random.Generator) -> GroupHistory:
+def _history(mixture: Mixture, restarts_a_month: float, months: float, rng: np.random.Generator) -> Absences:
     """The lost ones are still away at the end, after longer than any timeout."""
     count = int(rng.poisson(restarts_a_month * months))
     lost = int(rng.poisson(_LOST_SHARE * restarts_a_month * months))
     silence_s = np.concatenate((mixture.sample(count, rng), np.full(lost, 86_400.0)))
-    return GroupHistory(silence_s, np.arange(count + lost) < count, months * DAYS_A_MONTH)
+    return Absences(silence_s, np.arange(count + lost) < count, months * DAYS_A_MONTH)
 
 
 def _priced(

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.api.errors import SlackwaterError
-from slackwater.cli.looking.looks import live_sights
+from slackwater.cli.looking.looks import live_looks
 from slackwater.cli.pictures.view import render_view
 
 
@@ -46,8 +46,8 @@ class OperatorView:
             await api.close()
 
     async def _look(self, api: KubernetesApi) -> None:
-        async with aclosing(live_sights(api, self._namespace, self._name)) as sights:
-            async for sight in sights:
-                self.latest = render_view(sight.world, sight.plan, trouble=sight.trouble)
+        async with aclosing(live_looks(api, self._namespace, self._name)) as looks:
+            async for look in looks:
+                self.latest = render_view(look.world, look.plan, trouble=look.trouble)
                 if self._end.is_set():
                     return

@@ -23,7 +23,7 @@ from slackwater.cli.planning.difference import (
     difference_document,
     difference_picture,
 )
-from slackwater.cli.planning.verdict import judge
+from slackwater.cli.planning.outlook import outlook_on
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.api.manifests import Manifest, consumer_group, kafka_connection
@@ -45,7 +45,7 @@ def applied(world: World, manifest: Manifest, live: Any = ..., **others: Any) ->
     group = as_applied(live, manifest, "shop")
     servers = others.pop("servers", world.bootstrap_servers)
     after = replace(world, group=group, bootstrap_servers=servers)
-    return difference(judge(after, "judged from here"), live, others.get("connection"), others.get("beside"))
+    return difference(outlook_on(after, "judged from here"), live, others.get("connection"), others.get("beside"))
 
 
 def fields(found: Difference) -> dict[str, tuple[Any, Any]]:

@@ -12,8 +12,9 @@ from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import PROTOCOL, TEMPLATE_HASH
 from slackwater.cli.errors import NoSuchGroup
-from slackwater.cli.pictures import history as history_table
-from slackwater.cli.pictures.history import Versions, history_document, history_picture, read_history, versions_of
+from slackwater.cli.looking import kept
+from slackwater.cli.looking.kept import read_history
+from slackwater.cli.pictures.history import Versions, history_document, history_picture, versions_of
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from tests.api.manifests import consumer_group
 from tests.cli import builders
@@ -153,7 +154,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> FakeApi:
     async def reached(context: str | None) -> AsyncIterator[FakeApi]:
         yield api
 
-    monkeypatch.setattr(history_table, "cluster", reached)
+    monkeypatch.setattr(kept, "cluster", reached)
     return api
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
-from slackwater.cli.looking.looks import Sight, live_sights
+from slackwater.cli.looking.looks import Look, live_looks
 from slackwater.cli.looking.watching import STATUS, line_by_line
 from slackwater.core.plan import plan
 from slackwater.core.world.observation import Unobserved
@@ -43,20 +43,20 @@ def _group(generation: int) -> Any:
     return manifest
 
 
-async def _seen(*answers: Any) -> list[Sight]:
+async def _seen(*answers: Any) -> list[Look]:
     api: Any = FakeApi(*answers)
-    async with aclosing(live_sights(api, "shop", "payments", interval_s=0.0)) as sights:
-        return [sight async for sight in sights]
+    async with aclosing(live_looks(api, "shop", "payments", interval_s=0.0)) as looks:
+        return [look async for look in looks]
 
 
 async def test_sights_come_until_the_group_is_deleted() -> None:
     seen = await _seen(_group(1), _group(2), None)
-    assert [sight.world.group.metadata.generation for sight in seen] == [1, 2]
+    assert [look.world.group.metadata.generation for look in seen] == [1, 2]
 
 
 async def test_an_api_server_that_is_away_leaves_the_last_picture_with_a_word_about_it() -> None:
     seen = await _seen(_group(1), AWAY, _group(2), None)
-    told = [(sight.world.group.metadata.generation, sight.trouble) for sight in seen]
+    told = [(look.world.group.metadata.generation, look.trouble) for look in seen]
     assert told == [(1, ""), (1, f"not of now: {AWAY}"), (2, "")]
 
 
@@ -66,15 +66,15 @@ async def test_an_api_server_that_was_never_there_is_an_error() -> None:
 
 
 async def test_a_missing_connection_shows_and_ends_nothing() -> None:
-    (sight,) = await _seen(_group(1), None)
-    assert isinstance(sight.world.kafka, Unobserved)
-    assert sight.world.kafka.reason == "ConnectionMissing"
-    assert sight.plan.hold is not None
+    (look,) = await _seen(_group(1), None)
+    assert isinstance(look.world.kafka, Unobserved)
+    assert look.world.kafka.reason == "ConnectionMissing"
+    assert look.plan.hold is not None
 
 
 def test_a_line_is_written_only_when_more_than_the_time_changed() -> None:
     lines: list[str] = []
     show = line_by_line(lines.append, STATUS)
     for world in (builders.world(), builders.world(now=builders.NOW + 1), builders.rolling()):
-        show(Sight(world, plan(world)))
+        show(Look(world, plan(world)))
     assert len(lines) == 2

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/concepts.md from what the code says: `python -m tests.docs.pictures`."""
+"""Draw the documentation's pictures from what the code says: `python -m tests.docs.pictures`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from slackwater.core.protocol.strategies import STRATEGIES, Strategy
 from slackwater.core.rollout.gates import GATES
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType
 from slackwater.core.world.profile import Profile, StrategyName
+from tests.docs import imports, way
 from tests.docs.drawing import CALM, MOVES, PLAIN, WAITS, arrow, box, picture, text
 from tests.docs.gate_reasons import reasons_before_the_gates, reasons_of
 from tests.test_layout import ROOT
@@ -23,7 +24,13 @@ _KIP_848: Final = (GroupState.EMPTY, GroupState.ASSIGNING, GroupState.RECONCILIN
 
 def made() -> dict[str, str]:
     """Name of the file → its text."""
-    return {"gates.svg": _gates(), "states.svg": _states(), "upgrades.svg": _upgrades()}
+    return {
+        "floors.svg": imports.drawing(),
+        "gates.svg": _gates(),
+        "states.svg": _states(),
+        "upgrades.svg": _upgrades(),
+        "way.svg": way.drawing(),
+    }
 
 
 def _gates() -> str:

@@ -8,17 +8,18 @@ import pytest
 
 from slackwater.core.protocol.strategies import STRATEGIES
 from slackwater.core.rollout.gates import GATES
-from tests.docs import pictures
+from tests.docs import pictures, way
 from tests.docs.gate_reasons import reasons_before_the_gates, reasons_of
+from tests.test_layout import ROOT
 
-CONCEPTS = (pictures.FOLDER.parent / "concepts.md").read_text(encoding="utf-8")
+PAGES = [page.read_text(encoding="utf-8") for page in pictures.FOLDER.parent.glob("*.md")]
 
 
 @pytest.mark.parametrize(("name", "drawn"), pictures.made().items(), ids=list(pictures.made()))
 def test_a_picture_is_the_one_that_the_code_gives(name: str, drawn: str) -> None:
     assert (pictures.FOLDER / name).read_text(encoding="utf-8") == drawn, "run `make docs-pages`"
     assert ET.fromstring(drawn).tag.endswith("svg")
-    assert f"](pictures/{name})" in CONCEPTS
+    assert any(f"](pictures/{name})" in page for page in PAGES)
 
 
 def test_a_gate_gives_the_reasons_of_what_it_calls_as_well() -> None:
@@ -36,3 +37,8 @@ def test_every_way_has_its_line() -> None:
     for strategy in STRATEGIES:
         assert all(str(library) in drawn for library in strategy.libraries)
         assert all(f"{o} → {strategy.path[-1]}<" in drawn for o in strategy.origins if o)
+
+
+@pytest.mark.parametrize("step", [*way.COMING, *way.THINKING, *way.DOING], ids=lambda step: step.title)
+def test_every_step_of_the_way_is_where_the_picture_says(step: way.Step) -> None:
+    assert (ROOT / "operator" / "slackwater" / step.place).exists()

@@ -10,8 +10,9 @@ from pydantic import Field
 from slackwater.api.client import Client, Library
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import cel_between
+from slackwater.api.left_alone import left_alone
 from slackwater.api.model import ApiModel, Int32, Rule, rule
-from slackwater.api.owned_settings import OwnedSetting, left_alone
+from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ObjectRef

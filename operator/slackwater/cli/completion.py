@@ -7,6 +7,7 @@ import sys
 from enum import StrEnum
 from typing import Final
 
+import typer
 from typer.completion import (  # type: ignore[attr-defined]  # it does not say that it exports them
     completion_init,
     get_completion_script,
@@ -33,10 +34,8 @@ def answer_shells() -> None:
     completion_init()
 
 
-def main() -> None:
-    """`kubectl_complete-slackwater`: kubectl calls it with the words after `slackwater`, the last of them partial."""
-    from slackwater.cli.main import app  # noqa: PLC0415 - main imports this module
-
+def answer_kubectl(app: typer.Typer) -> None:
+    """Print what can follow the words after `slackwater`, the last of them partial, as kubectl wants to have it."""
     words = ["slackwater", *sys.argv[1:]]
     os.environ |= {"COMP_WORDS": "\n".join(words), "COMP_CWORD": str(len(words) - 1), _VARIABLE: "complete_bash"}
     answer_shells()

@@ -18,13 +18,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.cli import edge as failures
+from slackwater.cli import edge
 from slackwater.cli.commands import groups as group_commands
 from slackwater.cli.commands import manifests as manifest_commands
 from slackwater.cli.commands import set_up as set_up_commands
 from slackwater.cli.commands.pipeline import pipeline
 from slackwater.cli.commands.reason import reason
-from slackwater.cli.completion import Shell, answer_shells, script
+from slackwater.cli.completion import Shell, answer_kubectl, answer_shells, script
 from slackwater.cli.options import As, Context, For, Name, Namespace, Output, Watch, parse_seconds, print_document
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
@@ -61,7 +61,12 @@ app.command("report")(report)
 def main() -> None:
     """Run the command line."""
     answer_shells()
-    sys.exit(failures.run(lambda: app(standalone_mode=False)))
+    sys.exit(edge.run(lambda: app(standalone_mode=False)))
+
+
+def complete() -> None:
+    """`kubectl_complete-slackwater`, which kubectl calls to complete a command line."""
+    answer_kubectl(app)
 
 
 @app.callback(invoke_without_command=True)
@@ -69,7 +74,7 @@ def slackwater(
     context: typer.Context,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help=f"Log, and show tracebacks; as {failures.DEBUG_VARIABLE}=1.")
+        bool, typer.Option("--debug", help=f"Log, and show tracebacks; as {edge.DEBUG_VARIABLE}=1.")
     ] = False,
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
@@ -78,13 +83,13 @@ def slackwater(
     Only diff says 1 where something would change, and 2 or more where it failed.
     """
     if debug:
-        os.environ[failures.DEBUG_VARIABLE] = "1"
+        os.environ[edge.DEBUG_VARIABLE] = "1"
     if show_version:
         typer.echo(f"slackwater {version('slackwater')}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
     elif context.invoked_subcommand != "run":
-        failures.set_up_logging()
+        edge.set_up_logging()
 
 
 @app.command()
@@ -150,11 +155,11 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
         from slackwater.cli.looking.waiting import wait_until_ready
 
         asyncio.run(wait_until_ready(context, place, name, timeout_s))
-    sight = asyncio.run(look_once(context, place, name))
+    look = asyncio.run(look_once(context, place, name))
     if output is Output.TABLE:
-        Console().print(render_view(sight.world, sight.plan))
+        Console().print(render_view(look.world, look.plan))
     else:
-        print_document(status_document(sight.world, sight.plan), output)
+        print_document(status_document(look.world, look.plan), output)
 
 
 @app.command()

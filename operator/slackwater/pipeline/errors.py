@@ -2,10 +2,10 @@
 
     SlackwaterError
     └── PipelineError
-        ├── NotInstalled      pyspark, Java or a connector is missing
-        ├── SourceUnreadable  a topic or a folder that cannot be read
-        ├── LakeUnusable      the lake cannot be read or written, or lacks the table asked for
-        └── JobFailed         Spark gave up for another reason
+        ├── DependencyMissing  pyspark, Java or a connector is missing
+        ├── SourceUnreadable   a topic or a folder that cannot be read
+        ├── LakeUnusable       the lake cannot be read or written, or lacks the table asked for
+        └── JobFailed          Spark gave up for another reason
 
 Imports no pyspark, so that the sentence "pyspark is not installed" can be said without it.
 """
@@ -19,7 +19,7 @@ class PipelineError(SlackwaterError):
     """A job cannot go on."""
 
 
-class NotInstalled(PipelineError):
+class DependencyMissing(PipelineError):
     """A program or package that a job needs is not there."""
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Final
 
-from slackwater.pipeline.errors import JobFailed, NotInstalled
+from slackwater.pipeline.errors import DependencyMissing, JobFailed
 from slackwater.pipeline.packages import KAFKA_CONNECTOR, fetching_alone
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def spark_session(
 
     `kafka`: the job reads or writes topics, so the connector must be there. `master`: only for a Spark that is started
     here; Spark's own default (`local[*]`, or spark-defaults.conf) when not given. `settings`: Spark's, as with
-    `--conf`. Raises NotInstalled when pyspark, Java or the connector is missing.
+    `--conf`. Raises DependencyMissing when pyspark, Java or the connector is missing.
     """
     require_pyspark()
     from pyspark import SparkContext
@@ -77,10 +77,10 @@ def spark_session(
 
 
 def require_pyspark() -> None:
-    """NotInstalled unless the packages of the extra `pipeline` are there."""
+    """DependencyMissing unless the packages of the extra `pipeline` are there."""
     missing = [package for package in _NEEDED if find_spec(package) is None]
     if missing:
-        raise NotInstalled(
+        raise DependencyMissing(
             f"the pipeline needs {', '.join(missing)}, which the operator does without and which is not installed here:"
             " run pip install 'slackwater[pipeline]'"
         )
@@ -138,7 +138,7 @@ def _start(job: str, settings: Mapping[str, str]) -> SparkSession:
             SparkContext(conf=conf, gateway=gateway)
         except PySparkRuntimeError as error:
             said.seek(0)
-            raise NotInstalled(_why_no_java(said.read().decode(errors="replace"), settings)) from error
+            raise DependencyMissing(_why_no_java(said.read().decode(errors="replace"), settings)) from error
         except Py4JJavaError as error:
             cause = str(error.java_exception).partition("\n")[0]
             raise JobFailed(f"Spark cannot be started ({cause}): correct --master or --conf") from error
@@ -180,6 +180,6 @@ def _require_kafka(spark: SparkSession) -> None:
     try:
         jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(_KAFKA_CLASS)
     except Py4JJavaError as error:
-        raise NotInstalled(
+        raise DependencyMissing(
             f"this Spark has no connector for Kafka: start it with --packages {KAFKA_CONNECTOR}"
         ) from error

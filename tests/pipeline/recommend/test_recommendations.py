@@ -14,7 +14,7 @@ from slackwater.pipeline.recommend.facts import facts_of
 from slackwater.pipeline.recommend.histories import histories_of
 from slackwater.pipeline.recommend.job import Silver, recommendations_of, shares_of
 from slackwater.pipeline.statistics.arrays import Floats
-from slackwater.pipeline.statistics.history import MOST_POINTS, GroupHistory, PollWindows, silences_of
+from slackwater.pipeline.statistics.history import MOST_POINTS, Absences, PollWindows, silences_of
 from slackwater.pipeline.statistics.pool import Pool, pool_of, sketch_of
 from slackwater.pipeline.statistics.recommend import recommend_group, seed_of
 from tests.pipeline.recommend.fleet import AS_OF, Row, Rows, group, heavy, key, polls, restart, restarts
@@ -49,7 +49,7 @@ def truth(of: Row, silences_s: Floats, windows: PollWindows | None = None, pool:
     assert facts is not None
     silence_s = silences_s
     some = np.ones(len(silence_s), dtype=np.bool_)
-    history = GroupHistory(silence_s, some, of["observed_days"], planned=some, polls=windows or PollWindows())
+    history = Absences(silence_s, some, of["observed_days"], planned=some, polls=windows or PollWindows())
     seed = seed_of(facts.settings.group)
     return recommend_group(history, facts.settings, facts.bounds, facts.objective, pool, seed=seed).message()
 

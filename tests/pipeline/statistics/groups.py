@@ -12,7 +12,7 @@ from slackwater.api.recommendation import MembershipKind
 from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.arrays import Bools, Floats
 from slackwater.pipeline.statistics.cost import RebalanceProtocol
-from slackwater.pipeline.statistics.history import GroupHistory
+from slackwater.pipeline.statistics.history import Absences
 from slackwater.pipeline.statistics.settings import GroupIdentity, GroupSettings
 
 CLASSIC = Bounds(6_000, 1_800_000)
@@ -36,11 +36,11 @@ def settings(**changes: Any) -> GroupSettings:
     return replace(EAGER, **changes)
 
 
-def history(silence_s: Floats | list[float], days: float = 90.0, **more: Any) -> GroupHistory:
+def history(silence_s: Floats | list[float], days: float = 90.0, **more: Any) -> Absences:
     """All of them returned, unless `returned` says otherwise."""
     silences = np.asarray(silence_s, dtype=np.float64)
     returned: Bools = more.pop("returned", np.ones(len(silences), dtype=np.bool_))
-    return GroupHistory(silences, np.asarray(returned, dtype=np.bool_), days, **more)
+    return Absences(silences, np.asarray(returned, dtype=np.bool_), days, **more)
 
 
 def two_humps(count: int, seed: int = 1, second: float = 0.2) -> Floats:

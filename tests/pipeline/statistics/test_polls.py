@@ -19,7 +19,7 @@ def windows(count: int, slowest_s: float = 1.0, records: float = 100.0, seed: in
     """The longest time of each window is exponential, `slowest_s` on average."""
     rng = np.random.default_rng(seed)
     longest_ms = 1_000 * rng.exponential(slowest_s, count)
-    return PollWindows(np.full(count, 60.0), longest_ms / 5, longest_ms, np.full(count, records))
+    return PollWindows(np.full(count, 60.0), longest_ms, np.full(count, records))
 
 
 def advice(polls: PollWindows, **changes: int) -> tuple[RecommendedSetting | None, RecommendedSetting | None]:
@@ -89,9 +89,9 @@ def test_too_few_windows_say_nothing() -> None:
 
 def test_windows_without_records_or_with_impossible_times_are_left_out() -> None:
     polls = windows(100)
-    unknown = PollWindows(polls.window_s, polls.average_ms, polls.longest_ms, np.full(100, np.nan))
+    unknown = PollWindows(polls.window_s, polls.longest_ms, np.full(100, np.nan))
     assert most_records(unknown, 300_000) is None
-    broken = PollWindows(polls.window_s, polls.average_ms, np.full(100, np.nan), polls.records)
+    broken = PollWindows(polls.window_s, np.full(100, np.nan), polls.records)
     assert poll_times(broken, 7.0, np.random.default_rng(1)) is None
 
 

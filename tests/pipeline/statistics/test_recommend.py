@@ -12,7 +12,7 @@ from slackwater.api.recommendation import Interval, MembershipKind, Recommendati
 from slackwater.api.timeouts import Objective
 from slackwater.core.world.broker import Bounds
 from slackwater.pipeline.statistics.cost import RebalanceProtocol, eviction_cost
-from slackwater.pipeline.statistics.history import GroupHistory
+from slackwater.pipeline.statistics.history import Absences
 from slackwater.pipeline.statistics.pool import pool_of, sketch_of
 from slackwater.pipeline.statistics.recommend import recommend_group, seed_of
 from tests.pipeline.statistics.groups import CLASSIC, CONSUMER, PAYMENTS, history, settings, two_humps
@@ -26,7 +26,7 @@ CHANGED = RecommendationStatus.RECOMMENDED
 
 
 def recommended(
-    what: GroupHistory, bounds: Bounds = CLASSIC, objective: Objective | None = None, **changes: Any
+    what: Absences, bounds: Bounds = CLASSIC, objective: Objective | None = None, **changes: Any
 ) -> Recommendation:
     return recommend_group(what, settings(**changes), bounds, objective or Objective(), seed=seed_of(PAYMENTS))
 

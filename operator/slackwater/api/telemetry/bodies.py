@@ -156,6 +156,3 @@ class SettingsChanged(WireModel):
     how: ChangedBy
     changes: tuple[SettingChange, ...]
     spec_generation: Count
-
-
-Body = GroupObserved | MemberRestarted | Rebalance | PollObserved | GateHeld | SettingsChanged

@@ -1,1 +1,6 @@
-"""`slackwater adopt`: makes a StatefulSet that runs a ConsumerGroup's, without restarting a pod (ADR 11)."""
+"""`slackwater adopt`: makes a StatefulSet that runs a ConsumerGroup's, without restarting a pod (ADR 11).
+
+refusals    why it cannot be, or not now
+steps       what is left to do, one step at a time
+command     doing it, or showing what it would do
+"""

@@ -1,1 +1,8 @@
-"""The commands as typer has them: arguments and options, and one call each."""
+"""The commands as typer has them: arguments and options, and one call each.
+
+groups      about groups that are there: list, members, lag, explain, history; pause, resume, promote, abort …
+manifests   about one that is not applied yet: plan, diff
+set_up      doctor, import, adopt
+reason      what a reason means
+pipeline    the jobs that run on Spark
+"""

@@ -32,7 +32,7 @@ from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import GroupObservation, Unobserved
 
 if TYPE_CHECKING:
-    from slackwater.cli.looking.looks import Sight
+    from slackwater.cli.looking.looks import Look
     from slackwater.core.world.world import World
 
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="The groups of every namespace.")]
@@ -56,7 +56,8 @@ def list_groups(
     output: As = Output.TABLE,
 ) -> None:
     """List the ConsumerGroups of a namespace, or of all: their phases, pods, lag, and what holds them up."""
-    from slackwater.cli.pictures.groups import groups_document, groups_table, read_groups
+    from slackwater.cli.looking.kept import read_groups
+    from slackwater.cli.pictures.groups import groups_document, groups_table
 
     if everywhere and namespace is not None:
         raise typer.BadParameter("-n and -A exclude each other: leave one of them out")
@@ -88,13 +89,13 @@ def lag(
         return
     from slackwater.cli.looking import watching as status_command
 
-    def document(sight: Sight) -> dict[str, Any]:
-        return lag_document(sight.world, sight.world.kafka)
+    def document(look: Look) -> dict[str, Any]:
+        return lag_document(look.world, look.world.kafka)
 
     face = status_command.Face(
-        picture=lambda sight: lag_table(sight.world, sight.world.kafka),
+        picture=lambda look: lag_table(look.world, look.world.kafka),
         document=document,
-        gist=lambda sight: {**document(sight), "observedAt": None},
+        gist=lambda look: {**document(look), "observedAt": None},
     )
     status_command.watch(context, namespace or namespace_of(context), name, output, face)
 
@@ -103,16 +104,17 @@ def explain(name: Name, namespace: Namespace = None, context: Context = None, ou
     """Say in one paragraph what the group is doing, and if it waits, why, and what to do about it. Changes nothing."""
     from slackwater.cli.pictures.paragraph import explain_document, paragraph_and_pointer
 
-    sight = _look(name, namespace, context)
+    look = _look(name, namespace, context)
     if output is Output.TABLE:
-        Console(highlight=False).print(paragraph_and_pointer(sight.world, sight.plan), markup=False)
+        Console(highlight=False).print(paragraph_and_pointer(look.world, look.plan), markup=False)
     else:
-        print_document(explain_document(sight.world, sight.plan), output)
+        print_document(explain_document(look.world, look.plan), output)
 
 
 def history(name: Name, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
     """Show the versions of a group that the cluster still keeps: when each was made, its image, and who runs it."""
-    from slackwater.cli.pictures.history import history_document, history_picture, read_history
+    from slackwater.cli.looking.kept import read_history
+    from slackwater.cli.pictures.history import history_document, history_picture
 
     found = asyncio.run(read_history(context, namespace or namespace_of(context), name))
     if output is Output.TABLE:
@@ -174,24 +176,24 @@ def register(app: typer.Typer) -> None:
         app.command(word)(command)
 
 
-def _look(name: str, namespace: str | None, context: str | None) -> Sight:
+def _look(name: str, namespace: str | None, context: str | None) -> Look:
     from slackwater.cli.looking.watching import look_once
 
     return asyncio.run(look_once(context, namespace or namespace_of(context), name))
 
 
 def _show(
-    sight: Sight,
+    look: Look,
     output: Output,
     document: Callable[[World, GroupObservation], Any],
     picture: Callable[[World, GroupObservation], RenderableType],
 ) -> None:
-    kafka = sight.world.kafka
+    kafka = look.world.kafka
     if isinstance(kafka, Unobserved):
         from slackwater.cli.words.standing import unseen_in_words
 
-        raise KafkaUnseen(unseen_in_words(sight.world, kafka))
+        raise KafkaUnseen(unseen_in_words(look.world, kafka))
     if output is Output.TABLE:
-        print_whole(picture(sight.world, kafka))
+        print_whole(picture(look.world, kafka))
     else:
-        print_document(document(sight.world, kafka), output)
+        print_document(document(look.world, kafka), output)

@@ -18,7 +18,7 @@ from slackwater.cli.errors import FileUnusable
 from slackwater.cli.options import As, Context, For, Namespace, Output, print_document
 from slackwater.cli.pictures.documents import plan_document
 from slackwater.cli.planning.files import Manifests, read_manifests, read_world_file
-from slackwater.cli.planning.verdict import Judgement, judge_recorded, judgement_table
+from slackwater.cli.planning.outlook import Outlook, outlook_table, recorded_outlook
 from slackwater.cli.reaching.kubeconfig import namespace_of
 
 DIFFERS = 1
@@ -50,13 +50,13 @@ def plan(
     """Say what the operator would do now, and why, once a manifest were applied. Changes nothing."""
     manifests = read_manifests(file)
     if world is not None:
-        judgement = judge_recorded(read_world_file(world), manifests, world)
+        outlook = recorded_outlook(read_world_file(world), manifests, world)
     else:
         place = _place_of(manifests, namespace, context)
-        from slackwater.cli.planning.foreseeing import judge_live
+        from slackwater.cli.planning.foreseeing import live_outlook
 
-        judgement = asyncio.run(judge_live(context, place, manifests, duration_s))
-    _print_judgement(judgement, output)
+        outlook = asyncio.run(live_outlook(context, place, manifests, duration_s))
+    _print_outlook(outlook, output)
 
 
 def diff(file: File, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
@@ -104,9 +104,9 @@ def _place_of(manifests: Manifests, namespace: str | None, context: str | None) 
     return named or namespace or namespace_of(context)
 
 
-def _print_judgement(judgement: Judgement, output: Output) -> None:
+def _print_outlook(outlook: Outlook, output: Output) -> None:
     if output is not Output.TABLE:
-        print_document(plan_document(judgement.world, judgement.plan, judgement.explanation), output)
+        print_document(plan_document(outlook.world, outlook.plan, outlook.explanation), output)
         return
     console = Console()
-    console.print(judgement_table(judgement, console.options.ascii_only))
+    console.print(outlook_table(outlook, console.options.ascii_only))

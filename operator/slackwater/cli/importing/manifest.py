@@ -11,7 +11,7 @@ from slackwater.api.client import Library
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.cli.errors import NotTold
 from slackwater.cli.importing.left_behind import check_importable, left_behind
-from slackwater.cli.importing.owned import move_owned
+from slackwater.cli.importing.owned import Moved, move_owned
 from slackwater.cli.importing.settings_found import Found, Told, found_in
 from slackwater.cli.importing.template import cleaned
 
@@ -55,11 +55,7 @@ def imported(workload: Mapping[str, Any], said: Said, connections: Sequence[Mapp
     answers = _Answers(said, found, name, connections)
     if answers.asked:
         raise NotTold(answers.question)
-    moved = move_owned(container.get("env") or (), answers.env_prefix)
-    if "env" in container:
-        container["env"] = list(moved.env)
-        if not moved.env:
-            del container["env"]
+    moved = _taken_out(container, answers.env_prefix)
     several = len(template["spec"]["containers"]) > 1
     members = found.members_per_pod.value
     replicas = workload["spec"].get("replicas", 1)
@@ -83,6 +79,16 @@ def imported(workload: Mapping[str, Any], said: Said, connections: Sequence[Mapp
         (parse_consumer_group if document["kind"] == "ConsumerGroup" else parse_kafka_connection)(document)
     remarks = (*left_behind(workload), *moved.remarks, *answers.remarks)
     return Imported(documents, remarks, answers.group_id, replicas, answers.env_prefix)
+
+
+def _taken_out(container: Json, env_prefix: str) -> Moved:
+    """What the operator sets from now on is taken out of the container's environment."""
+    moved = move_owned(container.get("env") or (), env_prefix)
+    if moved.env:
+        container["env"] = list(moved.env)
+    else:
+        container.pop("env", None)
+    return moved
 
 
 def _object(kind: str, name: str, namespace: str, spec: Json) -> Json:

@@ -1,1 +1,10 @@
-"""Looking at a group for a while: one look, many looks, until it is calm, until it is done, or into a file."""
+"""Looking at groups.
+
+lookout     one group in Kafka, from where the command runs
+looks       both halves of its world from moment to moment, as Looks
+calm        until it is known whether the group is calm, with progress
+watching    `status`: one picture, or a live one
+waiting     `status --wait`: until it is as the spec wants it
+recording   `observe`: into a document
+kept        what the cluster keeps: all groups, and one group's versions; Kafka is not asked
+"""

@@ -1,9 +1,9 @@
 """One group as it is from moment to moment: both halves of its world, read again and again.
 
 async with cluster(context) as api:
-    async with aclosing(live_sights(api, "shop", "payments")) as sights:
-        async for sight in sights:
-            live.update(render_view(sight.world, sight.plan, trouble=sight.trouble))
+    async with aclosing(live_looks(api, "shop", "payments")) as looks:
+        async for look in looks:
+            live.update(render_view(look.world, look.plan, trouble=look.trouble))
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REFRESH_INTERVAL_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Look:
     """A world, what the core plans for it, and a sentence when it is not of now."""
 
     world: World
@@ -35,18 +35,18 @@ class Sight:
     trouble: str = ""
 
 
-def sight_of(snapshot: Snapshot, lookout: Lookout) -> Sight:
+def look_at(snapshot: Snapshot, lookout: Lookout) -> Look:
     """As of now. Raises InvalidSpec."""
     world = lookout.world(snapshot)
-    return Sight(world, plan(world))
+    return Look(world, plan(world))
 
 
-async def live_sights(
+async def live_looks(
     api: KubernetesApi, namespace: str, name: str, interval_s: float = REFRESH_INTERVAL_S
-) -> AsyncGenerator[Sight, None]:
-    """Sights of a group, about one every `interval_s`, until it is deleted. Ends at once when there is no such group.
+) -> AsyncGenerator[Look, None]:
+    """Looks of a group, about one every `interval_s`, until it is deleted. Ends at once when there is no such group.
 
-    An API server that does not answer is waited for: the last sight comes again, with the trouble. Close the generator
+    An API server that does not answer is waited for: the last look comes again, with the trouble. Close the generator
     (`contextlib.aclosing`) when leaving it early. Raises ClusterRefused.
     """
     lookout, last = Lookout(api), None
@@ -59,7 +59,7 @@ async def live_sights(
                     return
                 await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection)
                 looking = looking or asyncio.create_task(_keep_looking(lookout), name="lookout")
-                last = sight_of(snapshot, lookout)
+                last = look_at(snapshot, lookout)
             except ClusterUnreachable as error:
                 if last is None:
                     raise

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from slackwater.cli.errors import NoSuchGroup, NotReached, WentWrong
-from slackwater.cli.looking.looks import Sight, live_sights
+from slackwater.cli.looking.looks import Look, live_looks
 from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.words import seconds
@@ -24,13 +24,13 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
     Raises WentWrong as soon as the rollout has failed, NotReached after `timeout_s`, NoSuchGroup where the group is
     deleted meanwhile, and what `read_group` raises.
     """
-    last: Sight | None = None
+    last: Look | None = None
     try:
         async with asyncio.timeout(timeout_s), cluster(context) as api:
             await read_group(api, namespace, name)
-            async with aclosing(live_sights(api, namespace, name)) as sights:
+            async with aclosing(live_looks(api, namespace, name)) as looks:
                 with Console(stderr=True).status(f"waiting for {name}") as progress:
-                    async for last in sights:
+                    async for last in looks:
                         progress.update(escape(f"{name} is {rollout_in_words(last.world, last.plan)}"))
                         if is_ready(last):
                             return
@@ -44,20 +44,20 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
     raise NoSuchGroup(f"ConsumerGroup {name} was deleted while it was waited for")
 
 
-def is_ready(sight: Sight) -> bool:
-    return _phase_of_this_generation(sight) == "Ready"
+def is_ready(look: Look) -> bool:
+    return _phase_of_this_generation(look) == "Ready"
 
 
-def refuse_failed(sight: Sight) -> None:
+def refuse_failed(look: Look) -> None:
     """Raises WentWrong."""
-    group, phase = sight.world.group, _phase_of_this_generation(sight)
+    group, phase = look.world.group, _phase_of_this_generation(look)
     if phase in _ENDED_BADLY:
-        why = sight.world.memory.message or "no reason is given"
+        why = look.world.memory.message or "no reason is given"
         raise WentWrong(f"the rollout of ConsumerGroup {group.name} {_ENDED_BADLY[phase]}: {why}")
 
 
-def _phase_of_this_generation(sight: Sight) -> str:
+def _phase_of_this_generation(look: Look) -> str:
     """Empty until the operator has looked at what was applied last."""
-    group = sight.world.group
+    group = look.world.group
     current = group.status.get("observedGeneration") == group.metadata.generation
     return str(group.status.get("phase") or "") if current else ""

@@ -15,16 +15,16 @@ from rich.live import Live
 
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.looking.lookout import Lookout
-from slackwater.cli.looking.looks import Sight, live_sights, sight_of
+from slackwater.cli.looking.looks import Look, live_looks, look_at
 from slackwater.cli.options import Output, in_yaml
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.reaching.cluster import cluster, read_group
 
-Show = Callable[[Sight], None]
+Show = Callable[[Look], None]
 
 
-async def look_once(context: str | None, namespace: str, name: str) -> Sight:
+async def look_once(context: str | None, namespace: str, name: str) -> Look:
     """Raises ClusterFailed, NoSuchGroup and NotInstalled."""
     async with cluster(context) as api:
         lookout = Lookout(api)
@@ -32,92 +32,92 @@ async def look_once(context: str | None, namespace: str, name: str) -> Sight:
             snapshot = await read_group(api, namespace, name)
             await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection)
             await lookout.look()
-            return sight_of(snapshot, lookout)
+            return look_at(snapshot, lookout)
         finally:
             await lookout.close()
 
 
 async def look_on(context: str | None, namespace: str, name: str, show: Show) -> None:
-    """Show sight after sight until the group is deleted. Raises ClusterFailed, NoSuchGroup and NotInstalled."""
+    """Show look after look until the group is deleted. Raises ClusterFailed, NoSuchGroup and NotInstalled."""
     async with cluster(context) as api:
         await read_group(api, namespace, name)  # for its sentences, where there is no such group
-        async with aclosing(live_sights(api, namespace, name)) as sights:
-            async for sight in sights:
-                show(sight)
+        async with aclosing(live_looks(api, namespace, name)) as looks:
+            async for look in looks:
+                show(look)
 
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What of a sight is shown, for people and for programs; and what makes it another one."""
+    """What of a look is shown, for people and for programs; and what makes it another one."""
 
-    picture: Callable[[Sight], RenderableType]
-    document: Callable[[Sight], Any]
-    gist: Callable[[Sight], object]
+    picture: Callable[[Look], RenderableType]
+    document: Callable[[Look], Any]
+    gist: Callable[[Look], object]
 
 
 def watch(context: str | None, namespace: str, name: str, output: Output, face: Face) -> None:
     """Until the group is deleted, or Ctrl-C: redrawn on a terminal, else one below the other."""
 
-    def look(show: Show) -> None:
+    def follow(show: Show) -> None:
         asyncio.run(look_on(context, namespace, name, show))
         typer.echo(f"ConsumerGroup {name} was deleted.", err=True)
 
     console = Console()
     with suppress(KeyboardInterrupt):  # that is how one leaves it
         if output is Output.JSON:
-            look(line_by_line(lambda line: print(line, flush=True), face))  # noqa: T201 - somebody waits for the line
+            follow(line_by_line(lambda line: print(line, flush=True), face))  # noqa: T201 - somebody waits for the line
         elif output is Output.YAML:
-            look(_when_changed(face.gist, lambda sight: print(f"---\n{in_yaml(face.document(sight))}", flush=True)))  # noqa: T201
+            follow(_when_changed(face.gist, lambda look: print(f"---\n{in_yaml(face.document(look))}", flush=True)))  # noqa: T201
         elif console.is_terminal:
             with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
-                look(in_place(console, live, face))
+                follow(in_place(console, live, face))
         else:
-            look(one_below_the_other(console, face))
+            follow(one_below_the_other(console, face))
 
 
 def in_place(console: Console, live: Live, face: Face) -> Show:
     """Redraw a terminal's picture when it changed."""
 
-    def rendered(sight: Sight) -> str:
+    def rendered(look: Look) -> str:
         with console.capture() as capture:
-            console.print(face.picture(sight))
+            console.print(face.picture(look))
         return capture.get()
 
-    return _when_changed(rendered, lambda sight: live.update(face.picture(sight), refresh=True))
+    return _when_changed(rendered, lambda look: live.update(face.picture(look), refresh=True))
 
 
 def one_below_the_other(console: Console, face: Face) -> Show:
     """A picture after the other, where there is no terminal to redraw."""
-    return _when_changed(face.gist, lambda sight: console.print(face.picture(sight), "", soft_wrap=False))
+    return _when_changed(face.gist, lambda look: console.print(face.picture(look), "", soft_wrap=False))
 
 
 def line_by_line(write: Callable[[str], None], face: Face) -> Show:
     """A JSON document a line, for programs."""
-    return _when_changed(face.gist, lambda sight: write(json.dumps(face.document(sight))))
+    return _when_changed(face.gist, lambda look: write(json.dumps(face.document(look))))
 
 
-def _when_changed(gist: Callable[[Sight], object], show: Show) -> Show:
+def _when_changed(gist: Callable[[Look], object], show: Show) -> Show:
     last: list[object] = []
 
-    def show_if_new(sight: Sight) -> None:
-        now = gist(sight)
+    def show_if_new(look: Look) -> None:
+        now = gist(look)
         if last != [now]:
             last[:] = [now]
-            show(sight)
+            show(look)
 
     return show_if_new
 
 
-def _gist(sight: Sight) -> object:
+def _gist(look: Look) -> object:
     """All but what changes with every look: the time, how long ago something was, and the lag."""
-    document = status_document(sight.world, sight.plan)
+    document = status_document(look.world, look.plan)
     group = {key: value for key, value in document["group"].items() if key not in ("observedAt", "lag")}
     pods = [{key: value for key, value in pod.items() if key not in ("note", "lag")} for pod in document["pods"]]
-    return {**document, "at": None, "group": group, "pods": pods, "trouble": sight.trouble}
+    return {**document, "at": None, "group": group, "pods": pods, "trouble": look.trouble}
 
 
 STATUS: Final = Face(
-    picture=lambda sight: render_view(sight.world, sight.plan, trouble=sight.trouble),
-    document=lambda sight: status_document(sight.world, sight.plan),
+    picture=lambda look: render_view(look.world, look.plan, trouble=look.trouble),
+    document=lambda look: status_document(look.world, look.plan),
     gist=_gist,
 )

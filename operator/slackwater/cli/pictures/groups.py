@@ -1,4 +1,4 @@
-"""`slackwater list`: a row for each group, from what the operator says of it. Pure but for `read_groups`."""
+"""`slackwater list`: a row for each group, from what the operator says of it. Pure."""
 
 from __future__ import annotations
 
@@ -8,27 +8,11 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.adapters.cluster.errors import KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP
-from slackwater.cli.reaching.cluster import check_namespace, cluster, not_installed
-
 Json = dict[str, Any]
 
 _STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
 _TELLING: Final = ("Degraded", "Paused", "RolloutGated", "Lagging")
 """Conditions that say why a group is not where it should be, the most important first."""
-
-
-async def read_groups(context: str | None, namespace: str | None) -> list[Json]:
-    """The groups of one namespace, or of all. Raises ClusterFailed, NoSuchNamespace and NotInstalled."""
-    async with cluster(context) as api:
-        try:
-            found, _ = await api.list_all(CONSUMER_GROUP, namespace)
-        except KindMissing as error:
-            raise not_installed() from error
-        if not found and namespace is not None:
-            await check_namespace(api, namespace)
-        return sorted(found, key=lambda group: (group["metadata"]["namespace"], group["metadata"]["name"]))
 
 
 def groups_document(groups: Sequence[Mapping[str, Any]]) -> list[Json]:

@@ -1,4 +1,4 @@
-"""`slackwater history`: a group's versions, as the cluster keeps them. Pure but for `read_history`.
+"""`slackwater history`: a group's versions, as the cluster keeps them. Pure.
 
 A version is a ControllerRevision of the group's StatefulSet. Kubernetes keeps when it was made, not when it was rolled
 out again after another one; of a StatefulSet that is gone, such as one handed over from, it keeps nothing.
@@ -15,13 +15,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.adapters.cluster.paths import CONTROLLER_REVISION
 from slackwater.adapters.cluster.translation import REVISION_LABEL, controller_uid, revision_template
-from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
+from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import timestamp
-from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.profile import profile_in
 
@@ -59,14 +57,6 @@ class Versions:
     memory: RolloutMemory
     versions: tuple[Version, ...]
     """The oldest first."""
-
-
-async def read_history(context: str | None, namespace: str, name: str) -> Versions:
-    """Raises ClusterFailed, NoSuchGroup and NotInstalled."""
-    async with cluster(context) as api:
-        snapshot = await read_group(api, namespace, name)
-        revisions, _ = await api.list_all(CONTROLLER_REVISION, namespace, f"{GROUP_LABEL}={name}")
-    return versions_of(snapshot.group, snapshot.workloads, snapshot.pods, revisions)
 
 
 def versions_of(group: Json, workloads: Sequence[Json], pods: Sequence[Json], revisions: Sequence[Json]) -> Versions:

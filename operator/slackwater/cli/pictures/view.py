@@ -24,6 +24,7 @@ from slackwater.cli.pictures.view_tables import (
     pod_table,
     strangers,
 )
+from slackwater.cli.words.acts import count
 from slackwater.cli.words.explanation import Explanation, explain
 from slackwater.cli.words.gates import GateVerdict, gates_by_reason
 from slackwater.cli.words.protocol import protocol_line, refused
@@ -151,7 +152,7 @@ def _group(world: World) -> Text:
         lag = "lag not known" if kafka.lag is None else f"lag {kafka.lag:,}"
         unowned = kafka.partitions - {p for member in kafka.members for p in member.assignment}
         alone = f" ({len(unowned)} without an owner: {compact(unowned)})" if unowned else ""
-        size = f"{_count(len(kafka.members), 'member')}, {_count(len(kafka.partitions), 'partition')}"
+        size = f"{count(len(kafka.members), 'member')}, {count(len(kafka.partitions), 'partition')}"
         text = f"{kinds}: {size}{alone}, {lag}"
         return Text(text, "" if kafka.calm else "yellow")
     told = world.group.status.get("group")
@@ -162,7 +163,3 @@ def _group(world: World) -> Text:
         f"{told.get('state')}, {told.get('type')}: {told.get('members')} members, {told.get('partitions')} partitions"
     )
     return Text(f"{seen}, as the operator saw {age} ago; from here: {kafka.message}", "yellow")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

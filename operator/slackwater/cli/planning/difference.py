@@ -14,7 +14,7 @@ from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.planning.changes import Change, changes
-from slackwater.cli.planning.verdict import Judgement
+from slackwater.cli.planning.outlook import Outlook
 from slackwater.cli.words.acts import count
 from slackwater.cli.words.protocol import protocol_in_words, refused
 from slackwater.core.decision.acts import AlterGroupSettings
@@ -35,7 +35,7 @@ class ObjectDifference:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    judgement: Judgement
+    outlook: Outlook
     """Of the world with the manifest applied."""
     objects: tuple[ObjectDifference, ...]
     """Those that would change, or be new."""
@@ -46,21 +46,21 @@ class Difference:
 
 
 def difference(
-    judgement: Judgement, live: ConsumerGroup | None, connection: Json | None, beside: Json | None
+    outlook: Outlook, live: ConsumerGroup | None, connection: Json | None, beside: Json | None
 ) -> Difference:
     """`live`: the group as it is. `connection`: its KafkaConnection; `beside`: that one as it stands in the file."""
-    found = [_of_group(live, judgement.world.group)]
+    found = [_of_group(live, outlook.world.group)]
     if beside is not None:
         found.append(_of_connection(connection, beside))
     objects = tuple(each for each in found if each.is_new or each.changes)
-    version = judgement.plan.memory.target_hash
+    version = outlook.plan.memory.target_hash
     new_version = live is None or version != read_memory(live.status).target_hash
-    return Difference(judgement, objects, new_version, _settings(judgement, live) if new_version else ())
+    return Difference(outlook, objects, new_version, _settings(outlook, live) if new_version else ())
 
 
 def difference_document(found: Difference) -> dict[str, Any]:
     """Fields are added to it, never renamed; what is not set is null."""
-    world, explanation = found.judgement.world, found.judgement.explanation
+    world, explanation = found.outlook.world, found.outlook.explanation
     return {
         "version": 1,
         "namespace": world.group.namespace,
@@ -84,7 +84,7 @@ def difference_document(found: Difference) -> dict[str, Any]:
 
 
 def difference_picture(found: Difference) -> RenderableType:
-    group = found.judgement.world.group
+    group = found.outlook.world.group
     if not found.objects:
         return Text(f"Applying it changes nothing of {group.name} in namespace {group.namespace}.")
     parts: list[RenderableType] = []
@@ -95,14 +95,14 @@ def difference_picture(found: Difference) -> RenderableType:
         parts += [Text("Settings of its consumers", "dim"), _table(found.settings), Text()]
     parts.append(Text("Its pods", "dim"))
     parts += [Text(f"  {words}") for words in consequences(found)]
-    if found.judgement.remark:
-        parts.append(Text(f"  {found.judgement.remark}", "dim"))
+    if found.outlook.remark:
+        parts.append(Text(f"  {found.outlook.remark}", "dim"))
     return Group(*parts)
 
 
 def consequences(found: Difference) -> Iterator[str]:
     """What it means for the pods, in sentences."""
-    world, plan, explanation = found.judgement.world, found.judgement.plan, found.judgement.explanation
+    world, plan, explanation = found.outlook.world, found.outlook.plan, found.outlook.explanation
     waits = f"it would wait, {explanation.reason}: " if explanation.reason else ""
     if found.new_version:
         yield f"{waits}{explanation.words}"
@@ -144,8 +144,8 @@ def _of_connection(live: Json | None, beside: Json) -> ObjectDifference:
     return ObjectDifference("KafkaConnection", beside["metadata"]["name"], live is None, tuple(changes(one, other, "")))
 
 
-def _settings(judgement: Judgement, live: ConsumerGroup | None) -> tuple[Change, ...]:
-    world, memory = judgement.world, judgement.plan.memory
+def _settings(outlook: Outlook, live: ConsumerGroup | None) -> tuple[Change, ...]:
+    world, memory = outlook.world, outlook.plan.memory
     if world.bootstrap_servers is None or memory.phase.goes_back:
         return ()
     wanted = wanted_template(world.remembering(memory)).body

@@ -16,7 +16,7 @@ from slackwater.cli.looking.lookout import Lookout
 from slackwater.cli.planning.applying import as_applied, connection_beside
 from slackwater.cli.planning.difference import Difference, difference
 from slackwater.cli.planning.files import Manifests
-from slackwater.cli.planning.verdict import Judgement, judge
+from slackwater.cli.planning.outlook import Outlook, outlook_on
 from slackwater.cli.reaching.cluster import check_installed, check_namespace, cluster
 from slackwater.cli.words.gates import Mark, ask_gates
 from slackwater.core.plan import plan
@@ -38,7 +38,7 @@ class Foreseen:
     """As it stands in the manifest's file."""
 
 
-async def judge_live(context: str | None, namespace: str, manifests: Manifests, longest_s: float | None) -> Judgement:
+async def live_outlook(context: str | None, namespace: str, manifests: Manifests, longest_s: float | None) -> Outlook:
     """From the cluster and Kafka as they are, seen from this machine.
 
     Where only time is short to judge the group's calm, it is watched for `longest_s`, by default for as long as the
@@ -54,19 +54,19 @@ async def judge_live(context: str | None, namespace: str, manifests: Manifests, 
                 world = (await foresee(api, lookout, namespace, manifests)).world
         finally:
             await lookout.close()
-    return judge(world, remark_on(world))
+    return outlook_on(world, remark_on(world))
 
 
 async def find_difference(context: str | None, namespace: str, manifests: Manifests) -> Difference:
-    """Between the cluster and what it would be with the manifest applied. Raises as `judge_live`."""
+    """Between the cluster and what it would be with the manifest applied. Raises as `live_outlook`."""
     async with cluster(context) as api:
         lookout = Lookout(api)
         try:
             foreseen = await foresee(api, lookout, namespace, manifests)
         finally:
             await lookout.close()
-    judgement = judge(foreseen.world, remark_on(foreseen.world))
-    return difference(judgement, foreseen.live, foreseen.connection, foreseen.beside)
+    outlook = outlook_on(foreseen.world, remark_on(foreseen.world))
+    return difference(outlook, foreseen.live, foreseen.connection, foreseen.beside)
 
 
 async def foresee(api: KubernetesApi, lookout: Lookout, namespace: str, manifests: Manifests) -> Foreseen:

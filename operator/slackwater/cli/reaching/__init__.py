@@ -1,1 +1,5 @@
-"""Reaching the cluster that the person means."""
+"""Reaching the cluster that the person means.
+
+kubeconfig  which file, context and namespace
+cluster     the API server there, and the ConsumerGroup by its name, with a sentence for what is missing
+"""

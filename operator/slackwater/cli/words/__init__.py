@@ -1,1 +1,9 @@
-"""What decisions, gates, protocols and reasons are in words. Pure."""
+"""What decisions are in words, for people. Pure.
+
+acts         an act, as somebody would say it who is about to do it
+gates        what each gate says
+explanation  a plan: what would be done now, why, and what would follow
+standing     how a group stands, where the operator's own word is known
+protocol     how it rebalances, and where it is being taken
+reasons      what a reason means, and what to do
+"""

@@ -19,7 +19,7 @@ from slackwater.pipeline.audit.columns import FOLDED, Refused, folded
 from slackwater.pipeline.audit.decoding import decode
 from slackwater.pipeline.audit.errors import Undecodable
 from slackwater.pipeline.audit.facts import Position
-from slackwater.pipeline.audit.history import GroupHistory
+from slackwater.pipeline.audit.history import GroupStory
 from slackwater.pipeline.audit.rows import Generation, Row
 
 _BATCH_WEIGHT: Final = 20_000
@@ -38,7 +38,7 @@ def told(records: Iterable[Record]) -> Iterator[tuple[str, Row | Refused]]:
     """Each group's rows with its id. `records`: those of a group together, in order."""
     for group_key, of_group in groupby(records, key=itemgetter(0)):
         group_id = (group_key or b"").decode(errors="replace")
-        history = GroupHistory()
+        history = GroupStory()
         for _, _, partition, offset, at_ms, key, value in of_group:
             position = Position(partition, offset, at_ms)
             try:

@@ -37,7 +37,7 @@ from slackwater.pipeline.audit.stays import Stays
 
 
 @dataclass(slots=True)
-class GroupHistory:
+class GroupStory:
     """Folds one group: `tell` it each record, then `end` it; both give the rows that are complete by then."""
 
     _group: ConsumerGroup = field(default_factory=ConsumerGroup)

@@ -18,10 +18,9 @@ def histories_of(
     groups: DataFrame, restarts: DataFrame, polls: DataFrame, rebalances: DataFrame, partitions: int
 ) -> DataFrame:
     """Groups (GROUPS, all their columns) with `silence`, `longest` and `record`, each an array of structs of COUNTED,
-    `warm_handovers` and `rebalance_s`; null where there is nothing. Spread over so many partitions by their groups."""
+    and `rebalance_s`; null where there is nothing. Spread over so many partitions by their groups."""
     key = list(GROUP_KEY)
-    known = groups.join(F.broadcast(_warm_handovers(restarts)), on=key, how="left")
-    known = known.join(F.broadcast(_usual_rebalances(rebalances)), on=key, how="left")
+    known = groups.join(F.broadcast(_usual_rebalances(rebalances)), on=key, how="left")
     # Counts travel once, and small: they meet their group, and one another, where the group's history will lie.
     counts = counts_of(restarts, polls).repartition(partitions, *key)
     return known.repartition(partitions, *key).join(_together(counts), on=key, how="left")
@@ -38,11 +37,6 @@ def _points(quantity: str) -> Column:
     """
     point = F.when(F.col("quantity") == quantity, F.struct(*COUNTED[quantity]))
     return F.sort_array(F.collect_list(point)).alias(quantity)
-
-
-def _warm_handovers(restarts: DataFrame) -> DataFrame:
-    warm = restarts.where(F.col("mode") == "WarmHandover")
-    return warm.groupBy(*GROUP_KEY).agg(F.count("*").alias("warm_handovers"))
 
 
 def _usual_rebalances(rebalances: DataFrame) -> DataFrame:

@@ -17,7 +17,7 @@ from slackwater.api.recommendation import Recommendation, RecommendationStatus
 from slackwater.pipeline.recommend.counting import GRID_FROM, LONGEST, RECORD, SILENCE
 from slackwater.pipeline.recommend.facts import GroupFacts, facts_of, identity_of
 from slackwater.pipeline.statistics.arrays import Floats
-from slackwater.pipeline.statistics.history import GroupHistory, PollCounts, lengths_of, restarts_of
+from slackwater.pipeline.statistics.history import Absences, PollCounts, lengths_of, restarts_of
 from slackwater.pipeline.statistics.pool import BINS, FEWEST_OWN, LENT, Pool, pool_of, sketch_of
 from slackwater.pipeline.statistics.recommend import recommend_group, seed_of
 
@@ -85,26 +85,25 @@ def recommendation_of(row: Row, as_of: datetime) -> Recommendation:
     return _with_assumptions(found, facts)
 
 
-def history_of(row: Row) -> GroupHistory:
+def history_of(row: Row) -> Absences:
     longest, record = row.points(LONGEST), row.points(RECORD)
     polls = PollCounts(_values(longest, LONGEST), _times(longest), _values(record, RECORD), _times(record))
     return replace(absences_of(row), polls=polls)
 
 
-def absences_of(row: Row) -> GroupHistory:
+def absences_of(row: Row) -> Absences:
     """The history without its polls."""
     silence = row.points(SILENCE)
-    return GroupHistory(
+    return Absences(
         silence_s=_values(silence, SILENCE),
         returned=_flags(silence, "returned"),
         planned=_flags(silence, "planned"),
         times=_times(silence),
         observed_days=row.plain["observed_days"],
-        warm_handovers=row.plain["warm_handovers"] or 0,
     )
 
 
-def own_share(history: GroupHistory, facts: GroupFacts) -> Pool | None:
+def own_share(history: Absences, facts: GroupFacts) -> Pool | None:
     """The pool of this group alone; None where it gives nothing."""
     silences = restarts_of(history, facts.bounds.max_ms / 1000).silences
     if silences.returned.sum() < FEWEST_OWN:

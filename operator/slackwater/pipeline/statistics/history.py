@@ -34,9 +34,8 @@ class PollWindows:
     """One row for each window of each member, arrays of equal length; NaN where a client does not tell."""
 
     window_s: Floats = field(default_factory=no_floats)
-    average_ms: Floats = field(default_factory=no_floats)
-    """Time between two polls, on average over the window."""
     longest_ms: Floats = field(default_factory=no_floats)
+    """The longest time between two polls."""
     records: Floats = field(default_factory=no_floats)
     """Records a poll, on average over the window."""
 
@@ -55,7 +54,7 @@ class PollCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupHistory:
+class Absences:
     """One group's restarts, arrays of equal length and in any order, over `observed_days` ending now."""
 
     silence_s: Floats
@@ -65,8 +64,6 @@ class GroupHistory:
     observed_days: float
     planned: Bools | None = None
     """True where a rollout restarted the member: what a warm handover would have avoided. None: not known, so none."""
-    warm_handovers: int = 0
-    """Restarts that were warm handovers; they are not among the silences."""
     longest_live_gap_s: float | None = None
     """The longest time between two heartbeats of a member that lived; None where nobody measured it."""
     polls: PollWindows | PollCounts = field(default_factory=PollWindows)
@@ -108,7 +105,7 @@ class Restarts:
     planned_share: float
 
 
-def restarts_of(history: GroupHistory, longest_timeout_s: float) -> Restarts:
+def restarts_of(history: Absences, longest_timeout_s: float) -> Restarts:
     """Put a history in order; linear in the number of restarts but for one sort."""
     silence_s = np.asarray(history.silence_s, dtype=np.float64)
     returned = np.asarray(history.returned, dtype=np.bool_)

@@ -17,7 +17,7 @@ from slackwater.pipeline.statistics import advice, wording
 from slackwater.pipeline.statistics.choice import Choice, choose
 from slackwater.pipeline.statistics.constraint import Allowed, allowed_timeouts
 from slackwater.pipeline.statistics.curves import curves_of
-from slackwater.pipeline.statistics.history import GroupHistory, Restarts, restarts_of
+from slackwater.pipeline.statistics.history import Absences, Restarts, restarts_of
 from slackwater.pipeline.statistics.model import GroupModel, Watched, group_model
 from slackwater.pipeline.statistics.pool import Pool, with_loan
 from slackwater.pipeline.statistics.settings import GroupIdentity, GroupSettings
@@ -34,7 +34,7 @@ def seed_of(group: GroupIdentity) -> int:
 
 
 def recommend_group(
-    history: GroupHistory,
+    history: Absences,
     settings: GroupSettings,
     bounds: Bounds,
     objective: Objective,
@@ -77,7 +77,7 @@ class _Saying:
 
     def __init__(
         self,
-        history: GroupHistory,
+        history: Absences,
         settings: GroupSettings,
         bounds: Bounds,
         restarts: Restarts,

@@ -24,7 +24,7 @@ from slackwater.core.world.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Outlook:
     """A world with the manifest applied, what the core plans for it, and that in words."""
 
     world: World
@@ -34,12 +34,12 @@ class Judgement:
     """What to bear in mind about it."""
 
 
-def judge(world: World, remark: str = "") -> Judgement:
+def outlook_on(world: World, remark: str = "") -> Outlook:
     decided = plan(world)
-    return Judgement(world, decided, explain(world, decided), remark)
+    return Outlook(world, decided, explain(world, decided), remark)
 
 
-def judge_recorded(world: World, manifests: Manifests, path: str) -> Judgement:
+def recorded_outlook(world: World, manifests: Manifests, path: str) -> Outlook:
     """From a recorded world. Raises FileUnusable when it is another group's, and InvalidSpec."""
     metadata = manifests.group["metadata"]
     named = (metadata.get("namespace", world.group.namespace), metadata["name"])
@@ -53,35 +53,35 @@ def judge_recorded(world: World, manifests: Manifests, path: str) -> Judgement:
     if connection is not None:
         servers = parse_kafka_connection(connection).spec.bootstrap_servers
     world = replace(world, group=group, bootstrap_servers=servers)
-    return judge(world, f"judged from {path}, recorded at {timestamp(int(world.now))}")
+    return outlook_on(world, f"judged from {path}, recorded at {timestamp(int(world.now))}")
 
 
-def judgement_table(judgement: Judgement, ascii_only: bool) -> RenderableType:
-    """The judgement as a person reads it."""
+def outlook_table(outlook: Outlook, ascii_only: bool) -> RenderableType:
+    """The outlook as a person reads it."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column()
-    for label, text in _lines(judgement, ascii_only):
+    for label, text in _lines(outlook, ascii_only):
         table.add_row(label, text)
     return table
 
 
-def _lines(judgement: Judgement, ascii_only: bool) -> Iterator[tuple[str, Text]]:
-    explanation, group = judgement.explanation, judgement.world.group
+def _lines(outlook: Outlook, ascii_only: bool) -> Iterator[tuple[str, Text]]:
+    explanation, group = outlook.explanation, outlook.world.group
     yield "Group", Text.assemble((group.name, "bold"), f" in namespace {group.namespace}")
-    if judgement.remark:
-        yield "", Text(judgement.remark, "dim")
+    if outlook.remark:
+        yield "", Text(outlook.remark, "dim")
     style = "bold yellow" if explanation.outcome is Outcome.HOLD else "bold"
     reason = f"{explanation.reason}: " if explanation.reason else ""
     yield ("Hold" if explanation.outcome is Outcome.HOLD else "Now"), Text(f"{reason}{explanation.words}", style)
     if explanation.afterwards:
         yield "Then", Text(explanation.afterwards)
-    yield "Protocol", protocol_line(judgement.world, judgement.plan)
-    for number, note in enumerate(judgement.plan.notes):
+    yield "Protocol", protocol_line(outlook.world, outlook.plan)
+    for number, note in enumerate(outlook.plan.notes):
         yield ("" if number else "Events"), Text(f"{note.reason}: {note.message}", "yellow" if note.warning else "")
     signs = gate_signs(ascii_only)
     if explanation.gates and not explanation.gates_asked:
-        yield "Gates", Text(_why_not_asked(judgement.plan), "dim")
+        yield "Gates", Text(_why_not_asked(outlook.plan), "dim")
     for gate in explanation.gates:
         label = "Gates" if gate.number == 1 and explanation.gates_asked else ""
         sentence = f": {gate.message}" if gate.message else ""
