@@ -28,7 +28,7 @@ def test_no_arrow_runs_up_or_to_a_neighbour() -> None:
     ("importer", "imported", "arrow"),
     [
         ("slackwater.core.world.memory", "slackwater.core.decision.reasons", ("world", "decision")),
-        ("slackwater.core.rollout.gates", "slackwater.core.plan", ("rollout", "plan")),
+        ("slackwater.core.rollout.gates", "slackwater.core.upkeep", ("rollout", "upkeep")),
         ("slackwater.core.protocol.upgrade", "slackwater.core.handover.steps", ("protocol", "handover")),
     ],
     ids=["up a floor", "up to a module that is a room", "to a neighbour"],

@@ -36,7 +36,7 @@ THINKING: Final = (
         ("both halves, the cluster's and", "Kafka's, make a World: from", "what is known, for nothing"),
         "shell/gathering.py",
     ),
-    Step("Decide", ("plan(world) → Decision:", "memory, act, hold, refusal,", "notes"), "core/plan/chapters.py", CALM),
+    Step("Decide", ("plan(world) → Decision:", "memory, act, hold, refusal,", "notes"), "core/plan", CALM),
     Step("Look again", ("anything to do? All is read", "where it is true, and decided", "again"), "shell/gathering.py"),
 )
 DOING: Final = (
