@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from slackwater.core.world.observation import KafkaView, MemberRef
@@ -10,9 +11,70 @@ from slackwater.core.world.observation import KafkaView, MemberRef
 Json = dict[str, Any]
 
 
-class Clock(Protocol):
-    def now(self) -> float:
-        """Seconds since the epoch."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of object; those that no namespace holds are read with the namespace ""."""
+
+    api_version: str
+    name: str
+    plural: str
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        """Without a namespace: all namespaces. Without a name: the collection."""
+        root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
+        parts = [root, *(("namespaces", namespace) if namespace else ()), self.plural, name, subresource]
+        return "/".join(part for part in parts if part)
+
+
+class Cluster(Protocol):
+    """The Kubernetes API: plain JSON objects in and out.
+
+    Every verb raises `ClusterFailed`: `Conflict` where the object has changed under the decision, `ClusterRefused` for
+    what is not allowed, `ClusterUnreachable` without an answer.
+    """
+
+    @property
+    def before_write(self) -> Callable[[], float]:
+        """Called right before each request that changes something: returns within how many seconds it has to be
+        answered, and raises SlackwaterError where it must not go out."""
+        ...
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        """The object, or None when there is none."""
+        ...
+
+    async def list_all(
+        self, kind: Kind, namespace: str | None, label_selector: str = ""
+    ) -> tuple[tuple[Json, ...], int]:
+        """The objects, and the resource version of the list: what is older and not in it is gone."""
+        ...
+
+    async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
+        """Server-side apply. Conflict when `resource_version` is old; without `force`, when others hold fields."""
+        ...
+
+    async def apply_status(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        uid: str,
+        status: Mapping[str, Any],
+        resource_version: str = "",
+    ) -> Json:
+        """Write a whole status, on exactly this version where `resource_version` is given."""
+        ...
+
+    async def set_finalizers(self, kind: Kind, obj: Mapping[str, Any], finalizers: list[str]) -> Json | None:
+        """Replace the list on exactly this version of the object; None when it is gone."""
+        ...
+
+    async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
+        """Delete exactly this object; fine when it is gone already."""
+        ...
+
+    async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:
+        """Make an object that nobody else makes."""
         ...
 
 

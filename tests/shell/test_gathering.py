@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.store import Store

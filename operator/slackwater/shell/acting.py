@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slackwater.adapters.cluster.api import Json, KubernetesApi
 from slackwater.adapters.cluster.paths import POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.core.decision.acts import (
@@ -19,10 +18,10 @@ from slackwater.core.decision.acts import (
 )
 from slackwater.core.manifests.objects import stateful_set
 from slackwater.core.world.world import World
-from slackwater.ports import GroupAdmin
+from slackwater.ports import Cluster, GroupAdmin, Json
 
 
-async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, world: World, act: Act) -> Json | None:
+async def carry_out(api: Cluster, admin: GroupAdmin | None, world: World, act: Act) -> Json | None:
     """Do it; returns the StatefulSet as written, if it was.
 
     Raises ClusterFailed, and Conflict when the world changed; KafkaFailed for what is asked of Kafka.

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
-from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
@@ -25,7 +25,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, Unobserved
-from slackwater.shell.own_kafka import read_secrets
+from slackwater.ports import Cluster
 from slackwater.shell.settings import Settings
 from slackwater.shell.store import Key
 
@@ -68,7 +68,7 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
 class Connections:
     """Observers by KafkaConnection. `on_change(group)` is called when something about a group changed."""
 
-    def __init__(self, api: KubernetesApi, settings: Settings, on_change: Callable[[Key], None]) -> None:
+    def __init__(self, api: Cluster, settings: Settings, on_change: Callable[[Key], None]) -> None:
         self._api = api
         self._settings = settings
         self._on_change = on_change
@@ -186,7 +186,7 @@ class Connections:
             return opened
         try:
             connection = parse_kafka_connection(obj)
-            secrets = await read_secrets(self._api, connection)
+            secrets = await read_secrets(self._api, key.namespace, secret_names(connection.spec))
             if current and opened is not None and secrets == opened.secrets:
                 opened.secrets_read_at = now
                 self._broken.pop(key, None)

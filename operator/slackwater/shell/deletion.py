@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import read_workloads
 from slackwater.adapters.cluster.translation import group_of, to_workload
@@ -21,6 +20,7 @@ from slackwater.core.status.compose import degraded_status
 from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import read_memory
 from slackwater.core.world.observation import GroupObservation, MemberRef, Unobserved
+from slackwater.ports import Cluster
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import post
 from slackwater.shell.store import Key
@@ -39,7 +39,7 @@ class Deletion:
 
     def __init__(
         self,
-        api: KubernetesApi,
+        api: Cluster,
         connections: Connections,
         take_in: Callable[[Json | None], None],
         now: Callable[[], float],

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import (
     Snapshot,
@@ -20,6 +19,7 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.store import Key, Store
@@ -31,7 +31,7 @@ class Gathering:
     """Worlds by group. What never changes, or was parsed before, is kept until the group is forgotten."""
 
     def __init__(
-        self, api: KubernetesApi, store: Store, connections: Connections, advice: AdviceBook, now: Callable[[], float]
+        self, api: Cluster, store: Store, connections: Connections, advice: AdviceBook, now: Callable[[], float]
     ) -> None:
         self._api = api
         self._store = store

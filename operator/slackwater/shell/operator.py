@@ -13,11 +13,12 @@ from typing import Final
 import kopf
 import structlog
 
-from slackwater.adapters.cluster.api import Json, KubernetesApi
+from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
+from slackwater.ports import Json, Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
 from slackwater.adapters.kafka.errors import KafkaRefused
@@ -29,6 +28,7 @@ from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status, degraded_status
 from slackwater.core.world.observation import GroupObservation, KafkaView
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.companions import Companions
@@ -61,7 +61,7 @@ class Reconciler:
 
     def __init__(  # noqa: PLR0913, PLR0917 - what it works with
         self,
-        api: KubernetesApi,
+        api: Cluster,
         store: Store,
         connections: Connections,
         advice: AdviceBook,

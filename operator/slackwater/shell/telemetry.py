@@ -12,7 +12,6 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.translation import group_of
 from slackwater.adapters.telemetry.files import FileSink
 from slackwater.adapters.telemetry.pod_ends import PodEnds
@@ -29,6 +28,7 @@ from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place
@@ -168,7 +168,7 @@ class Telemetry:
 
 
 def telemetry_to(
-    place: Place | None, api: KubernetesApi, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
+    place: Place | None, api: Cluster, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
 ) -> Telemetry:
     """None: nowhere."""
     recorder = Recorder(sink_at(place, api, now)) if place is not None else None
@@ -181,7 +181,7 @@ def endpoint_in(group: ConsumerGroup) -> Endpoint | None:
     return Endpoint(metrics.port, metrics.path) if metrics is not None else None
 
 
-def sink_at(place: Place, api: KubernetesApi, now: Callable[[], float]) -> Sink:
+def sink_at(place: Place, api: Cluster, now: Callable[[], float]) -> Sink:
     """A folder of files, or a topic of a KafkaConnection."""
     match place:
         case FilePlace():

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     CONTROLLER_REVISION,
@@ -24,6 +23,7 @@ from slackwater.core.world.memory import RolloutPhase, read_memory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 
 Json = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class Snapshot:
     """When a watch first told that a container runs, by its id."""
 
 
-async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapshot | None:
+async def read_snapshot(api: Cluster, namespace: str, name: str) -> Snapshot | None:
     """Read everything anew; None when there is no such ConsumerGroup. Raises ClusterFailed."""
     group = await api.read(CONSUMER_GROUP, namespace, name)
     if group is None:
@@ -59,7 +59,7 @@ async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapsh
     return Snapshot(group, connection, workloads, pods, template)
 
 
-async def read_workloads(api: KubernetesApi, namespace: str, name: str) -> tuple[Json, ...]:
+async def read_workloads(api: Cluster, namespace: str, name: str) -> tuple[Json, ...]:
     """The StatefulSets that have the group's names. Raises ClusterFailed."""
     found = await asyncio.gather(*(api.read(STATEFUL_SET, namespace, each) for each in names_of(name)))
     return tuple(each for each in found if each is not None)
@@ -72,7 +72,7 @@ def needs_last_good_template(group: Json) -> str | None:
     return None if settled else memory.last_good_revision or None
 
 
-async def read_last_good_template(api: KubernetesApi, group: Json) -> Json | None:
+async def read_last_good_template(api: Cluster, group: Json) -> Json | None:
     revision = needs_last_good_template(group)
     if revision is None:
         return None
