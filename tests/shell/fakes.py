@@ -128,7 +128,7 @@ class FakeApi:
         if there["metadata"]["resourceVersion"] != metadata["resourceVersion"]:
             raise Conflict("it has changed")
         written = self._store(kind, {**there, "metadata": {**there["metadata"], "finalizers": finalizers}})
-        if metadata.get("deletionTimestamp") and not finalizers:
+        if there["metadata"].get("deletionTimestamp") and not finalizers:
             del self.objects[place]
         return written
 

@@ -71,9 +71,8 @@ class Operator:
         self.connections = Connections(api, settings, self.queue.add)
         self.advice = AdviceBook(self.queue.add)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
-        self.reconciler = Reconciler(
-            api, self.store, self.connections, self.advice, self.metrics, self.telemetry, time.time
-        )
+        witnesses = (self.metrics, self.telemetry)
+        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses)
         self.telemetry.publish(self.metrics)
         self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
         self.metrics.count_requests(

@@ -33,6 +33,7 @@ from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place
 from slackwater.shell.store import Key
+from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
 
@@ -44,7 +45,7 @@ END_WITHIN_S: Final = 3.0
 _log = structlog.get_logger(__name__)
 
 
-class Telemetry:
+class Telemetry(Witness):
     """Without a recorder nothing is told, and nothing costs anything.
 
     `cluster_of`: the id of the Kafka cluster that a group is in; while it is None nothing is told of the group, because
@@ -71,14 +72,13 @@ class Telemetry:
         self.scrapes: Counter[str] = Counter()
         """By result."""
 
-    def saw(self, key: Key, world: World, decided: Decision, acted: Act | None) -> None:
-        """At the end of a pass. `acted`: what was done, None when nothing was or it was refused."""
+    def saw(self, key: Key, world: World, decision: Decision, done: Act | None) -> None:
         cluster = self._cluster_of(key)
         if self._recorder is None or cluster is None:
             return
         try:
             ends = self._ends.of(key, world.group.spec.consumer_container.name)
-            sight = Sight(world, decided, acted, ends, cluster)
+            sight = Sight(world, decision, done, ends, cluster)
             self._trackers[key], events = follow(self._trackers.get(key, Tracker()), sight)
             self._recorder.record(events)
         except Exception:  # noqa: BLE001 - a bug in telling what happened must not stop what happens
