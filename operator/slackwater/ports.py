@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from slackwater.api.resources import KafkaConnection
+from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, MemberRef
 
 Json = dict[str, Any]
+Secrets = Mapping[str, Mapping[str, bytes]]
+"""By name, and then by key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +122,73 @@ class GroupAdmin(Protocol):
 
     async def delete_group(self, group_id: str) -> None:
         """Delete an empty group with its offsets; a group that is not there is fine."""
+        ...
+
+
+class KafkaCluster(Protocol):
+    """One Kafka cluster by one KafkaConnection: its groups are watched, each under a key of the caller's."""
+
+    @property
+    def broker(self) -> BrokerFacts | None:
+        """What the brokers can do and allow; None until that could be read."""
+        ...
+
+    @property
+    def cluster_id(self) -> str | None:
+        """None until a broker has said; empty when it has none."""
+        ...
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """Sent so far, by API."""
+        ...
+
+    def start(self) -> None:
+        """Begin to observe."""
+        ...
+
+    def watch(self, key: str, group_id: str, topics: Iterable[str], settings: bool = False) -> None:
+        """Observe a group, at once and then on schedule; with `settings`, its own settings too."""
+        ...
+
+    def unwatch(self, key: str) -> None:
+        """Forget the group, with its history."""
+        ...
+
+    def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:
+        """The newest view and history; None before the first look, and for groups that are not watched."""
+        ...
+
+    async def look_now(self, key: str) -> None:
+        """Wait for a look that begins after this call; for a group that is not watched (any more) for none."""
+        ...
+
+    def look_soon(self, key: str) -> None:
+        """Look at the group out of turn."""
+        ...
+
+    def set_motion(self, key: str, in_motion: bool) -> None:
+        """Look at the group often, or seldom."""
+        ...
+
+    def refresh_broker(self) -> None:
+        """Ask the brokers again soon; safe to call at every turn."""
+        ...
+
+    def admin(self, before_write: Callable[[], object]) -> GroupAdmin:
+        """`before_write` is called right before each request that changes something, and may refuse it by raising."""
+        ...
+
+    async def wait_failed(self) -> None:
+        """Wait until observing has ended; raises what ended it, returns after `close`."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class OpensKafka(Protocol):
+    def __call__(
+        self, connection: KafkaConnection, secrets: Secrets, on_change: Callable[[str], None], /
+    ) -> KafkaCluster:
+        """`on_change(key)` is called when something about a group changed. Raises InvalidSpec."""
         ...

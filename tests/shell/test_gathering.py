@@ -100,7 +100,7 @@ async def test_a_memory_is_parsed_once_for_each_version_however_often_it_is_pass
     group = stage.gathering.parse(KEY, obj)
     for _ in range(3):
         world, _ = await stage.gathering.from_store(KEY, group)
-        fresh = await stage.gathering.anew(KEY)
+        fresh = await stage.gathering.read_again(KEY)
         assert fresh is not None
         assert world.memory == fresh[0].memory
     assert parsed == ["Progressing"]
@@ -123,7 +123,7 @@ async def test_a_group_that_has_left_the_store_meanwhile_remembers_nothing() -> 
     stage = Stage(revisions=0)
     world, status = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, group_object()))
     assert (world.memory, status) == (RolloutMemory(), {})
-    assert await stage.gathering.anew(KEY) is None
+    assert await stage.gathering.read_again(KEY) is None
 
 
 def controlled(name: str, uid: str, by: str, **rest: Any) -> dict[str, Any]:
@@ -151,6 +151,6 @@ async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_
     for kind, obj in objects.items():
         stage.store.put(kind, stage.api.add(kind, obj))
     stored, _ = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, objects[CONSUMER_GROUP]))
-    read = await stage.gathering.anew(KEY)
+    read = await stage.gathering.read_again(KEY)
     assert read is not None
     assert [pod.told_running_at for pod in (*stored.pods, *read[0].pods)] == [HEARD_AT, HEARD_AT]

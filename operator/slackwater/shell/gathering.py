@@ -82,7 +82,7 @@ class Gathering:
         snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told, memory)
         return self._join(key, snapshot, group), obj.get("status") or {}
 
-    async def anew(self, key: Key) -> tuple[World, Json] | None:
+    async def read_again(self, key: Key) -> tuple[World, Json] | None:
         """Read everything from where it is true. None when the group is gone or being deleted."""
         await self._connections.look_now(key)
         snapshot = await read_snapshot(self._api, key.namespace, key.name, partial(self._remembered, key))

@@ -97,7 +97,7 @@ class Reconciler:
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
         if matters(world, decided):
-            fresh = await self._gathering.anew(key)
+            fresh = await self._gathering.read_again(key)
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
