@@ -15,7 +15,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group, member, members, observation, pod, workload, world
+from tests.core.factories import NOW, changed, group, member, members, observation, pod, workload, world
 
 COMPLETE = RolloutMemory(phase=RolloutPhase.COMPLETE)
 AT_REST = world(memory=COMPLETE)
@@ -81,7 +81,7 @@ def test_a_group_that_something_is_done_to_is_watched_closely() -> None:
         (True, AT_REST, Decision(COMPLETE, ACT)),
         (True, AT_REST, Decision(RolloutMemory(phase=RolloutPhase.PROGRESSING))),
         (True, AT_REST, Decision(replace(COMPLETE, upgrade=UPGRADE))),
-        (True, replace(AT_REST, workload=None), Decision(COMPLETE)),
+        (True, changed(AT_REST, workload=None), Decision(COMPLETE)),
     ],
     ids=[
         "nothing to do",
