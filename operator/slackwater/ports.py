@@ -2,17 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
+from slackwater.api.resources import KafkaConnection
+from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, MemberRef
 
 Json = dict[str, Any]
+Secrets = Mapping[str, Mapping[str, bytes]]
+"""By name, and then by key."""
 
 
-class Clock(Protocol):
-    def now(self) -> float:
-        """Seconds since the epoch."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of object; those that no namespace holds are read with the namespace ""."""
+
+    api_version: str
+    name: str
+    plural: str
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        """Without a namespace: all namespaces. Without a name: the collection."""
+        root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
+        parts = [root, *(("namespaces", namespace) if namespace else ()), self.plural, name, subresource]
+        return "/".join(part for part in parts if part)
+
+
+class Cluster(Protocol):
+    """The Kubernetes API: plain JSON objects in and out.
+
+    Every verb raises `ClusterFailed`: `Conflict` where the object has changed under the decision, `ClusterRefused` for
+    what is not allowed, `ClusterUnreachable` without an answer.
+    """
+
+    @property
+    def before_write(self) -> Callable[[], float]:
+        """Called right before each request that changes something: returns within how many seconds it has to be
+        answered, and raises SlackwaterError where it must not go out."""
+        ...
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        """The object, or None when there is none."""
+        ...
+
+    async def list_all(
+        self, kind: Kind, namespace: str | None, label_selector: str = ""
+    ) -> tuple[tuple[Json, ...], int]:
+        """The objects, and the resource version of the list: what is older and not in it is gone."""
+        ...
+
+    async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
+        """Server-side apply. Conflict when `resource_version` is old; without `force`, when others hold fields."""
+        ...
+
+    async def apply_status(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        uid: str,
+        status: Mapping[str, Any],
+        resource_version: str = "",
+    ) -> Json:
+        """Write a whole status, on exactly this version where `resource_version` is given."""
+        ...
+
+    async def set_finalizers(self, kind: Kind, obj: Mapping[str, Any], finalizers: list[str]) -> Json | None:
+        """Replace the list on exactly this version of the object; None when it is gone."""
+        ...
+
+    async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
+        """Delete exactly this object; fine when it is gone already."""
+        ...
+
+    async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:
+        """Make an object that nobody else makes."""
         ...
 
 
@@ -55,4 +122,73 @@ class GroupAdmin(Protocol):
 
     async def delete_group(self, group_id: str) -> None:
         """Delete an empty group with its offsets; a group that is not there is fine."""
+        ...
+
+
+class KafkaCluster(Protocol):
+    """One Kafka cluster by one KafkaConnection: its groups are watched, each under a key of the caller's."""
+
+    @property
+    def broker(self) -> BrokerFacts | None:
+        """What the brokers can do and allow; None until that could be read."""
+        ...
+
+    @property
+    def cluster_id(self) -> str | None:
+        """None until a broker has said; empty when it has none."""
+        ...
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """Sent so far, by API."""
+        ...
+
+    def start(self) -> None:
+        """Begin to observe."""
+        ...
+
+    def watch(self, key: str, group_id: str, topics: Iterable[str], settings: bool = False) -> None:
+        """Observe a group, at once and then on schedule; with `settings`, its own settings too."""
+        ...
+
+    def unwatch(self, key: str) -> None:
+        """Forget the group, with its history."""
+        ...
+
+    def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:
+        """The newest view and history; None before the first look, and for groups that are not watched."""
+        ...
+
+    async def look_now(self, key: str) -> None:
+        """Wait for a look that begins after this call; for a group that is not watched (any more) for none."""
+        ...
+
+    def look_soon(self, key: str) -> None:
+        """Look at the group out of turn."""
+        ...
+
+    def set_motion(self, key: str, in_motion: bool) -> None:
+        """Look at the group often, or seldom."""
+        ...
+
+    def refresh_broker(self) -> None:
+        """Ask the brokers again soon; safe to call at every turn."""
+        ...
+
+    def admin(self, before_write: Callable[[], object]) -> GroupAdmin:
+        """`before_write` is called right before each request that changes something, and may refuse it by raising."""
+        ...
+
+    async def wait_failed(self) -> None:
+        """Wait until observing has ended; raises what ended it, returns after `close`."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class OpensKafka(Protocol):
+    def __call__(
+        self, connection: KafkaConnection, secrets: Secrets, on_change: Callable[[str], None], /
+    ) -> KafkaCluster:
+        """`on_change(key)` is called when something about a group changed. Raises InvalidSpec."""
         ...

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from slackwater.api.telemetry.events import read_line, write_line
 from slackwater.api.telemetry.schema import FILE_NAME, as_text, telemetry_schema
-from slackwater.api.telemetry.wire import read_moment, write_moment
 from slackwater.api.telemetry.words import EventType
+from slackwater.api.timestamps import strict_moment, timestamp
 from tests.api.telemetry_examples import EXAMPLES
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
@@ -93,5 +93,5 @@ def test_what_is_no_event_is_refused(changes: dict[str, Any], problem: str) -> N
 
 
 def test_moments_have_milliseconds_and_end_in_z() -> None:
-    assert write_moment(1_769_860_800.2504) == "2026-01-31T12:00:00.250Z"
-    assert read_moment("2026-01-31T13:00:00.2504+01:00") == 1_769_860_800.25
+    assert timestamp(1_769_860_800.2504, "milliseconds") == "2026-01-31T12:00:00.250Z"
+    assert strict_moment("2026-01-31T13:00:00.2504+01:00") == 1_769_860_800.25

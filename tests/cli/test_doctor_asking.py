@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused
-from slackwater.adapters.cluster.paths import CUSTOM_RESOURCE_DEFINITION, Kind
+from slackwater.adapters.cluster.paths import CUSTOM_RESOURCE_DEFINITION
 from slackwater.cli.doctor.asking_cluster import (
     find_operators,
     operators_rights,
@@ -19,6 +19,7 @@ from slackwater.cli.doctor.asking_cluster import (
 )
 from slackwater.cli.doctor.findings import Unread
 from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, Secret
+from slackwater.ports import Kind
 from tests.cli.test_doctor_installation import deployment
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.cli.looking.looks import Look, live_looks
 from slackwater.cli.looking.watching import STATUS, line_by_line
 from slackwater.core.plan import plan
 from slackwater.core.world.observation import Unobserved
+from slackwater.ports import Kind
 from tests.api.manifests import consumer_group
 from tests.cli import builders
 

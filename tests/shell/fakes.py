@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, MemberRef, Unobserved
+from slackwater.ports import Kind
 from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group, kafka_connection
 from tests.core.factories import BROKER
@@ -127,7 +128,7 @@ class FakeApi:
         if there["metadata"]["resourceVersion"] != metadata["resourceVersion"]:
             raise Conflict("it has changed")
         written = self._store(kind, {**there, "metadata": {**there["metadata"], "finalizers": finalizers}})
-        if metadata.get("deletionTimestamp") and not finalizers:
+        if there["metadata"].get("deletionTimestamp") and not finalizers:
             del self.objects[place]
         return written
 

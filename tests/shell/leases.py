@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable, Conflict
-from slackwater.adapters.cluster.paths import Kind
+from slackwater.ports import Kind
 from slackwater.shell.store import Key
 
 Json = dict[str, Any]

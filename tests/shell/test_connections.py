@@ -7,21 +7,22 @@ import base64
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, SECRET
-from slackwater.adapters.kafka.observer import NotWatched
+from slackwater.adapters.kafka.security import client_settings
 from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.resources import KafkaConnection
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
 from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
-from slackwater.shell.settings import Settings
 from slackwater.shell.store import Key
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
@@ -35,12 +36,15 @@ async def away(*_: Any) -> None:
 
 
 @dataclass
-class FakeObserver:
+class FakeKafka:
     watched: dict[str, str] = field(default_factory=dict)
     views: dict[str, KafkaView] = field(default_factory=dict)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     ends: asyncio.Future[None] = field(default_factory=asyncio.Future)
     on_close: Callable[[], object] = lambda: None
+    requests: Counter[str] = field(default_factory=lambda: Counter(Metadata=1))
+    broker: BrokerFacts | None = None
+    cluster_id: str | None = None
 
     def start(self) -> None: ...
 
@@ -63,27 +67,31 @@ class FakeObserver:
 
     def set_motion(self, key: str, in_motion: bool) -> None: ...
 
-    async def observe_now(self, key: str) -> None:
-        raise NotWatched(key)
+    async def look_now(self, key: str) -> None: ...
+
+    def look_soon(self, key: str) -> None: ...
+
+    def refresh_broker(self) -> None: ...
+
+    def admin(self, before_write: Callable[[], object]) -> GroupAdmin:
+        raise AssertionError("nothing is changed here")
 
     def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:
         return (self.views[key], GroupHistory()) if key in self.views else None
 
 
 class Stage:
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.observers: list[FakeObserver] = []
-        self.settings: list[Any] = []
+    def __init__(self) -> None:
+        self.observers: list[FakeKafka] = []
+        self.secrets: list[Secrets] = []
         self.changed: list[Key] = []
         self.api = FakeApi()
-        monkeypatch.setattr(module, "KafkaWire", self.settings.append)
-        monkeypatch.setattr(module, "KafkaGroupReader", lambda wire: SimpleNamespace(requests=Counter(Metadata=1)))
-        monkeypatch.setattr(module, "Observer", self._observer)
-        api: Any = self.api
-        self.connections = Connections(api, Settings.model_validate({}), self.changed.append)
+        self.connections = Connections(self.api, self._open, self.changed.append)
 
-    def _observer(self, *_: Any, **__: Any) -> FakeObserver:
-        self.observers.append(FakeObserver())
+    def _open(self, connection: KafkaConnection, secrets: Secrets, on_change: Callable[[str], None]) -> KafkaCluster:
+        client_settings(connection.metadata.name, connection.spec, secrets)  # says what is missing
+        self.secrets.append(secrets)
+        self.observers.append(FakeKafka())
         return self.observers[-1]
 
     async def use(self, key: Key = KEY, now: float = 0.0, generation: int = 1, **spec: Any) -> None:
@@ -103,8 +111,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
-    return Stage(monkeypatch)
+def stage() -> Stage:
+    return Stage()
 
 
 async def test_groups_of_a_connection_share_an_observer_until_the_last_has_gone(stage: Stage) -> None:
@@ -146,7 +154,7 @@ async def test_a_missing_secret_is_said_and_looked_for_again(stage: Stage) -> No
     stage.add_secret("right")
     await stage.use(**WITH_SECRET)
     assert stage.connections.awaits_first_look(KEY)
-    assert "right" in str(stage.settings[0])
+    assert stage.secrets[0]["login"]["password"] == b"right"
 
 
 async def test_a_corrected_secret_is_taken_up_where_kafka_refused_the_old_one(stage: Stage) -> None:

@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
+from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S
 from slackwater.core.world.observation import Unobserved
-from slackwater.shell.deletion import AGAIN_S, KAFKA_AGAIN_S, Deletion
+from slackwater.shell.deletion import Deletion
+from slackwater.shell.store import Key
 from tests.core.factories import members, observation, stranger
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
@@ -28,7 +32,11 @@ class Stage:
         self.taken_in: list[Any] = []
         api: Any = self.api
         connections: Any = self.connections
-        self.deletion = Deletion(api, connections, self.taken_in.append, time.time)
+        self.acts: list[Act] = []
+        self.deletion = Deletion(api, connections, self.taken_in.append, time.time, self.saw_act)
+
+    def saw_act(self, key: Key, act: Act) -> None:
+        self.acts.append(act)
 
     async def run(self) -> float | None:
         obj = self.api.objects["ConsumerGroup", *KEY]
@@ -50,9 +58,9 @@ class Stage:
 async def test_members_stay_until_the_pods_are_gone() -> None:
     stage = Stage()
     stage.add_pods()
-    assert await stage.run() == AGAIN_S
+    assert await stage.run() == PODS_AGAIN_S
     assert stage.api.writes() == ["delete StatefulSet"]
-    assert await stage.run() == AGAIN_S  # the pod still ends
+    assert await stage.run() == PODS_AGAIN_S  # the pod still ends
     assert stage.connections.kafka.removed == []
     del stage.api.objects["Pod", KEY.namespace, "payments-0"]
     assert await stage.run() is None
@@ -143,3 +151,42 @@ async def test_other_finalizers_are_kept() -> None:
     assert stage.api.objects["ConsumerGroup", *KEY]["metadata"]["finalizers"] == ["backup.example/done"]
     assert await stage.run() is None
     assert stage.api.writes() == ["finalizers ConsumerGroup"]
+
+
+async def test_members_of_pods_that_somebody_made_by_scaling_our_stateful_set_are_taken_out_too() -> None:
+    """By the time that members are taken out, the StatefulSet that gave them their ids is gone."""
+    stage = Stage()
+    stage.add_pods()
+    stage.api.objects["StatefulSet", *KEY]["spec"]["replicas"] = 5
+    stage.connections.seen = observation(members(0, 1, 2, 3, 4))
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.writes() == ["status ConsumerGroup", "delete StatefulSet"]
+    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
+    await stage.run()
+    assert stage.connections.kafka.removed == [f"payments-{ordinal}" for ordinal in range(5)]
+
+
+async def test_what_kafka_refuses_is_said_and_the_group_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(deletionPolicy="DeleteGroup")
+
+    async def refused(*_: object) -> None:
+        raise KafkaRefused("the group has members", Reason.NOT_AUTHORIZED)
+
+    monkeypatch.setattr(stage.connections.kafka, "delete_group", refused)
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert [event["reason"] for event in stage.api.events] == ["NotAuthorized"]
+    assert not stage.is_gone
+
+
+async def test_each_act_is_counted() -> None:
+    stage = Stage(deletionPolicy="DeleteGroup")
+    await stage.run()
+    assert [kind_of(act) for act in stage.acts] == ["remove members", "delete group", "let go"]
+
+
+async def test_kafka_is_left_alone_while_pods_end() -> None:
+    stage = Stage()
+    stage.add_pods()
+    for _ in range(2):
+        await stage.run()
+    assert stage.connections.looks == 0

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET, Kind
+import pytest
+
+from slackwater.adapters.cluster import snapshot
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.core.world.memory import RolloutMemory, read_memory
+from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.store import Store
@@ -72,6 +78,54 @@ async def test_a_group_at_rest_keeps_no_template() -> None:
     assert stage.reads == 2
 
 
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The phase in each `status.rollout` that is parsed, in order."""
+    phases: list[str] = []
+
+    def counted(status: Mapping[str, Any]) -> RolloutMemory:
+        memory = read_memory(status)
+        phases.append(memory.phase)
+        return memory
+
+    monkeypatch.setattr(snapshot, "read_memory", counted)
+    return phases
+
+
+async def test_a_memory_is_parsed_once_for_each_version_however_often_it_is_passed_over(parsed: list[str]) -> None:
+    """It is most of what a pass at rest costs, and there are thousands of those."""
+    stage = Stage(revisions=1)
+    obj = group_object(7) | {"status": {"rollout": {"phase": "Progressing", "lastGoodRevision": f"{KEY.name}-1"}}}
+    stage.store.put(CONSUMER_GROUP, stage.api.add(CONSUMER_GROUP, obj))
+    group = stage.gathering.parse(KEY, obj)
+    for _ in range(3):
+        world, _ = await stage.gathering.from_store(KEY, group)
+        fresh = await stage.gathering.read_again(KEY)
+        assert fresh is not None
+        assert world.memory == fresh[0].memory
+    assert parsed == ["Progressing"]
+
+
+async def test_another_version_is_parsed_again_and_a_forgotten_group_too(parsed: list[str]) -> None:
+    stage = Stage(revisions=1)
+    await stage.template(1, phase="Progressing")
+    await stage.template(1, phase="Complete")
+    assert parsed == ["Progressing", "Complete"]
+    stage.gathering.forget(KEY)
+    obj = stage.store.get(CONSUMER_GROUP, KEY)
+    assert obj is not None
+    await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, obj))
+    assert parsed == ["Progressing", "Complete", "Complete"]
+
+
+async def test_a_group_that_has_left_the_store_meanwhile_remembers_nothing() -> None:
+    """The pass goes on, reads again, and finds it gone."""
+    stage = Stage(revisions=0)
+    world, status = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, group_object()))
+    assert (world.memory, status) == (RolloutMemory(), {})
+    assert await stage.gathering.read_again(KEY) is None
+
+
 def controlled(name: str, uid: str, by: str, **rest: Any) -> dict[str, Any]:
     metadata = {
         "namespace": KEY.namespace,
@@ -97,6 +151,6 @@ async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_
     for kind, obj in objects.items():
         stage.store.put(kind, stage.api.add(kind, obj))
     stored, _ = await stage.gathering.from_store(KEY, stage.gathering.parse(KEY, objects[CONSUMER_GROUP]))
-    read = await stage.gathering.anew(KEY)
+    read = await stage.gathering.read_again(KEY)
     assert read is not None
     assert [pod.told_running_at for pod in (*stored.pods, *read[0].pods)] == [HEARD_AT, HEARD_AT]

@@ -49,7 +49,7 @@ class Shown:
         self.metrics = Metrics()
 
     def see(self, seen: World, hold: Hold | None = None, **decided: Any) -> None:
-        self.metrics.groups.saw(KEY, seen, Decision(**{"memory": seen.memory, "hold": hold} | decided))
+        self.metrics.decided(KEY, seen, Decision(**{"memory": seen.memory, "hold": hold} | decided))
 
     def series(self, name: str) -> dict[str, float]:
         """By the value of the third label; empty where there is none."""

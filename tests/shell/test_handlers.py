@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.ports import Kind
 from slackwater.shell.handlers import API_AGAIN_S, configured, registered
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
+from slackwater.ports import Kind
 from slackwater.shell import operator as module
 from slackwater.shell.leadership import Leadership
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list, _until_one_ends

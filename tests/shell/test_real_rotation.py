@@ -9,6 +9,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from confluent_kafka.admin import AclOperation, ResourceType
 from structlog.testing import capture_logs
 
 from slackwater.adapters.cluster.paths import SECRET
+from slackwater.adapters.kafka.connected import connected
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.recommendations.reading import Reader
 from slackwater.adapters.recommendations.topic import TopicSource
@@ -27,7 +29,6 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
-from slackwater.shell.settings import Settings
 from tests.adapters.kafka.certificates import Authority
 from tests.adapters.kafka.secured_broker import WAYS, SecuredBroker, secured_broker
 from tests.adapters.kafka.strict_broker import ROOT
@@ -63,9 +64,8 @@ class Stage:
 
     def __init__(self, spec: dict[str, Any], topic: str) -> None:
         self._api = FakeApi()
-        api: Any = self._api
-        settings = Settings.model_validate({"moving_interval_s": 0.2, "rest_interval_s": 0.2})
-        self.connections = Connections(api, settings, lambda _: None)
+        opens = partial(connected, moving_interval_s=0.2, rest_interval_s=0.2)
+        self.connections = Connections(self._api, opens, lambda _: None)
         self._object = connection_object()
         self._object["spec"] = spec
         self._group = parse_consumer_group(group_object(topics=[topic], groupId=topic))

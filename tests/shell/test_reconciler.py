@@ -17,10 +17,11 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.metrics import Metrics
-from slackwater.shell.reconciler import AT_ONCE, AT_REST_AGAIN_S, Reconciler
+from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.store import Store
 from slackwater.shell.telemetry import Telemetry
 from tests.api.manifests import template
@@ -40,7 +41,8 @@ class Stage:
         connections: Any = self.connections
         self.advice = AdviceBook(lambda key: None)
         self.metrics, telemetry = Metrics(), Telemetry(None, time.time)
-        self.reconciler = Reconciler(api, self.store, connections, self.advice, self.metrics, telemetry, time.time)
+        witnesses = (self.metrics, telemetry)
+        self.reconciler = Reconciler(api, self.store, connections, self.advice, time.time, witnesses)
 
     def see(self, obj: dict[str, Any]) -> None:
         """What a watch brings."""

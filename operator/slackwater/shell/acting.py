@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slackwater.adapters.cluster.api import Json, KubernetesApi
-from slackwater.adapters.cluster.paths import POD, STATEFUL_SET
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
+from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     ReleaseMembers,
     RemoveMembers,
     WriteWorkload,
 )
 from slackwater.core.manifests.objects import stateful_set
 from slackwater.core.world.world import World
-from slackwater.ports import GroupAdmin
+from slackwater.ports import Cluster, GroupAdmin, Json
 
 
-async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, world: World, act: Act) -> Json | None:
-    """Do it; returns the StatefulSet as written, if it was.
+async def carry_out(api: Cluster, admin: GroupAdmin | None, world: World, act: Act) -> Json | None:
+    """Do it; returns the StatefulSet, or the ConsumerGroup that is let go, as written.
 
     Raises ClusterFailed, and Conflict when the world changed; KafkaFailed for what is asked of Kafka.
     """
@@ -42,6 +44,13 @@ async def carry_out(api: KubernetesApi, admin: GroupAdmin | None, world: World, 
             await _usable(admin).release_members(group.group_id, act.members)
         case AlterGroupSettings():
             await _usable(admin).alter_group_settings(group.group_id, act.values)
+        case DeleteGroup():
+            await _usable(admin).delete_group(group.group_id)
+        case LetGo():
+            metadata = group.metadata
+            place = {"namespace": group.namespace, "name": group.name, "resourceVersion": metadata.resource_version}
+            rest = [finalizer for finalizer in metadata.finalizers if finalizer != FINALIZER]
+            return await api.set_finalizers(CONSUMER_GROUP, {"metadata": place}, rest)
     return None
 
 

@@ -8,12 +8,12 @@ from typing import Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.recommendations.file import FileSource
 from slackwater.adapters.recommendations.reading import Reader
 from slackwater.adapters.recommendations.topic import TopicSource
 from slackwater.api.errors import SlackwaterError
 from slackwater.core.world.advice import Advice
+from slackwater.ports import Cluster
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place, TopicPlace
 from slackwater.shell.store import Key
@@ -46,7 +46,7 @@ class AdviceBook:
             self._advice[key] = advice
         self._wake(key)
 
-    async def follow(self, place: Place, api: KubernetesApi) -> NoReturn:
+    async def follow(self, place: Place, api: Cluster) -> NoReturn:
         """For ever; what is not there yet, or cannot be read, is told in the log and tried again."""
         match place:
             case FilePlace():
@@ -54,7 +54,7 @@ class AdviceBook:
             case TopicPlace():
                 await self._follow_topic(place, api)
 
-    async def _follow_topic(self, place: TopicPlace, api: KubernetesApi) -> NoReturn:
+    async def _follow_topic(self, place: TopicPlace, api: Cluster) -> NoReturn:
         async def settings() -> Mapping[str, str]:
             return await read_client_settings(api, place.connection)
 

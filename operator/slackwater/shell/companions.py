@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
-from slackwater.adapters.cluster.paths import APPLIED, SERVICE, Kind
+from slackwater.adapters.cluster.paths import APPLIED, SERVICE
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.objects import disruption_budget, headless_service
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster, Kind
 from slackwater.shell.store import Key, Store
 
 TRIED_AGAIN_S: Final = 600.0
@@ -21,7 +21,7 @@ TRIED_AGAIN_S: Final = 600.0
 class Companions:
     """Applies what is missing or was changed, once for each version that is found: a No of `holds` may be wrong."""
 
-    def __init__(self, api: KubernetesApi, store: Store) -> None:
+    def __init__(self, api: Cluster, store: Store) -> None:
         self._api = api
         self._store = store
         self._accepted: dict[tuple[Kind, Key], str] = {}

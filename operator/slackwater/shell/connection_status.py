@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.conditions import Verdict, merge
 from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.ports import Cluster
 
 _OF_THE_CONNECTION: Final = (Reason.KAFKA_UNREACHABLE, Reason.CONNECTION_INVALID)
 """Other failures are of one group or topic, and say nothing about the connection."""
 
 
 async def report(
-    api: KubernetesApi,
+    api: Cluster,
     connection: Mapping[str, Any],
     seen: KafkaView,
     all_seen: Callable[[], Iterable[KafkaView]],

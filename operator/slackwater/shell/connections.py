@@ -10,23 +10,17 @@ from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.kafka.broker_reader import BrokerReader
-from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
-from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
-from slackwater.adapters.kafka.security import client_settings
-from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.adapters.cluster.secrets import read_secrets
+from slackwater.adapters.kafka.security import secret_names
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.protocol import ProtocolTarget
-from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, Unobserved
-from slackwater.shell.own_kafka import read_secrets
-from slackwater.shell.settings import Settings
+from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
 from slackwater.shell.store import Key
 
 SECRETS_AGAIN_S: Final = 30.0
@@ -42,25 +36,17 @@ class _Open:
 
     generation: int
     uid: str
-    secrets: Mapping[str, Mapping[str, bytes]] = field(repr=False)
+    secrets: Secrets = field(repr=False)
     secrets_read_at: float
-    wire: KafkaWire
-    observer: Observer
-    reader: KafkaGroupReader
+    kafka: KafkaCluster
     groups: set[Key] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class _Secrets:
-    data: Mapping[str, Mapping[str, bytes]] = field(repr=False)
-    read_at: float
 
 
 def _wants_secrets_again(opened: _Open, now: float) -> bool:
     """Kafka does not let us in: somebody may have corrected the Secret, of which no watch tells."""
     refused = any(
         known is not None and isinstance(known[0], Unobserved) and known[0].reason in _REFUSALS
-        for known in (opened.observer.latest(str(group)) for group in opened.groups)
+        for known in (opened.kafka.latest(str(group)) for group in opened.groups)
     )
     return refused and now - opened.secrets_read_at >= SECRETS_AGAIN_S
 
@@ -68,9 +54,9 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
 class Connections:
     """Observers by KafkaConnection. `on_change(group)` is called when something about a group changed."""
 
-    def __init__(self, api: KubernetesApi, settings: Settings, on_change: Callable[[Key], None]) -> None:
+    def __init__(self, api: Cluster, open_kafka: OpensKafka, on_change: Callable[[Key], None]) -> None:
         self._api = api
-        self._settings = settings
+        self._open_kafka = open_kafka
         self._on_change = on_change
         self._open: dict[Key, _Open] = {}
         self._broken: dict[Key, Unobserved] = {}
@@ -89,7 +75,7 @@ class Connections:
             opened = await self._ensure(key, connection, now)
         if opened is not None:
             modern = group.spec.protocol.target is ProtocolTarget.CONSUMER
-            opened.observer.watch(str(group_key), group.group_id, group.spec.topics, settings=modern)
+            opened.kafka.watch(str(group_key), group.group_id, group.spec.topics, settings=modern)
             opened.groups.add(group_key)
         self._used_by[group_key] = key
 
@@ -99,7 +85,7 @@ class Connections:
         opened = self._open.get(key) if key is not None else None
         if key is None or opened is None:
             return
-        opened.observer.unwatch(str(group_key))
+        opened.kafka.unwatch(str(group_key))
         opened.groups.discard(group_key)
         if not opened.groups:
             await self._close(key)
@@ -110,25 +96,25 @@ class Connections:
         if key is not None and key in self._broken:
             return self._broken[key], GroupHistory()
         opened = self._open.get(key) if key is not None else None
-        known = opened.observer.latest(str(group_key)) if opened is not None else None
+        known = opened.kafka.latest(str(group_key)) if opened is not None else None
         not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", now)
         return known or (not_yet, GroupHistory())
 
     def broker(self, group_key: Key) -> BrokerFacts | None:
         """What the brokers behind a group can do and allow; None while that is not known."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
-        return None if opened is None else opened.observer.broker
+        return None if opened is None else opened.kafka.broker
 
     def cluster_id(self, group_key: Key) -> str | None:
         """Of the Kafka cluster that a group is in; None while no broker has told."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
-        return None if opened is None else opened.wire.cluster_id
+        return None if opened is None else opened.kafka.cluster_id
 
     def refresh_broker(self, group_key: Key) -> None:
         """Ask the brokers behind a group again soon, because somebody may have changed them."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
         if opened is not None:
-            opened.observer.refresh_broker()
+            opened.kafka.refresh_broker()
 
     def views(self, connection: Key, now: float) -> list[KafkaView]:
         """What is known of every group of a connection, in the same order each time."""
@@ -138,39 +124,36 @@ class Connections:
         """Whether the first observation of the group is under way; `on_change` is called when it is there."""
         key = self._used_by.get(group_key)
         opened = self._open.get(key) if key is not None and key not in self._broken else None
-        return opened is not None and opened.observer.latest(str(group_key)) is None
+        return opened is not None and opened.kafka.latest(str(group_key)) is None
 
     async def look_now(self, group_key: Key) -> None:
         """Wait for an observation that begins after this call."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
         if opened is not None:
-            try:
-                await opened.observer.observe_now(str(group_key))
-            except (NotWatched, ObserverStopped):
-                return  # forgotten, or the connection renewed meanwhile: the view is then too old for any act
+            await opened.kafka.look_now(str(group_key))
 
     def look_soon(self, group_key: Key) -> None:
         """Have it observed anew; `on_change` is called when that is done, for a group in motion."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
         if opened is not None and group_key in opened.groups:
-            opened.observer.look_soon(str(group_key))
+            opened.kafka.look_soon(str(group_key))
 
     def set_motion(self, group_key: Key, in_motion: bool) -> None:
         opened = self._open.get(self._used_by.get(group_key, group_key))
         if opened is not None and group_key in opened.groups:
-            opened.observer.set_motion(str(group_key), in_motion)
+            opened.kafka.set_motion(str(group_key), in_motion)
 
-    def admin(self, group_key: Key) -> KafkaGroupAdmin | None:
+    def admin(self, group_key: Key) -> GroupAdmin | None:
         """To change the group in Kafka, by whom may write to Kubernetes as well; None while there is no usable
         connection."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
-        return None if opened is None else KafkaGroupAdmin(opened.wire, before_write=self._api.before_write)
+        return None if opened is None else opened.kafka.admin(self._api.before_write)
 
     def requests(self) -> dict[str, int]:
         """Kafka requests sent so far, by API; those of connections that are closed count on."""
         total = self._requests_of_closed.copy()
         for opened in self._open.values():
-            total.update(opened.reader.requests)
+            total.update(opened.kafka.requests)
         return total
 
     async def close(self) -> None:
@@ -186,63 +169,51 @@ class Connections:
             return opened
         try:
             connection = parse_kafka_connection(obj)
-            secrets = await read_secrets(self._api, connection)
+            secrets = await read_secrets(self._api, key.namespace, secret_names(connection.spec))
             if current and opened is not None and secrets == opened.secrets:
                 opened.secrets_read_at = now
                 self._broken.pop(key, None)
                 return opened
-            kafka_settings = client_settings(key.name, connection.spec, secrets).kafka_python
+            kafka = self._open_kafka(connection, secrets, self._changed)
         except SlackwaterError as error:
             self._broken[key] = Unobserved(Reason.CONNECTION_INVALID, str(error), now)
             return opened  # what still works goes on working, but is not believed: `view` says what is wrong
         self._broken.pop(key, None)
-        return await self._renew(key, connection, _Secrets(secrets, now), kafka_settings)
+        return await self._renew(key, _Open(generation, uid, secrets, now, kafka))
 
-    async def _renew(
-        self, key: Key, connection: KafkaConnection, secrets: _Secrets, kafka_settings: Mapping[str, Any]
-    ) -> _Open:
+    async def _renew(self, key: Key, opened: _Open) -> _Open:
         before = self._open.get(key)
         groups = set(before.groups) if before is not None else set()
         if before is not None:
             await self._close(key)
-        wire = KafkaWire(kafka_settings)
-        reader = KafkaGroupReader(wire)
-        timing = connection.spec.observe
-        observer = Observer(
-            reader,
-            lambda text: self._on_change(Key(*text.split("/"))),
-            brokers=BrokerReader(wire),
-            moving_interval_s=self._settings.moving_interval_s or timing.moving_interval_ms / 1000,
-            rest_interval_s=self._settings.rest_interval_s or timing.rest_interval_ms / 1000,
-        )
-        observer.start()
-        watcher = asyncio.create_task(self._watch(key, observer), name=f"watch-observer-{key}")
+        opened.kafka.start()
+        watcher = asyncio.create_task(self._watch(key, opened.kafka), name=f"watch-observer-{key}")
         self._watchers.add(watcher)
         watcher.add_done_callback(self._watchers.discard)
-        metadata = connection.metadata
-        self._open[key] = opened = _Open(
-            metadata.generation, metadata.uid, secrets.data, secrets.read_at, wire, observer, reader
-        )
+        self._open[key] = opened
         for group in groups:
             self._on_change(group)  # each comes back to be watched here
         return opened
 
-    async def _watch(self, key: Key, observer: Observer) -> None:
+    def _changed(self, group: str) -> None:
+        self._on_change(Key(*group.split("/")))
+
+    async def _watch(self, key: Key, kafka: KafkaCluster) -> None:
         """An observer that ended by itself is a bug, which one connection brings to light: it must not stop all others.
 
         What was known grows old, so that nobody acts on it, and after a while the connection is opened anew.
         """
         try:
-            await observer.wait_failed()
+            await kafka.wait_failed()
         except Exception:  # noqa: BLE001 - see above
             _log.exception("observer_ended", connection=str(key), again_s=OBSERVED_AGAIN_S)
             await asyncio.sleep(OBSERVED_AGAIN_S)
-            await self._reopen(key, observer)
+            await self._reopen(key, kafka)
 
-    async def _reopen(self, key: Key, ended: Observer) -> None:
+    async def _reopen(self, key: Key, ended: KafkaCluster) -> None:
         async with self._lock:
             opened = self._open.get(key)
-            if opened is None or opened.observer is not ended:
+            if opened is None or opened.kafka is not ended:
                 return
             await self._close(key)
         for group in opened.groups:
@@ -250,5 +221,5 @@ class Connections:
 
     async def _close(self, key: Key) -> None:
         opened = self._open.pop(key)
-        self._requests_of_closed.update(opened.reader.requests)
-        await opened.observer.close()
+        self._requests_of_closed.update(opened.kafka.requests)
+        await opened.kafka.close()

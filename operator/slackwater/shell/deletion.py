@@ -1,153 +1,131 @@
-"""A ConsumerGroup that is being deleted: its pods first, then its members in Kafka, then the object itself (F10)."""
+"""Carries out what core decides about a ConsumerGroup that is being deleted: gathers, does, and says why it waits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
-from slackwater.adapters.cluster.snapshot import read_workloads
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
+from slackwater.adapters.cluster.snapshot import Snapshot, read_workloads, to_world
 from slackwater.adapters.cluster.translation import group_of, to_workload
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
-from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.decision.notes import Note
+from slackwater.core.decision.acts import Act, LetGo, kind_of
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.deletion import Remains, cannot_leave, is_kafkas_turn, plan_deletion
 from slackwater.core.status.compose import degraded_status
-from slackwater.core.world.identity import ordinal_of
-from slackwater.core.world.memory import read_memory
-from slackwater.core.world.observation import GroupObservation, MemberRef, Unobserved
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutMemory, write_memory
+from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.core.world.world import World
+from slackwater.ports import Cluster
+from slackwater.shell.acting import carry_out
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import post
 from slackwater.shell.store import Key
 
 Json = Mapping[str, Any]
-AGAIN_S: Final = 1.0
-KAFKA_AGAIN_S: Final = 10.0
-_ORPHAN: Final = "orphan"
-"""The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Deletion:
-    """Takes one step towards the end at a time; each is safe to repeat."""
+    """Goes on from where the last call ended; each step is safe to repeat."""
 
     def __init__(
         self,
-        api: KubernetesApi,
+        api: Cluster,
         connections: Connections,
         take_in: Callable[[Json | None], None],
         now: Callable[[], float],
+        acted: Callable[[Key, Act], None],
     ) -> None:
         self._api = api
         self._connections = connections
         self._take_in = take_in
         self._now = now
+        self._acted = acted
 
     async def go_on(self, group: ConsumerGroup, obj: Json) -> float | None:
         """Returns in how many seconds to go on; None when there is nothing left to do. Raises ClusterFailed."""
         if FINALIZER not in group.metadata.finalizers:
             return None
-        workloads = await read_workloads(self._api, group.namespace, group.name)
-        if _is_let_go(group, workloads):
-            await self._end(group, obj)
-            return None
-        if not await self._pods_are_gone(group, workloads):
-            return AGAIN_S
-        connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
-        if connection is None:
-            message = "the KafkaConnection is gone: members stay in the group until their sessions end, offsets stay"
-            await post(self._api, group, Note(Reason.CONNECTION_MISSING, message, warning=True), self._now())
-        else:
+        world, remains = await self._gather(group, obj)
+        while True:
+            decided = plan_deletion(world, remains)
+            if decided.act is None:
+                return await self._wait(world, obj, decided)
             try:
-                await self._leave_kafka(group, connection)
+                await self._do(world, obj, decided, decided.act)
             except KafkaFailed as error:
-                await self._say_why_it_waits(group, obj, error)
-                return KAFKA_AGAIN_S
-        await self._end(group, obj)
-        return None
+                return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
+            if isinstance(decided.act, LetGo):
+                return None
+            remains = remains.after(decided.act)
 
-    async def _end(self, group: ConsumerGroup, obj: Json) -> None:
-        """Let the object go."""
-        rest = [finalizer for finalizer in group.metadata.finalizers if finalizer != FINALIZER]
-        written = await self._api.set_finalizers(CONSUMER_GROUP, obj, rest)
-        if rest:  # without any the object is gone, and must not come back after the watch has said so
-            self._take_in(written)
+    async def _gather(self, group: ConsumerGroup, obj: Json) -> tuple[World, Remains]:
+        """From where it is true; Kafka is asked once all else is done."""
+        namespace, name = group.namespace, group.name
+        workloads, (pods, _), connection = await asyncio.gather(
+            read_workloads(self._api, namespace, name),
+            self._api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
+            self._api.read(KAFKA_CONNECTION, namespace, group.spec.connection_ref.name),
+        )
+        not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", self._now())
+        world = to_world(Snapshot(obj, connection, workloads, pods), not_yet, GroupHistory(), self._now(), group)
+        labelled = frozenset(each["metadata"]["name"] for each in workloads if group_of(each) == name)
+        remains = Remains(tuple(map(to_workload, workloads)), labelled, bool(pods))
+        if connection is None or not is_kafkas_turn(world, remains):
+            return world, remains
+        return replace(world, kafka=await self._look(group, connection)), remains
 
-    async def _pods_are_gone(self, group: ConsumerGroup, workloads: Sequence[Json]) -> bool:
-        ours = [each for each in map(to_workload, workloads) if each.owner_uid == group.metadata.uid]
-        for workload in ours:
-            await self._api.delete(STATEFUL_SET, group.namespace, workload.name, workload.uid)
-        if ours:
-            return False
-        pods, _ = await self._api.list_all(POD, group.namespace, f"{GROUP_LABEL}={group.name}")
-        return not pods
-
-    async def _leave_kafka(self, group: ConsumerGroup, connection: Json) -> None:
-        """Take out the members that are ours, and no other. Raises KafkaFailed."""
+    async def _look(self, group: ConsumerGroup, connection: Json) -> KafkaView:
         key = Key(group.namespace, group.name)
         await self._connections.use(key, _without_topics(group), connection, self._now())
         await self._connections.look_now(key)
-        view, _ = self._connections.view(key, self._now())
-        admin = self._connections.admin(key)
-        if isinstance(view, Unobserved) or admin is None:
-            raise _unusable(view)
-        memory = read_memory(group.status)
-        given = max(memory.ids_given, memory.replicas_of(group.spec.replicas))
-        ours = [
-            MemberRef(member.instance_id, member.member_id)
-            for member in view.members
-            if member.instance_id is not None
-            and (ordinal := ordinal_of(member.instance_id, group.name)) is not None
-            and ordinal < given
-            and memory.removed.get(member.instance_id, member.member_id) == member.member_id
-        ]
-        removed = await admin.remove_members(group.group_id, ours)
-        if group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP:
-            await admin.delete_group(group.group_id)
-        _log.info("members_removed", group=str(key), removed=sorted(removed))
+        return self._connections.view(key, self._now())[0]
 
-    async def _say_why_it_waits(self, group: ConsumerGroup, obj: Json, error: KafkaFailed) -> None:
-        """Once for each reason: what repeats itself is in the condition, not in one Event after the other."""
-        message = f"the group's members cannot be taken out: {error}. To give up, remove the finalizer {FINALIZER}"
-        status = degraded_status(obj, "Deleting", error.reason, message, self._now())
-        if status == obj.get("status"):
-            return
-        metadata = group.metadata
-        self._take_in(
-            await self._api.apply_status(CONSUMER_GROUP, metadata.namespace, metadata.name, metadata.uid, status)
-        )
-        await post(self._api, group, Note(error.reason, message, warning=True), self._now())
+    async def _do(self, world: World, obj: Json, decided: Decision, act: Act) -> None:
+        """The memory is written first. Raises ClusterFailed and KafkaFailed."""
+        if decided.memory != world.memory:
+            await self._write_status(world.group, _with_memory(obj, decided.memory))
+        key = Key(world.group.namespace, world.group.name)
+        written = await carry_out(self._api, self._connections.admin(key), world, act)
+        self._acted(key, act)
+        _log.info("acted", group=str(key), act=kind_of(act), why=getattr(act, "why", ""))
+        if isinstance(act, LetGo) and written is not None and written["metadata"].get("finalizers"):
+            self._take_in(written)  # without any it is gone, and must not come back after the watch has said so
+        for note in decided.notes:
+            await post(self._api, world.group, note, self._now())
 
+    async def _wait(self, world: World, obj: Json, decided: Decision) -> float | None:
+        """What somebody has to do something about is said once for each reason: in a condition, and in one Event."""
+        hold = decided.hold
+        if hold is None:
+            return None
+        if decided.notes:
+            status = degraded_status(obj, "Deleting", hold.reason, hold.message, self._now())
+            if status != obj.get("status"):
+                await self._write_status(world.group, status)
+                for note in decided.notes:
+                    await post(self._api, world.group, note, self._now())
+        return hold.recheck_s
 
-def _is_let_go(group: ConsumerGroup, workloads: Sequence[Json]) -> bool:
-    """The pods are not ours any more, or never were: they stay, and so do their members.
-
-    Deleted with `--cascade=orphan`, that is, whether the garbage collector has taken our name off the StatefulSet yet
-    or not; or beside a StatefulSet that was never adopted, whose members may be called just as ours would be.
-    """
-    if _ORPHAN in group.metadata.finalizers:
-        return True
-    never_ours = not read_memory(group.status).target_hash
-    theirs = [
-        each
-        for each in workloads
-        if group_of(each) == group.name or (never_ours and each["metadata"]["name"] == group.name)
-    ]
-    return bool(theirs) and all(to_workload(each).owner_uid != group.metadata.uid for each in workloads)
+    async def _write_status(self, group: ConsumerGroup, status: Json) -> None:
+        at = group.metadata
+        self._take_in(await self._api.apply_status(CONSUMER_GROUP, at.namespace, at.name, at.uid, status))
 
 
-def _unusable(view: GroupObservation | Unobserved) -> KafkaFailed:
-    if isinstance(view, Unobserved):
-        return KafkaFailed(view.message, Reason(view.reason))
-    return KafkaFailed("there is no usable connection", Reason.CONNECTION_INVALID)
+def _with_memory(obj: Json, memory: RolloutMemory) -> Json:
+    return {**(obj.get("status") or {}), "rollout": write_memory(memory)}
 
 
 def _without_topics(group: ConsumerGroup) -> ConsumerGroup:
-    """Who is in the group can be told without them, and they may have been deleted before."""
+    """Who is in the group can be seen without them, and they may have been deleted before."""
     return group.model_copy(update={"spec": group.spec.model_copy(update={"topics": ()})})

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed
 from slackwater.adapters.cluster.paths import EVENT
 from slackwater.api.conditions import ConditionType
@@ -16,6 +15,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
+from slackwater.ports import Cluster
 
 LONGEST_MESSAGE: Final = 1024
 """Kubernetes refuses longer ones."""
@@ -40,7 +40,7 @@ def _shown(before: Mapping[str, Any], kind: ConditionType) -> tuple[str, str] | 
     return next(((c["status"], c["reason"]) for c in conditions if c["type"] == kind.value), None)
 
 
-async def post(api: KubernetesApi, group: ConsumerGroup, note: Note, now: float) -> None:
+async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> None:
     """Events are for people to read: one that cannot be written is logged and given up, never waited for."""
     body = {
         "apiVersion": "v1",

@@ -35,8 +35,8 @@ class GroupMetrics(Collector):
     def __init__(self) -> None:
         self._groups: dict[Key, GroupRecord] = {}
 
-    def saw(self, key: Key, world: World, decided: Decision) -> None:
-        """Once the decision is remembered, before it is carried out: else what cannot be carried out would not show."""
+    def decided(self, key: Key, world: World, decided: Decision) -> None:
+        """Once the decision is remembered, before it is carried out."""
         try:
             self._take_in(key, world, decided)
         except Exception:  # noqa: BLE001 - a bug in telling what happens must not stop what happens

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import kopf
 
-from slackwater.adapters.cluster.paths import POD, Kind
+from slackwater.adapters.cluster.paths import POD
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.ports import Kind
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 

@@ -23,10 +23,11 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Conflict
 from slackwater.adapters.cluster.paths import LEASE
 from slackwater.api.errors import SlackwaterError
+from slackwater.api.timestamps import format_timestamp
+from slackwater.ports import Cluster
 from slackwater.shell.store import Key
 
 Json = Mapping[str, Any]
@@ -61,7 +62,7 @@ class Leadership:
 
     def __init__(
         self,
-        api: KubernetesApi,
+        api: Cluster,
         lease: Key,
         lease_s: int,
         identity: str,
@@ -174,7 +175,7 @@ class Leadership:
 
     async def _write(self, lease: Json, holder: str) -> None:
         """On exactly this version of it. Raises ClusterFailed, Conflict when somebody was quicker."""
-        before, now = _spec(lease), datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        before, now = _spec(lease), format_timestamp(datetime.now(UTC), "microseconds")
         taken = holder not in ("", _holder(lease))
         spec = {
             "holderIdentity": holder,

@@ -10,14 +10,18 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 from slackwater.core.decision.acts import Act, kind_of
+from slackwater.core.decision.decision import Decision
+from slackwater.core.world.world import World
 from slackwater.shell.group_metrics import GroupMetrics
+from slackwater.shell.store import Key
+from slackwater.shell.witnesses import Witness
 
 
 class _Requests(Protocol):
     def __call__(self) -> Iterable[tuple[tuple[str, ...], int]]: ...
 
 
-class Metrics:
+class Metrics(Witness):
     """One registry. Cardinality: a few dozen series for each ConsumerGroup, none for each partition or pod."""
 
     def __init__(self) -> None:
@@ -49,8 +53,14 @@ class Metrics:
         groups = Gauge("slackwater_groups", "ConsumerGroups that this operator takes care of.", registry=self.registry)
         groups.set_function(read)
 
-    def acted(self, act: Act) -> None:
+    def decided(self, key: Key, world: World, decision: Decision) -> None:
+        self.groups.decided(key, world, decision)
+
+    def acted(self, key: Key, act: Act) -> None:
         self._acts.labels(kind_of(act)).inc()
+
+    def forget(self, key: Key) -> None:
+        self.groups.forget(key)
 
     def passed(self, result: str, took_s: float) -> None:
         """`result`: ok or failed."""

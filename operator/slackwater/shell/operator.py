@@ -8,16 +8,19 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from typing import Final
 
 import kopf
 import structlog
 
-from slackwater.adapters.cluster.api import Json, KubernetesApi
+from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.adapters.kafka.connected import connected
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
+from slackwater.ports import Json, Kind, OpensKafka
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
@@ -67,12 +70,11 @@ class Operator:
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        self.connections = Connections(api, settings, self.queue.add)
+        self.connections = Connections(api, _opens_kafka(settings), self.queue.add)
         self.advice = AdviceBook(self.queue.add)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
-        self.reconciler = Reconciler(
-            api, self.store, self.connections, self.advice, self.metrics, self.telemetry, time.time
-        )
+        witnesses = (self.metrics, self.telemetry)
+        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses)
         self.telemetry.publish(self.metrics)
         self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
         self.metrics.count_requests(
@@ -183,6 +185,11 @@ async def _run(settings: Settings) -> None:
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
         watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
         await _until_one_ends(watching, parts)
+
+
+def _opens_kafka(settings: Settings) -> OpensKafka:
+    """The operator's own intervals go before those of a KafkaConnection."""
+    return partial(connected, moving_interval_s=settings.moving_interval_s, rest_interval_s=settings.rest_interval_s)
 
 
 async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership | None:

@@ -7,13 +7,11 @@ The status, with all that must survive a crash, is written before the act.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
 from slackwater.adapters.kafka.errors import KafkaRefused
@@ -23,12 +21,13 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
-from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.members.presence import serves
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.pace import AT_ONCE, Pace, in_motion, matters, pace_after, still_refused
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status, degraded_status
-from slackwater.core.world.observation import GroupObservation, KafkaView
+from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.companions import Companions
@@ -37,21 +36,11 @@ from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import changed_refusals, post
 from slackwater.shell.gathering import Gathering
-from slackwater.shell.metrics import Metrics
+from slackwater.shell.refusals import Refusals
 from slackwater.shell.store import Key, Store, key_of
-from slackwater.shell.telemetry import Telemetry
+from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
-AT_ONCE: Final = 0.0
-AT_REST_AGAIN_S: Final = 60.0
-"""Time alone changes some things at rest (a session that ends, a lag worth telling), and nobody tells of a Secret. A
-pass that finds nothing new costs no request."""
-
-REFUSAL_STANDS_S: Final = 60.0
-"""What Kafka refuses is tried ever more seldom, and stays refused between two tries."""
-
-_BROKER_MAY_CHANGE: Final = (Reason.BROKER_CANNOT, Reason.BROKER_UNKNOWN, Reason.MIGRATION_POLICY_FORBIDS)
-"""Refusals that somebody may lift at the brokers, of which no watch tells."""
 
 _log = structlog.get_logger(__name__)
 
@@ -59,28 +48,24 @@ _log = structlog.get_logger(__name__)
 class Reconciler:
     """Passes over groups; `reconcile` is called for one key by one worker at a time."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it works with
+    def __init__(
         self,
-        api: KubernetesApi,
+        api: Cluster,
         store: Store,
         connections: Connections,
         advice: AdviceBook,
-        metrics: Metrics,
-        telemetry: Telemetry,
         now: Callable[[], float],
+        witnesses: Sequence[Witness] = (),
     ) -> None:
         self._api = api
         self._store = store
         self._connections = connections
-        self._metrics = metrics
-        self._telemetry = telemetry
         self._now = now
         self._gathering = Gathering(api, store, connections, advice, now)
-        self._deletion = Deletion(api, connections, self._gathering.take_in, now)
+        self._deletion = Deletion(api, connections, self._gathering.take_in, now, self._acted)
         self._companions = Companions(api, store)
-        self._refused: dict[Key, Hold] = {}
-        """What the API server or Kafka refused at the last try, for people to see where they look."""
-        self._refused_until: dict[Key, float] = {}
+        self._refusals = Refusals()
+        self._witnesses = witnesses
 
     async def reconcile(self, key: Key) -> float | None:
         """One pass. Returns in how many seconds to look again at the latest; None: when something changes."""
@@ -102,9 +87,7 @@ class Reconciler:
         try:
             return await self._pass(key, group)
         except (ClusterRefused, KafkaRefused) as error:
-            reason = error.reason if isinstance(error, KafkaRefused) else Reason.CLUSTER_REFUSED
-            self._refused[key] = Hold(reason, str(error))
-            self._refused_until[key] = self._now() + (0.0 if isinstance(error, ClusterRefused) else REFUSAL_STANDS_S)
+            self._refusals.add(key, error, self._now())
             raise
 
     async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
@@ -113,30 +96,33 @@ class Reconciler:
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
-        if _matters(world, decided):
-            fresh = await self._gathering.anew(key)
+        if matters(world, decided):
+            fresh = await self._gathering.read_again(key)
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
             decided = plan(world)
-        if key in self._refused:
-            decided = replace(decided, hold=self._refused[key])
-        self._connections.set_motion(key, key not in self._refused and _in_motion(world, decided))
+        refused = self._refusals.get(key)
+        decided = still_refused(decided, refused)
+        self._connections.set_motion(key, refused is None and in_motion(world, decided))
         await self._remember(world, decided, status)
-        self._metrics.groups.saw(key, world, decided)
+        for witness in self._witnesses:
+            witness.decided(key, world, decided)
         await self._companions.put_right(key, world)
         done = await self._act(key, world, decided)
-        self._telemetry.saw(key, world, decided, done)
-        tried_again = decided.act is not None or self._now() >= self._refused_until.get(key, 0.0)
-        no_longer_refused = tried_again and self._refused.pop(key, None) is not None
-        if no_longer_refused or decided.act is not None or decided.memory != world.memory:
+        for witness in self._witnesses:
+            witness.saw(key, world, decided, done)
+        if self._refusals.came_through(key, self._now(), tried=decided.act is not None):
             return AT_ONCE
-        if decided.refusal is not None and decided.refusal.reason in _BROKER_MAY_CHANGE:
+        return self._keep(key, pace_after(world, decided))
+
+    def _keep(self, key: Key, pace: Pace) -> float:
+        """Returns in how many seconds to look again."""
+        if pace.ask_brokers:
             self._connections.refresh_broker(key)
-        if decided.hold is not None and _is_too_old(world, decided.hold):
+        if pace.look_soon:
             self._connections.look_soon(key)
-        waits = [hold.recheck_s for hold in (decided.hold, decided.refusal) if hold is not None]
-        return min(waits, default=AT_REST_AGAIN_S)
+        return pace.again_s
 
     async def _use_connection(self, key: Key, group: ConsumerGroup) -> None:
         connection = self._gathering.connection(group)
@@ -189,7 +175,7 @@ class Reconciler:
             except Conflict as error:
                 _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
                 return None  # decided about a world that is gone: the next pass decides about the new one
-            self._metrics.acted(decided.act)
+            self._acted(key, decided.act)
             ordinal = getattr(decided.act, "ordinal", None)
             _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=ordinal)
             if written is not None:
@@ -197,6 +183,10 @@ class Reconciler:
         for note in decided.notes:
             await self._say(world.group, note)
         return decided.act
+
+    def _acted(self, key: Key, act: Act) -> None:
+        for witness in self._witnesses:
+            witness.acted(key, act)
 
     async def _say(self, group: ConsumerGroup, note: Note) -> None:
         _log.info("event", group=f"{group.namespace}/{group.name}", reason=str(note.reason), message=note.message)
@@ -219,35 +209,6 @@ class Reconciler:
         await self._connections.forget(key)
         self._companions.forget(key)
         self._gathering.forget(key)
-        self._refused.pop(key, None)
-        self._refused_until.pop(key, None)
-        self._metrics.groups.forget(key)
-        self._telemetry.forget(key)
-
-
-def _matters(world: World, decided: Decision) -> bool:
-    """Not to be decided from what a watch said a while ago; and it tells of StatefulSets with our label only."""
-    was, now = world.memory, decided.memory
-    if not world.sets:
-        return True
-    return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
-
-
-def _is_too_old(world: World, hold: Hold) -> bool:
-    kafka = world.kafka
-    return (
-        hold.look_s is not None and isinstance(kafka, GroupObservation) and world.now - kafka.observed_at >= hold.look_s
-    )
-
-
-def _in_motion(world: World, decided: Decision) -> bool:
-    """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
-    if decided.act is not None or decided.memory.phase.under_way:
-        return True
-    if not isinstance(world.kafka, GroupObservation):
-        return True
-    if world.replicas == 0 and not world.kafka.members:
-        return bool(world.pods)  # stopped on purpose: an empty group is never calm, and would be watched for ever
-    if not world.kafka.calm:
-        return True
-    return sum(serves(world, pod) for pod in world.wanted_pods) != world.replicas
+        self._refusals.forget(key)
+        for witness in self._witnesses:
+            witness.forget(key)

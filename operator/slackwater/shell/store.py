@@ -14,9 +14,9 @@ from slackwater.adapters.cluster.paths import (
     POD_DISRUPTION_BUDGET,
     SERVICE,
     STATEFUL_SET,
-    Kind,
 )
 from slackwater.adapters.cluster.translation import group_of, running_containers
+from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
 

@@ -12,7 +12,6 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.translation import group_of
 from slackwater.adapters.telemetry.files import FileSink
 from slackwater.adapters.telemetry.pod_ends import PodEnds
@@ -29,10 +28,12 @@ from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_kafka import read_client_settings
 from slackwater.shell.places import FilePlace, Place
 from slackwater.shell.store import Key
+from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
 
@@ -44,7 +45,7 @@ END_WITHIN_S: Final = 3.0
 _log = structlog.get_logger(__name__)
 
 
-class Telemetry:
+class Telemetry(Witness):
     """Without a recorder nothing is told, and nothing costs anything.
 
     `cluster_of`: the id of the Kafka cluster that a group is in; while it is None nothing is told of the group, because
@@ -71,14 +72,13 @@ class Telemetry:
         self.scrapes: Counter[str] = Counter()
         """By result."""
 
-    def saw(self, key: Key, world: World, decided: Decision, acted: Act | None) -> None:
-        """At the end of a pass. `acted`: what was done, None when nothing was or it was refused."""
+    def saw(self, key: Key, world: World, decision: Decision, done: Act | None) -> None:
         cluster = self._cluster_of(key)
         if self._recorder is None or cluster is None:
             return
         try:
             ends = self._ends.of(key, world.group.spec.consumer_container.name)
-            sight = Sight(world, decided, acted, ends, cluster)
+            sight = Sight(world, decision, done, ends, cluster)
             self._trackers[key], events = follow(self._trackers.get(key, Tracker()), sight)
             self._recorder.record(events)
         except Exception:  # noqa: BLE001 - a bug in telling what happened must not stop what happens
@@ -168,7 +168,7 @@ class Telemetry:
 
 
 def telemetry_to(
-    place: Place | None, api: KubernetesApi, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
+    place: Place | None, api: Cluster, now: Callable[[], float], cluster_of: Callable[[Key], str | None]
 ) -> Telemetry:
     """None: nowhere."""
     recorder = Recorder(sink_at(place, api, now)) if place is not None else None
@@ -181,7 +181,7 @@ def endpoint_in(group: ConsumerGroup) -> Endpoint | None:
     return Endpoint(metrics.port, metrics.path) if metrics is not None else None
 
 
-def sink_at(place: Place, api: KubernetesApi, now: Callable[[], float]) -> Sink:
+def sink_at(place: Place, api: Cluster, now: Callable[[], float]) -> Sink:
     """A folder of files, or a topic of a KafkaConnection."""
     match place:
         case FilePlace():

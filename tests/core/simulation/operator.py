@@ -9,8 +9,10 @@ from random import Random
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     Purpose,
     ReleaseMembers,
     RemoveMembers,
@@ -147,6 +149,8 @@ def _in_words(act: Act) -> str:
         return f"delete StatefulSet {act.name}: {act.why}"
     if isinstance(act, AlterGroupSettings):
         return f"set for the group: {dict(act.values)}"
+    if isinstance(act, DeleteGroup | LetGo):
+        raise AssertionError("no simulated group is deleted")  # noqa: TRY004 - the type is right
     where = "OnDelete" if act.strategy == "OnDelete" else f"partition {act.partition}"
     if act.purpose in BESIDE:
         return f"write {act.name}: {act.purpose} (ordinals {act.start} to {act.start + act.replicas - 1})"

@@ -14,8 +14,10 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     ReleaseMembers,
     RemoveMembers,
     WriteWorkload,
@@ -197,8 +199,8 @@ class Outside:
                 self.broker.release(act.members)
             case WriteWorkload():
                 self.sets[act.name].write(act, self.now)
-            case AlterGroupSettings():
-                raise AssertionError("no simulated group has settings of its own")
+            case AlterGroupSettings() | DeleteGroup() | LetGo():
+                raise AssertionError("no simulated group has settings of its own, and none is deleted")
 
     # The passing of time.
     def tick(self, passed_s: float, random: Random | None = None) -> None:

@@ -27,8 +27,9 @@ from slackwater.adapters.cluster.errors import (
     KindMissing,
     NotLetIn,
 )
-from slackwater.adapters.cluster.paths import APPLIED, Kind
+from slackwater.adapters.cluster.paths import APPLIED
 from slackwater.api.annotations import FIELD_MANAGER
+from slackwater.ports import Kind
 
 Json = dict[str, Any]
 

@@ -1,27 +1,11 @@
-"""Where objects stand in the Kubernetes API."""
+"""The kinds of objects that are read and written: where each stands in the Kubernetes API."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from slackwater.api.annotations import API_VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of object; those that no namespace holds are read with the namespace ""."""
-
-    api_version: str
-    name: str
-    plural: str
-
-    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
-        """Without a namespace: all namespaces. Without a name: the collection."""
-        root = "/api/v1" if self.api_version == "v1" else f"/apis/{self.api_version}"
-        parts = [root, *(("namespaces", namespace) if namespace else ()), self.plural, name, subresource]
-        return "/".join(part for part in parts if part)
-
+from slackwater.ports import Kind
 
 CONSUMER_GROUP: Final = Kind(API_VERSION, "ConsumerGroup", "consumergroups")
 KAFKA_CONNECTION: Final = Kind(API_VERSION, "KafkaConnection", "kafkaconnections")

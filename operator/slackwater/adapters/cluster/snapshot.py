@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     CONTROLLER_REVISION,
@@ -20,10 +19,11 @@ from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.memory import RolloutMemory, read_memory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
+from slackwater.ports import Cluster
 
 Json = Mapping[str, Any]
 
@@ -42,41 +42,52 @@ class Snapshot:
     """By name, the generation of the StatefulSet that our own last write made, where that is known."""
     told_running: Mapping[str, float] = field(default_factory=dict)
     """When a watch first told that a container runs, by its id."""
+    memory: RolloutMemory | None = None
+    """What the group's status remembers, where it was parsed before."""
 
 
-async def read_snapshot(api: KubernetesApi, namespace: str, name: str) -> Snapshot | None:
-    """Read everything anew; None when there is no such ConsumerGroup. Raises ClusterFailed."""
+def memory_in(group: Json) -> RolloutMemory:
+    """What the object's status remembers. Raises InvalidSpec."""
+    return read_memory(group.get("status") or {})
+
+
+async def read_snapshot(
+    api: Cluster, namespace: str, name: str, remembered: Callable[[Json], RolloutMemory] = memory_in
+) -> Snapshot | None:
+    """Read everything again; None when there is no such ConsumerGroup. Raises ClusterFailed.
+
+    `remembered` parses the memory in the ConsumerGroup's status, or knows it already.
+    """
     group = await api.read(CONSUMER_GROUP, namespace, name)
     if group is None:
         return None
+    memory = remembered(group)
     reference = group["spec"]["connectionRef"]["name"]
     connection, workloads, (pods, _), template = await asyncio.gather(
         api.read(KAFKA_CONNECTION, namespace, reference),
         read_workloads(api, namespace, name),
         api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
-        read_last_good_template(api, group),
+        read_last_good_template(api, namespace, memory),
     )
-    return Snapshot(group, connection, workloads, pods, template)
+    return Snapshot(group, connection, workloads, pods, template, memory=memory)
 
 
-async def read_workloads(api: KubernetesApi, namespace: str, name: str) -> tuple[Json, ...]:
+async def read_workloads(api: Cluster, namespace: str, name: str) -> tuple[Json, ...]:
     """The StatefulSets that have the group's names. Raises ClusterFailed."""
     found = await asyncio.gather(*(api.read(STATEFUL_SET, namespace, each) for each in names_of(name)))
     return tuple(each for each in found if each is not None)
 
 
-def needs_last_good_template(group: Json) -> str | None:
+def needs_last_good_template(memory: RolloutMemory) -> str | None:
     """The revision that a decision may have to go back to; None while no rollout is in hand or given up."""
-    memory = read_memory(group.get("status") or {})
-    settled = memory.phase in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
-    return None if settled else memory.last_good_revision or None
+    return None if memory.phase.at_rest else memory.last_good_revision or None
 
 
-async def read_last_good_template(api: KubernetesApi, group: Json) -> Json | None:
-    revision = needs_last_good_template(group)
+async def read_last_good_template(api: Cluster, namespace: str, memory: RolloutMemory) -> Json | None:
+    revision = needs_last_good_template(memory)
     if revision is None:
         return None
-    found = await api.read(CONTROLLER_REVISION, group["metadata"]["namespace"], revision)
+    found = await api.read(CONTROLLER_REVISION, namespace, revision)
     return None if found is None else revision_template(found)
 
 
@@ -102,7 +113,7 @@ def to_world(
         all_pods=to_pods(snapshot.pods, sets, group.spec.consumer_container.name, snapshot.told_running),
         loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
-        memory=read_memory(snapshot.group.get("status") or {}),
+        memory=snapshot.memory or memory_in(snapshot.group),
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
         last_good_template=snapshot.last_good_template,
     )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+
+from slackwater.api.timestamps import strict_moment, timestamp
 
 
 class WireModel(BaseModel):
     """A part of an event. Nulls are written out, so that every line of a type has the same fields."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", use_attribute_docstrings=True)
+
+
+def _written(seconds: float) -> str:
+    return timestamp(seconds, "milliseconds")
 
 
 class _AsRfc3339:
@@ -23,9 +28,9 @@ class _AsRfc3339:
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         number = core_schema.float_schema(allow_inf_nan=False)
         return core_schema.json_or_python_schema(
-            json_schema=core_schema.no_info_after_validator_function(read_moment, core_schema.str_schema()),
+            json_schema=core_schema.no_info_after_validator_function(strict_moment, core_schema.str_schema()),
             python_schema=core_schema.no_info_after_validator_function(lambda seconds: round(seconds, 3), number),
-            serialization=core_schema.plain_serializer_function_ser_schema(write_moment, when_used="json"),
+            serialization=core_schema.plain_serializer_function_ser_schema(_written, when_used="json"),
         )
 
     @classmethod
@@ -37,18 +42,3 @@ Moment = Annotated[float, _AsRfc3339]
 Count = Annotated[int, Field(ge=0)]
 Milliseconds = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-_ZULU: Final = "+00:00"
-
-
-def write_moment(seconds: float) -> str:
-    """Seconds since the epoch as RFC 3339, for example `2026-01-31T12:00:00.250Z`."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace(_ZULU, "Z")
-
-
-def read_moment(text: str) -> float:
-    """The reverse. Raises ValueError for a text that is no moment, or one without an offset from UTC."""
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError("write the offset from UTC, such as Z")
-    return round(moment.timestamp(), 3)

@@ -12,11 +12,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
 from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import FIELD_MANAGER, GROUP, GROUP_LABEL, PAUSE
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.objects import owner_reference
+from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
 

@@ -13,7 +13,6 @@ from slackwater.adapters.cluster.paths import (
     CUSTOM_RESOURCE_DEFINITION,
     DEPLOYMENT,
     OWN_ACCESS_REVIEW,
-    Kind,
 )
 from slackwater.api.annotations import API_VERSION, GROUP
 from slackwater.cli.doctor.findings import Unread
@@ -21,6 +20,7 @@ from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, oper
 from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret
 from slackwater.cli.errors import NotInstalled
 from slackwater.cli.reaching.cluster import check_installed
+from slackwater.ports import Kind
 
 Json = dict[str, Any]
 

@@ -7,16 +7,16 @@ from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.granted import read_features, read_granted
-from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.adapters.kafka.topics import read_layout
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
-from slackwater.cli.credentials import read_secrets
 from slackwater.cli.doctor.connections import KafkaFacts
 from slackwater.cli.doctor.findings import Unread
 from slackwater.core.decision.reasons import Reason
@@ -28,7 +28,7 @@ async def ask_kafka(
     """Nothing is changed. `groups`: those that use the connection. Raises ClusterUnreachable."""
     try:
         parsed = parse_kafka_connection(connection)
-        secrets = await read_secrets(api, parsed, connection["metadata"]["namespace"])
+        secrets = await read_secrets(api, connection["metadata"]["namespace"], secret_names(parsed.spec))
         settings = client_settings(parsed.metadata.name, parsed.spec, secrets).kafka_python
     except InvalidSpec as error:
         return Failure(Reason.CONNECTION_INVALID, " ".join(error.problems).rstrip("."))

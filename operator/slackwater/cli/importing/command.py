@@ -6,12 +6,13 @@ import asyncio
 from difflib import get_close_matches
 
 from slackwater.adapters.cluster.errors import KindMissing
-from slackwater.adapters.cluster.paths import DEPLOYMENT, KAFKA_CONNECTION, STATEFUL_SET, Kind
+from slackwater.adapters.cluster.paths import DEPLOYMENT, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.cli.errors import CannotBeImported
 from slackwater.cli.importing.manifest import Imported, Said, imported
 from slackwater.cli.options import in_yaml
 from slackwater.cli.reaching.cluster import cluster, missing_namespace, not_installed
 from slackwater.core.decision.words import listing
+from slackwater.ports import Kind
 
 
 async def read_and_import(context: str | None, namespace: str, kind_name: str, name: str, said: Said) -> Imported:

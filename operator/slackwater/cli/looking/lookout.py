@@ -11,18 +11,18 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed
+from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.adapters.kafka.watch import Watch
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup
-from slackwater.cli.credentials import read_secrets
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -79,7 +79,7 @@ class Lookout:
             return
         try:
             parsed = parse_kafka_connection(connection)
-            secrets = await read_secrets(self._api, parsed, group.namespace)
+            secrets = await read_secrets(self._api, group.namespace, secret_names(parsed.spec))
             settings = client_settings(parsed.metadata.name, parsed.spec, secrets)
         except InvalidSpec as error:
             self._blind = self._refused(Reason.CONNECTION_INVALID, str(error))

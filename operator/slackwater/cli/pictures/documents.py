@@ -14,8 +14,10 @@ from slackwater.cli.words.protocol import protocol_in_words, refused
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     ReleaseMembers,
     RemoveMembers,
     WriteWorkload,
@@ -92,6 +94,10 @@ def _act(world: World, act: Act) -> Json:
             return {**heading, "members": members, "why": act.why}
         case AlterGroupSettings():
             return {**heading, "values": dict(act.values)}
+        case DeleteGroup():
+            return heading
+        case LetGo():
+            return {**heading, "why": act.why}
 
 
 def _write(world: World, act: WriteWorkload) -> Json:

@@ -15,12 +15,13 @@ from slackwater.adapters.cluster.errors import (
     Forbidden,
     NotLetIn,
 )
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, NAMESPACE, Kind
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, NAMESPACE
 from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
 from slackwater.api.annotations import API_VERSION
 from slackwater.cli.errors import NoSuchGroup, NoSuchNamespace, NotInstalled
 from slackwater.cli.reaching.kubeconfig import is_from_a_pod, read_kubeconfig
 from slackwater.core.decision.words import listing
+from slackwater.ports import Kind
 
 _DISCOVERY: Final = Kind(API_VERSION, "APIResourceList", "")
 """Its path is that of the API group itself, which everybody may read."""

@@ -7,8 +7,10 @@ from typing import Final
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     Purpose,
     ReleaseMembers,
     RemoveMembers,
@@ -34,6 +36,10 @@ def in_words(world: World, act: Act) -> str:
         case AlterGroupSettings():
             values = ", ".join(f"{name} to {value or 'what the brokers have'}" for name, value in act.values.items())
             return f"set {values}, for the group and without a restart"
+        case DeleteGroup():
+            return "delete the group in Kafka, with its offsets"
+        case LetGo():
+            return f"let the ConsumerGroup go: {act.why}"
 
 
 def ordinals_of(world: World, act: Act | None) -> frozenset[int]:

@@ -8,8 +8,10 @@ from typing import Final
 
 from slackwater.core.decision.acts import (
     AlterGroupSettings,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     Purpose,
     ReleaseMembers,
     RemoveMembers,
@@ -116,7 +118,7 @@ def was_asked(world: World, plan: Decision) -> bool:
             return plan.act.purpose in _ASK_THE_GATES
         case DeletePod():
             return plan.memory.step is not None and plan.memory.step.started_at == world.now
-        case RemoveMembers() | ReleaseMembers() | AlterGroupSettings() | DeleteWorkload():
+        case RemoveMembers() | ReleaseMembers() | AlterGroupSettings() | DeleteWorkload() | DeleteGroup() | LetGo():
             return False
         case None:
             return plan.hold is not None and (plan.hold.reason in _BEHIND_THE_GATES or is_gate_reason(plan.hold.reason))

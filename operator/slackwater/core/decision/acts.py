@@ -107,7 +107,32 @@ class AlterGroupSettings:
     """None: back to what the brokers have for all groups."""
 
 
-Act = WriteWorkload | DeleteWorkload | DeletePod | RemoveMembers | ReleaseMembers | AlterGroupSettings
+@dataclass(frozen=True, slots=True)
+class DeleteGroup:
+    """Delete the empty group in Kafka, with its offsets."""
+
+    disruptive: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Take our finalizer off a ConsumerGroup that is being deleted; without another one it is gone then."""
+
+    disruptive: ClassVar[bool] = False
+
+    why: str
+
+
+Act = (
+    WriteWorkload
+    | DeleteWorkload
+    | DeletePod
+    | RemoveMembers
+    | ReleaseMembers
+    | AlterGroupSettings
+    | DeleteGroup
+    | LetGo
+)
 
 
 def kind_of(act: Act) -> str:
@@ -125,3 +150,7 @@ def kind_of(act: Act) -> str:
             return "release members"
         case AlterGroupSettings():
             return "alter group settings"
+        case DeleteGroup():
+            return "delete group"
+        case LetGo():
+            return "let go"

@@ -1,0 +1,94 @@
+"""One Kafka cluster as the operator uses it: the connection, the observer of its groups, and who changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from slackwater.adapters.kafka.broker_reader import BrokerReader
+from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
+from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
+from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.wire import KafkaWire
+from slackwater.api.resources import KafkaConnection
+from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.observation import KafkaView
+from slackwater.ports import Secrets
+
+
+class ConnectedKafka:
+    """The `KafkaCluster` of a KafkaConnection. Nothing is sent before `start`."""
+
+    def __init__(self, wire: KafkaWire, observer: Observer) -> None:
+        self._wire = wire
+        self._observer = observer
+
+    @property
+    def broker(self) -> BrokerFacts | None:
+        return self._observer.broker
+
+    @property
+    def cluster_id(self) -> str | None:
+        return self._wire.cluster_id
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        return self._wire.requests
+
+    def start(self) -> None:
+        self._observer.start()
+
+    def watch(self, key: str, group_id: str, topics: Iterable[str], settings: bool = False) -> None:
+        self._observer.watch(key, group_id, topics, settings)
+
+    def unwatch(self, key: str) -> None:
+        self._observer.unwatch(key)
+
+    def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:
+        return self._observer.latest(key)
+
+    async def look_now(self, key: str) -> None:
+        try:
+            await self._observer.observe_now(key)
+        except (NotWatched, ObserverStopped):
+            return  # forgotten, or the connection renewed meanwhile: the view is then too old for any act
+
+    def look_soon(self, key: str) -> None:
+        self._observer.look_soon(key)
+
+    def set_motion(self, key: str, in_motion: bool) -> None:
+        self._observer.set_motion(key, in_motion)
+
+    def refresh_broker(self) -> None:
+        self._observer.refresh_broker()
+
+    def admin(self, before_write: Callable[[], object]) -> KafkaGroupAdmin:
+        return KafkaGroupAdmin(self._wire, before_write=before_write)
+
+    async def wait_failed(self) -> None:
+        await self._observer.wait_failed()
+
+    async def close(self) -> None:
+        await self._observer.close()
+
+
+def connected(
+    connection: KafkaConnection,
+    secrets: Secrets,
+    on_change: Callable[[str], None],
+    *,
+    moving_interval_s: float | None = None,
+    rest_interval_s: float | None = None,
+) -> ConnectedKafka:
+    """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
+    spec = connection.spec
+    wire = KafkaWire(client_settings(connection.metadata.name, spec, secrets).kafka_python)
+    observer = Observer(
+        KafkaGroupReader(wire),
+        on_change,
+        brokers=BrokerReader(wire),
+        moving_interval_s=moving_interval_s or spec.observe.moving_interval_ms / 1000,
+        rest_interval_s=rest_interval_s or spec.observe.rest_interval_ms / 1000,
+    )
+    return ConnectedKafka(wire, observer)

@@ -1,0 +1,147 @@
+"""A ConsumerGroup that is being deleted: its pods go first, then its members in Kafka, then the object itself (F10).
+
+What the operator was given stays what others own: a StatefulSet that was orphaned or never adopted, with its pods and
+members, and every member whose instance id the operator did not give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slackwater.api.annotations import FINALIZER
+from slackwater.api.consumer_group import DeletionPolicy
+from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.ownership import given_ordinal, ids_given
+from slackwater.core.world.observation import Unobserved, refs
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
+
+PODS_AGAIN_S: Final = 1.0
+KAFKA_AGAIN_S: Final = 10.0
+_ORPHAN: Final = "orphan"
+"""The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """What is left of a group beside what its world shows. `after` an act there is less."""
+
+    sets: tuple[Workload, ...] = ()
+    """The StatefulSets under the group's names, whoever owns them."""
+    labelled: frozenset[str] = frozenset()
+    """Names of those that carry the group's label."""
+    pods: bool = False
+    """Pods carry the group's label, whoever controls them."""
+    members: bool = True
+    """Members of ours may be in the group in Kafka."""
+    group: bool = True
+    """The group in Kafka may be there."""
+
+    def after(self, act: Act) -> Remains:
+        """What is left once the act is done. What a look showed before it is history."""
+        match act:
+            case DeleteWorkload():
+                return replace(self, sets=tuple(each for each in self.sets if each.uid != act.uid), pods=True)
+            case RemoveMembers():
+                return replace(self, members=False)
+            case DeleteGroup():
+                return replace(self, group=False)
+            case _:
+                return self
+
+
+def plan_deletion(world: World, remains: Remains) -> Decision:
+    """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
+    steps = (step(world, remains) for step in (*_IN_CLUSTER, *_IN_KAFKA))
+    return next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
+
+
+def is_kafkas_turn(world: World, remains: Remains) -> bool:
+    """Nothing is left to do in the cluster: only now is a look at Kafka worth its price."""
+    return all(step(world, remains) is None for step in _IN_CLUSTER)
+
+
+def cannot_leave(world: World, reason: Reason, problem: str) -> Decision:
+    """Kafka cannot be asked, or refuses: the object waits, and says how to give up."""
+    message = f"the group's members cannot be taken out: {problem}. To give up, remove the finalizer {FINALIZER}"
+    return Decision(world.memory, hold=Hold(reason, message, KAFKA_AGAIN_S), notes=(Note(reason, message, True),))
+
+
+def _let_go_of_what_is_not_ours(world: World, remains: Remains) -> Decision | None:
+    """The pods are not ours any more, or never were: they stay, and so do their members.
+
+    Deleted with `--cascade=orphan`, that is, whether the garbage collector has taken our name off the StatefulSet yet
+    or not; or beside a StatefulSet that was never adopted, whose members may be called just as ours would be.
+    """
+    if _ORPHAN in world.group.metadata.finalizers:
+        return _end(world, "its pods are to stay")
+    never_ours, name = not world.memory.target_hash, world.group.name
+    theirs = any(each.name in remains.labelled or (never_ours and each.name == name) for each in remains.sets)
+    return _end(world, "its pods are not ours") if theirs and not _ours(world, remains) else None
+
+
+def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None:
+    """Which ids they gave is remembered first: once they and their pods are gone nothing else says so."""
+    ours = _ours(world, remains)
+    if not ours:
+        return None
+    given, memory = ids_given(world), world.memory
+    if given > max(memory.ids_given, world.replicas):
+        memory = replace(memory, ids_given=given)
+    return Decision(memory, DeleteWorkload(ours[0].name, ours[0].uid, "its ConsumerGroup is deleted"))
+
+
+def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:
+    """A member that still runs would join again."""
+    if not remains.pods:
+        return None
+    return Decision(world.memory, hold=Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S))
+
+
+def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | None:
+    """Nothing says any more where the group is."""
+    if world.bootstrap_servers is not None:
+        return None
+    message = "the KafkaConnection is gone: members stay in the group until their sessions end, offsets stay"
+    gone = _end(world, "its KafkaConnection is gone")
+    return replace(gone, notes=(Note(Reason.CONNECTION_MISSING, message, warning=True),))
+
+
+def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
+    """Those that are ours, and no other."""
+    if not remains.members:
+        return None
+    if isinstance(world.kafka, Unobserved):
+        return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
+    ours = refs(member for member in world.kafka.members if given_ordinal(world, member) is not None)
+    return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted")) if ours else None
+
+
+def _delete_the_group(world: World, remains: Remains) -> Decision | None:
+    """With its offsets, where that was asked for."""
+    if world.group.spec.deletion_policy is not DeletionPolicy.DELETE_GROUP or not remains.group:
+        return None
+    return Decision(world.memory, DeleteGroup())
+
+
+_Step = Callable[[World, Remains], Decision | None]
+_IN_CLUSTER: Final[tuple[_Step, ...]] = (
+    _let_go_of_what_is_not_ours,
+    _delete_the_stateful_sets,
+    _wait_for_the_pods,
+    _let_go_without_a_connection,
+)
+_IN_KAFKA: Final[tuple[_Step, ...]] = (_take_the_members_out, _delete_the_group)
+
+
+def _end(world: World, why: str) -> Decision:
+    return Decision(world.memory, LetGo(why))
+
+
+def _ours(world: World, remains: Remains) -> tuple[Workload, ...]:
+    return tuple(each for each in remains.sets if each.owner_uid == world.group.metadata.uid)

@@ -1,0 +1,84 @@
+"""How closely a group is followed: what must be read again, how often it is looked at, and when the next pass is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.presence import serves
+from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.world import World
+
+AT_ONCE: Final = 0.0
+AT_REST_AGAIN_S: Final = 60.0
+"""Time alone changes some things at rest (a session that ends, a lag worth an Event), and no watch reports a Secret. A
+pass that finds nothing new costs no request."""
+
+_BROKER_MAY_CHANGE: Final = (Reason.BROKER_CANNOT, Reason.BROKER_UNKNOWN, Reason.MIGRATION_POLICY_FORBIDS)
+"""Refusals that somebody may lift at the brokers, which no watch reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What is to happen until the next pass."""
+
+    again_s: float
+    """When that is at the latest, in seconds from now."""
+    look_soon: bool = False
+    """The last look at Kafka is too old for what the group waits for."""
+    ask_brokers: bool = False
+    """Somebody may have changed what the brokers allow."""
+
+
+def matters(world: World, decided: Decision) -> bool:
+    """Too much to be decided from what a watch said a while ago: the world is read again, and decided about again.
+
+    The watch reports StatefulSets with our label only, so one that is missing may be there.
+    """
+    was, now = world.memory, decided.memory
+    if not world.sets:
+        return True
+    return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
+
+
+def in_motion(world: World, decided: Decision) -> bool:
+    """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
+    if decided.act is not None or decided.memory.phase.under_way:
+        return True
+    if not isinstance(world.kafka, GroupObservation):
+        return True
+    if world.replicas == 0 and not world.kafka.members:
+        return bool(world.pods)  # stopped on purpose: an empty group is never calm, and would be watched for ever
+    if not world.kafka.calm:
+        return True
+    return sum(serves(world, pod) for pod in world.wanted_pods) != world.replicas
+
+
+def still_refused(decided: Decision, refused: Hold | None) -> Decision:
+    """What the API server or Kafka refused at the last try stands before whatever else the group waits for.
+
+    The decision itself stays, so that it is tried again.
+    """
+    return decided if refused is None else replace(decided, hold=refused)
+
+
+def pace_after(world: World, decided: Decision) -> Pace:
+    """At once when something was done or remembered; else when a hold ends at the latest, or the rest does."""
+    if decided.act is not None or decided.memory != world.memory:
+        return Pace(AT_ONCE)
+    hold, refusal = decided.hold, decided.refusal
+    waits = [each.recheck_s for each in (hold, refusal) if each is not None]
+    return Pace(
+        again_s=min(waits, default=AT_REST_AGAIN_S),
+        look_soon=hold is not None and _look_is_too_old(world, hold),
+        ask_brokers=refusal is not None and refusal.reason in _BROKER_MAY_CHANGE,
+    )
+
+
+def _look_is_too_old(world: World, hold: Hold) -> bool:
+    kafka = world.kafka
+    if hold.look_s is None or not isinstance(kafka, GroupObservation):
+        return False
+    return world.now - kafka.observed_at >= hold.look_s

@@ -1,0 +1,62 @@
+"""One Kafka cluster as it is put together from a KafkaConnection. Nothing here is started, so nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.kafka import connected as module
+from slackwater.adapters.kafka.connected import ConnectedKafka, connected
+from slackwater.adapters.kafka.observer import Observer
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_kafka_connection
+from slackwater.api.resources import KafkaConnection
+from tests.api.manifests import kafka_connection
+
+
+def connection(**spec: Any) -> KafkaConnection:
+    manifest = kafka_connection("main")
+    manifest["spec"] |= spec
+    return parse_kafka_connection(manifest)
+
+
+def ignore(_: str) -> None: ...
+
+
+async def test_a_look_at_a_group_that_is_not_watched_or_by_an_observer_that_has_ended_is_no_error() -> None:
+    """It was forgotten, or the connection renewed: the view is too old for any act then."""
+    kafka = connected(connection(), {}, ignore)
+    await kafka.look_now("default/payments")
+    kafka.watch("default/payments", "payments", ("orders",))
+    await kafka.look_now("default/payments")
+    kafka.unwatch("default/payments")
+    await kafka.close()
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [({}, (2.0, 40.0)), ({"moving_interval_s": 0.5, "rest_interval_s": 5.0}, (0.5, 5.0))],
+    ids=["the KafkaConnection's", "the operator's own"],
+)
+async def test_whose_intervals_count(
+    own: dict[str, float], expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[float, float]] = []
+
+    def observer(reader: Any, on_change: Callable[[str], None], **given: Any) -> Observer:
+        made.append((given["moving_interval_s"], given["rest_interval_s"]))
+        return Observer(reader, on_change, **given)
+
+    monkeypatch.setattr(module, "Observer", observer)
+    spec = connection(observe={"movingInterval": "2s", "restInterval": "40s"})
+    kafka: ConnectedKafka = connected(spec, {}, ignore, **own)
+    await kafka.close()
+    assert made == [expected]
+
+
+def test_what_cannot_be_used_is_said_before_anything_is_opened() -> None:
+    spec = connection(authentication={"type": "Plain", "secretRef": {"name": "login"}})
+    with pytest.raises(InvalidSpec, match="login"):
+        connected(spec, {}, ignore)

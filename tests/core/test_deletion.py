@@ -1,0 +1,216 @@
+"""A group that is deleted: each step as a table, and all of them in their order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import FINALIZER
+from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers, kind_of
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.deletion import (
+    KAFKA_AGAIN_S,
+    PODS_AGAIN_S,
+    Remains,
+    cannot_leave,
+    is_kafkas_turn,
+    plan_deletion,
+)
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
+from tests.core.factories import (
+    BOOTSTRAP,
+    NAME,
+    NOW,
+    group,
+    member,
+    members,
+    observation,
+    pod,
+    stranger,
+    workload,
+    world,
+)
+
+RUN = RolloutMemory(phase=RolloutPhase.COMPLETE, target_hash="abc", ids_given=3)
+OURS, SECOND = workload(), workload(name=f"{NAME}-alt", uid="second")
+THEIRS = workload(owner_uid="", uid="theirs")
+LABELLED = frozenset({NAME})
+NOTHING_LEFT = Remains()
+
+
+def ending(memory: RolloutMemory = RUN, orphan: bool = False, **changes: Any) -> World:
+    """A group that ran three pods and is being deleted; its pods have ended, their members are in the group."""
+    deleted = group(**changes.pop("spec", {}))
+    finalizers = (FINALIZER, "orphan") if orphan else (FINALIZER,)
+    deleted = deleted.model_copy(update={"metadata": deleted.metadata.model_copy(update={"finalizers": finalizers})})
+    return world(**({"group": deleted, "memory": memory, "workload": None, "pods": ()} | changes))
+
+
+def removed(world: World, remains: Remains = NOTHING_LEFT) -> list[str]:
+    act = plan_deletion(world, remains).act
+    return [ref.instance_id for ref in act.members] if isinstance(act, RemoveMembers) else []
+
+
+@pytest.mark.parametrize(
+    ("memory", "orphan", "sets", "labelled", "stays"),
+    [
+        (RUN, False, (), frozenset(), False),
+        (RUN, False, (OURS,), LABELLED, False),
+        (RUN, True, (OURS,), LABELLED, True),
+        (RUN, False, (THEIRS,), LABELLED, True),
+        (RUN, False, (THEIRS,), frozenset(), False),
+        (RUN, False, (THEIRS, SECOND), LABELLED, False),
+        (RolloutMemory(), False, (THEIRS,), frozenset(), True),
+        (RolloutMemory(), False, (replace(THEIRS, name=f"{NAME}-alt"),), frozenset(), False),
+        (RolloutMemory(), False, (), frozenset(), False),
+    ],
+    ids=[
+        "nothing is left",
+        "ours, and labelled",
+        "the garbage collector still takes our name off",
+        "it has taken it off",
+        "somebody made one of the group's name after ours had gone",
+        "somebody's, while one of ours is there",
+        "never adopted",
+        "never adopted, under the name of a second one that we never had",
+        "nothing was ever made",
+    ],
+)
+def test_what_is_not_ours_stays_with_its_pods_and_members(
+    memory: RolloutMemory, orphan: bool, sets: tuple[Workload, ...], labelled: frozenset[str], stays: bool
+) -> None:
+    decided = plan_deletion(ending(memory, orphan), Remains(sets, labelled, pods=bool(sets)))
+    assert isinstance(decided.act, LetGo) is stays
+
+
+def test_the_stateful_sets_go_one_by_one_and_exactly_those() -> None:
+    remains = Remains((OURS, SECOND, workload(name="x", uid="x", owner_uid="somebody")))
+    deleted = []
+    while isinstance(act := plan_deletion(ending(), remains).act, DeleteWorkload):
+        deleted.append((act.name, act.uid))
+        remains = remains.after(act)
+    assert deleted == [(OURS.name, OURS.uid), (SECOND.name, SECOND.uid)]
+
+
+@pytest.mark.parametrize(
+    ("made", "pods", "remembered"),
+    [(3, 3, 3), (5, 3, 5), (3, 5, 5), (1, 1, 3)],
+    ids=["as we made it", "scaled by somebody", "a pod that is about to end", "scaled down by somebody"],
+)
+def test_the_ids_that_a_stateful_set_gave_are_remembered_before_it_goes(made: int, pods: int, remembered: int) -> None:
+    """Afterwards nothing says that they were given."""
+    seen = ending(workload=workload(replicas=made), pods=tuple(map(pod, range(pods))))
+    decided = plan_deletion(seen, Remains((OURS,)))
+    assert isinstance(decided.act, DeleteWorkload)
+    assert decided.memory.ids_given == remembered
+    last = members(*range(6))
+    gone = ending(decided.memory, kafka=observation(last))
+    assert removed(gone) == [f"{NAME}-{ordinal}" for ordinal in range(remembered)]
+
+
+def test_a_memory_that_says_enough_is_not_written_again() -> None:
+    """Each write of a status is a request more for each group that goes."""
+    seen = ending(replace(RUN, ids_given=0), workload=workload(replicas=2), pods=(pod(0), pod(1)))
+    assert plan_deletion(seen, Remains((OURS,))).memory == seen.memory
+
+
+def test_members_stay_until_the_pods_have_ended() -> None:
+    decided = plan_deletion(ending(), Remains(pods=True))
+    assert decided.act is None
+    assert decided.hold == Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S)
+    assert decided.notes == ()
+
+
+def test_after_a_stateful_set_its_pods_are_there_although_no_look_showed_them() -> None:
+    remains = Remains((OURS,)).after(DeleteWorkload(OURS.name, OURS.uid, ""))
+    assert plan_deletion(ending(), remains).hold is not None
+
+
+@pytest.mark.parametrize(
+    ("seen", "out"),
+    [
+        (members(0, 1, 2), [0, 1, 2]),
+        (members(0, 3), [0]),
+        ((member(0), stranger()), [0]),
+        ((member(0), stranger(instance_id="reports-0")), [0]),
+        ((member(0, instance_id=f"{NAME}-0-1"),), ["0-1"]),
+        ((), []),
+    ],
+    ids=["all", "an id that was never given", "a dynamic one", "somebody's id", "a thread's", "nobody"],
+)
+def test_only_members_that_the_operator_gave_their_id_are_taken_out(seen: Any, out: list[int | str]) -> None:
+    assert removed(ending(kafka=observation(seen))) == [f"{NAME}-{which}" for which in out]
+
+
+def test_one_that_came_by_an_id_after_its_member_was_taken_out_is_somebody_else() -> None:
+    before = replace(RUN, removed={f"{NAME}-2": member(2).member_id})
+    assert removed(ending(before)) == [f"{NAME}-{ordinal}" for ordinal in range(3)]
+    came = observation((*members(0, 1), member(2, incarnation="b")))
+    assert removed(ending(before, kafka=came)) == [f"{NAME}-{ordinal}" for ordinal in range(2)]
+
+
+def test_while_kafka_is_away_it_waits_and_says_how_to_give_up() -> None:
+    away = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", NOW)
+    decided = plan_deletion(ending(kafka=away), NOTHING_LEFT)
+    assert decided == cannot_leave(ending(), Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer")
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.recheck_s == KAFKA_AGAIN_S
+    assert FINALIZER in decided.hold.message
+    assert [(note.reason, note.warning) for note in decided.notes] == [(Reason.KAFKA_UNREACHABLE, True)]
+
+
+def test_without_a_connection_the_group_goes_and_says_what_stays() -> None:
+    decided = plan_deletion(ending(bootstrap_servers=None), NOTHING_LEFT)
+    assert isinstance(decided.act, LetGo)
+    assert [note.reason for note in decided.notes] == [Reason.CONNECTION_MISSING]
+
+
+def test_the_stateful_sets_go_without_a_connection_too() -> None:
+    decided = plan_deletion(ending(bootstrap_servers=None), Remains((OURS,)))
+    assert isinstance(decided.act, DeleteWorkload)
+
+
+@pytest.mark.parametrize(
+    ("policy", "acts"),
+    [
+        ("Retain", ["delete statefulset", "remove members", "let go"]),
+        ("DeleteGroup", ["delete statefulset", "remove members", "delete group", "let go"]),
+    ],
+)
+def test_the_order_is_pods_members_group_object(policy: str, acts: list[str]) -> None:
+    seen, remains, done = ending(spec={"deletionPolicy": policy}), Remains((OURS,), LABELLED, pods=True), list[str]()
+    while (act := _next(seen, remains)) is not None:
+        done.append(kind_of(act))
+        remains = Remains() if isinstance(act, DeleteWorkload) else remains.after(act)
+        if isinstance(act, LetGo):
+            break
+    assert done == acts
+
+
+def test_an_empty_group_is_deleted_where_that_was_asked_for() -> None:
+    seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(()))
+    assert plan_deletion(seen, NOTHING_LEFT).act == DeleteGroup()
+
+
+@pytest.mark.parametrize(
+    ("remains", "bootstrap", "turn"),
+    [
+        (Remains((OURS,)), BOOTSTRAP, False),
+        (Remains(pods=True), BOOTSTRAP, False),
+        (NOTHING_LEFT, None, False),
+        (NOTHING_LEFT, BOOTSTRAP, True),
+    ],
+    ids=["a StatefulSet is there", "pods end", "no connection", "all is gone"],
+)
+def test_kafka_is_looked_at_once_all_else_is_done(remains: Remains, bootstrap: str | None, turn: bool) -> None:
+    assert is_kafkas_turn(ending(bootstrap_servers=bootstrap), remains) is turn
+
+
+def _next(seen: World, remains: Remains) -> Act | None:
+    return plan_deletion(seen, remains).act
