@@ -11,8 +11,9 @@ INSTALLED := $(VENV)/.installed
 CHART_CRDS := charts/slackwater/files/crds
 TARGET := operator
 
-# The modules of a run are shared out to these: their tests wait more than they compute.
-WORKERS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
+# The modules of a run against the sandbox are shared out to so many: their tests wait more than they compute.
+E2E_WORKERS := 2
+WORKERS := --numprocesses=$(E2E_WORKERS) --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
 
 # Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:
 # then the process ends, and tells where each of its threads was.
@@ -22,7 +23,7 @@ HANGS := -o faulthandler_timeout=1000 -o faulthandler_exit_on_timeout=true
 timed = @$(2) && echo "$(1): $${SECONDS} s"
 
 ##@ To begin with
-.PHONY: help setup demo test check
+.PHONY: help setup demo test check long
 help: ## List these targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
@@ -31,19 +32,24 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m demo $(if $(KEEP),--keep)
 
-test: setup ## Everything: check, docs, explorations, Spark, then the tests against the sandbox, which stays up; as root
+# Explorations and Spark compute, the tests against the sandbox wait: they go on together, and the latter come first.
+test: setup ## Everything but what is long: check, docs, explorations, Spark, the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory docs
-	@$(MAKE) --no-print-directory explore
-	@$(MAKE) --no-print-directory pipeline
-	@$(MAKE) --no-print-directory sandbox-up
-	@$(MAKE) --no-print-directory e2e
+	@mkdir -p build && { nice $(MAKE) --no-print-directory meanwhile >build/meanwhile.log 2>&1 & }; \
+	{ $(MAKE) --no-print-directory sandbox-up && $(MAKE) --no-print-directory e2e; } && status=0 || status=$$?; \
+	wait $$! || status=$$?; \
+	cat build/meanwhile.log; \
+	exit $$status
 
 check: setup ## What needs no sandbox, in two minutes: lint, types, layers, fast tests
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
 
+long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
+	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
+
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline e2e faults pipeline-pod crashes failover chart-check bench
+.PHONY: lint types layers unit explore pipeline meanwhile e2e faults pipeline-pod crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -54,17 +60,19 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 unit: setup ## The tests that need nothing but Python
-	$(call timed,unit,$(BIN)/pytest -q --numprocesses=2 -m "not e2e and not slow and not spark and not browser")
+	$(call timed,unit,$(BIN)/pytest -q --numprocesses=2 -m "not e2e and not slow and not spark and not browser and not long")
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
-	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m slow)
+	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m "slow and not long")
 
 pipeline: setup ## The tests that start a Spark, or look at the report in Chromium (installed where it is missing; as root)
-	$(call timed,pipeline,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile -m "(spark or browser) and not e2e and not slow")
+	$(call timed,pipeline,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile -m "(spark or browser) and not e2e and not slow and not long")
+
+meanwhile: explore pipeline
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m "e2e and not long and not alone")
-	$(call timed,alone,$(BIN)/pytest $(HANGS) -m "e2e and alone")
+	$(call timed,alone,$(BIN)/pytest $(HANGS) -m "e2e and alone and not long")
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/upgrades/test_upgrade_faults.py

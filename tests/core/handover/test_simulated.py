@@ -313,7 +313,7 @@ def test_without_room_it_goes_on_in_place_where_the_spec_says_so() -> None:
 
 
 @pytest.mark.parametrize("timing", ["Overlapping", "Predictive"])
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", chance.seeds(range(60)))
 def test_whatever_happens_it_ends_or_says_why_it_does_not(seed: int, timing: str) -> None:
     run = chance.draw_run(seed, static=True, kip848=False, strategy="WarmHandover", handover=timing)
     chance.trouble(run, seed)

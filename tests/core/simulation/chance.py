@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.memory import RolloutPhase, read_memory
@@ -18,6 +22,17 @@ SETTLE_S: Final = 500.0
 """How long the rollout may take to end once nothing happens any more."""
 QUIET_S: Final = 60.0
 """How long nothing must have been done before we believe that it has ended."""
+
+QUICKLY: Final = 10
+"""How many seeds `make check` takes; `make explore` takes the others."""
+
+
+def seeds(every: Sequence[int]) -> list[ParameterSet]:
+    """One parameter for each seed, the later ones marked slow."""
+    return [
+        pytest.param(seed, marks=() if place < QUICKLY else pytest.mark.slow, id=str(seed))
+        for place, seed in enumerate(every)
+    ]
 
 
 def draw_run(seed: int, **given: Any) -> Run:

@@ -19,7 +19,7 @@ SEEDS = (
 )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", chance.seeds(SEEDS))
 def test_rollout_ends_or_says_why_it_does_not(seed: int) -> None:
     run = chance.draw_run(seed)
     chance.trouble(run, seed)

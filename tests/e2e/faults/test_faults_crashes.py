@@ -29,7 +29,7 @@ from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(8), pytest.mark.timeout(900)]
 
 LANES: Final = 4
 FIRST_PORT: Final = 18100

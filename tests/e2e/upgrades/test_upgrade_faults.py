@@ -34,7 +34,7 @@ from tests.e2e.upgrades.upgrade_ways import (
     profile_of,
 )
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(5), pytest.mark.timeout(900)]
 
 LANES: Final = 6
 """Groups at once; more would only wait for processors."""

@@ -18,7 +18,7 @@ from tests.e2e.stage.progress import incarnations
 from tests.e2e.stage.stage import Stage
 from tests.e2e.upgrades.upgrades import DEADLINE_S, PATIENT, RDKAFKA, Upgraded, upgrade, with_target
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(6), pytest.mark.timeout(900)]
 
 MIXED_UP = "INCONSISTENT_GROUP_PROTOCOL"
 JOINED = "partitions_assigned"
