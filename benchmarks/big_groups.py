@@ -9,7 +9,7 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.manifests.template import render_template
 from slackwater.core.world.history import GroupHistory, advance
 from slackwater.core.world.identity import instance_id
-from slackwater.core.world.memory import Holder, Release, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import LastHolder, Release, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -150,7 +150,7 @@ def _stateful_set(size: Size, template_hash: str, template: Any) -> Workload:
 
 
 def _memory(size: Size, version: str, profile: Profile, members: tuple[Member, ...]) -> RolloutMemory:
-    holders = {m.instance_id: Holder(m.member_id, NOW - 3600) for m in members if m.instance_id is not None}
+    holders = {m.instance_id: LastHolder(m.member_id, NOW - 3600) for m in members if m.instance_id is not None}
     released = {m.instance_id: Release(m.member_id, NOW - 1) for m in members if m.instance_id is not None}
     return RolloutMemory(
         phase=RolloutPhase.PROGRESSING if size.rolling else RolloutPhase.COMPLETE,

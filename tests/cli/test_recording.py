@@ -11,7 +11,7 @@ import pytest
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.plan import plan
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.memory import Canary, Holder, Refusal, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, LastHolder, Refusal, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, TopicPartition, Unobserved
 from slackwater.core.world.recording import RecordingUnreadable, read_world, write_world
 from slackwater.core.world.world import World
@@ -45,7 +45,7 @@ WORLDS = {
         upgrades.released(),
         memory=replace(
             upgrades.released().memory,
-            holders={"payments-0": Holder("payments-0-4f1c", builders.NOW - 60)},
+            holders={"payments-0": LastHolder("payments-0-4f1c", builders.NOW - 60)},
             refused={"payments-1": Refusal(builders.NOW - 20)},
             removed={"payments-3": "payments-3-4f1c"},
         ),

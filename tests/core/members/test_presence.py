@@ -1,4 +1,4 @@
-"""Is a pod's consumer in the group? A table; and what counts as down."""
+"""Is a pod's consumer in the group? A table of cases, one of proofs, one of their order; and what counts as down."""
 
 from __future__ import annotations
 
@@ -7,13 +7,33 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.members.presence import Presence, absent_since, is_down, presence
+from slackwater.core.members.presence import (
+    PROOFS,
+    Case,
+    Presence,
+    Proof,
+    a_session_has_passed,
+    absent_since,
+    another_pod_has_the_id,
+    cases_of,
+    has_committed_since,
+    is_down,
+    is_the_member_before_the_step,
+    joined_between_two_close_looks,
+    member_presence,
+    missing_proofs,
+    presence,
+    runs_as_when_it_held_the_id,
+    was_seen_absent_since_the_start,
+    was_there_before_the_start,
+)
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, GroupType, Member, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
+    LONG_AGO,
     NOW,
     changed,
     dynamic_member,
@@ -24,6 +44,7 @@ from tests.core.factories import (
     members,
     observation,
     pod,
+    workload,
     world,
 )
 
@@ -114,6 +135,216 @@ def test_a_coordinator_that_comes_anew_gives_a_dead_member_a_whole_session_more(
     assert presence(given, given.pods[0]) is NO
     long_before = changed(given, pods=(fresh_pod(2, age_s=125),))
     assert presence(long_before, long_before.pods[0]) is YES
+
+
+def case(of: Pod = RESTARTED, *looks: GroupObservation, **changes: Any) -> Case:
+    """Pod 2's member as the last look has it. `changes`: of the world."""
+    given = replace(seen(of, *(looks or (at(0),))), **changes)
+    (made,) = cases_of(given, of)
+    return made
+
+
+def in_handover(of: Pod, **changes: Any) -> RolloutMemory:
+    """The ordinal of this pod was handed over to it, and its member is known."""
+    ids, run = {"payments-2": "payments-2-a"}, of.run
+    made = Handover(2, "payments-alt", NOW - 99, holder_uid=run.uid, holder_started_at=run.started_at, after=ids)
+    return RolloutMemory(handover=replace(made, **changes))
+
+
+def to_another(before: float, after: float) -> tuple[GroupObservation, ...]:
+    """The group went to another coordinator between these two looks."""
+    seen_by = ((90, 1), (before, 1), (after, 2), (0, 2))
+    return tuple(at(ago_s, coordinator=number) for ago_s, number in seen_by)
+
+
+CRASHED = replace(RESTARTED, restarts=1)
+MODERN = at(0, type=GroupType.CONSUMER)
+OTHER = pod(2, uid="uid-2-other", name="payments-alt-2", workload="payments-alt", created_at=NOW - 1)
+"""Pod 2 of the other StatefulSet."""
+TAKEN_OVER, OLD_ONE = replace(RESTARTED, workload="payments-alt"), pod(2, uid="uid-2-old")
+
+
+def two_sets(*pods: Pod, newcomers: int = 3) -> dict[str, Any]:
+    """The StatefulSets of a warm rollout, with these pods; the younger one has so many."""
+    younger = workload(name="payments-alt", uid="alt-uid", created_at=NOW - 99, replicas=newcomers)
+    return {"sets": (workload(created_at=LONG_AGO), younger), "all_pods": pods}
+
+
+TWO_SETS = two_sets(RESTARTED, OTHER)
+LEAVING = two_sets(RESTARTED, OTHER, newcomers=2)
+ANOTHER_ORDINAL = two_sets(RESTARTED, replace(OTHER, ordinal=1))
+KNOWN = RolloutMemory(step=STEP)
+KNOWN_NOW = RolloutMemory(step=STEP_JUST_NOW)
+ALONE_FOR_5_S = in_handover(RESTARTED, holder_down=True, alone_since=NOW - 5)
+ALONE_JUST_NOW = Handover(2, "payments-alt", NOW - 99, holder_down=True, alone_since=NOW - 0.5)
+UNKNOWN_BEFORE = RolloutMemory(step=Step(2, NOW - 3, {}))
+ONE_LOOK_AWAY = (at(2), at(0, NEW_MEMBER))
+IDLE = (*members(0, 1), member(2, assignment=frozenset()))
+COMMITTED = (at(30), at(10), at(0, offsets=MOVED))
+
+PROOF_BY_PROOF: list[tuple[Proof, str, Case, Presence | None]] = [
+    (runs_as_when_it_held_the_id, "no handover", case(), None),
+    (runs_as_when_it_held_the_id, "it took over", case(memory=in_handover(RESTARTED)), YES),
+    (runs_as_when_it_held_the_id, "of another ordinal", case(memory=in_handover(RESTARTED, ordinal=1)), None),
+    (runs_as_when_it_held_the_id, "another pod did", case(memory=in_handover(RESTARTED, holder_uid="x")), None),
+    (runs_as_when_it_held_the_id, "it crashed since", case(CRASHED, memory=in_handover(RESTARTED)), None),
+    (runs_as_when_it_held_the_id, "it was down", case(memory=in_handover(RESTARTED, holder_down=True)), None),
+    (runs_as_when_it_held_the_id, "another member", case(RESTARTED, BACK, memory=in_handover(RESTARTED)), None),
+    (
+        runs_as_when_it_held_the_id,
+        "it has not been replaced yet",
+        case(memory=in_handover(RESTARTED, after={}, before={"payments-2": "payments-2-a"})),
+        YES,
+    ),
+    (another_pod_has_the_id, "it is alone", case(), None),
+    (another_pod_has_the_id, "its replacement is there", case(**TWO_SETS), UNKNOWN),
+    (another_pod_has_the_id, "the replaced one is still there", case(**LEAVING), UNKNOWN),
+    (another_pod_has_the_id, "a replacement of another ordinal", case(**ANOTHER_ORDINAL), None),
+    (is_the_member_before_the_step, "the same", case(memory=KNOWN), NO),
+    (is_the_member_before_the_step, "another", case(RESTARTED, BACK, memory=KNOWN), None),
+    (is_the_member_before_the_step, "nobody was written down", case(memory=UNKNOWN_BEFORE), None),
+    (
+        is_the_member_before_the_step,
+        "the step is another pod's",
+        case(memory=RolloutMemory(step=replace(STEP, ordinal=1))),
+        None,
+    ),
+    (is_the_member_before_the_step, "the pod is older than the step", case(pod(2), memory=KNOWN), None),
+    (joined_between_two_close_looks, "it did", case(JUST_RESTARTED, *ONE_LOOK_AWAY, memory=KNOWN_NOW), YES),
+    (joined_between_two_close_looks, "3 s apart", case(JUST_RESTARTED, at(3), BACK, memory=KNOWN_NOW), YES),
+    (joined_between_two_close_looks, "more than that", case(JUST_RESTARTED, at(3.1), BACK, memory=KNOWN_NOW), None),
+    (joined_between_two_close_looks, "its age is unknown", case(JUST_RESTARTED, BACK, memory=KNOWN_NOW), None),
+    (
+        joined_between_two_close_looks,
+        "before it is unknown",
+        case(JUST_RESTARTED, *ONE_LOOK_AWAY, memory=UNKNOWN_BEFORE),
+        None,
+    ),
+    (
+        joined_between_two_close_looks,
+        "it crashed since",
+        case(replace(JUST_RESTARTED, restarts=1), *ONE_LOOK_AWAY, memory=KNOWN_NOW),
+        None,
+    ),
+    (
+        joined_between_two_close_looks,
+        "before the pod started",
+        case(JUST_RESTARTED, at(3), at(2, NEW_MEMBER), BACK, memory=KNOWN_NOW),
+        None,
+    ),
+    (
+        joined_between_two_close_looks,
+        "while the other pod ran",
+        case(JUST_RESTARTED, at(2), at(1, NEW_MEMBER), BACK, memory=replace(KNOWN_NOW, handover=ALONE_JUST_NOW)),
+        None,
+    ),
+    (was_seen_absent_since_the_start, "in the first look after it", case(RESTARTED, at(30), at(20), BACK), YES),
+    (was_seen_absent_since_the_start, "only before it", case(RESTARTED, at(30), at(20.1), BACK), None),
+    (was_seen_absent_since_the_start, "never", case(RESTARTED, BACK), None),
+    (
+        was_seen_absent_since_the_start,
+        "while the other pod ran",
+        case(RESTARTED, at(30), at(6), BACK, memory=ALONE_FOR_5_S),
+        None,
+    ),
+    (
+        was_seen_absent_since_the_start,
+        "since it is alone",
+        case(RESTARTED, at(30), at(5), BACK, memory=ALONE_FOR_5_S),
+        YES,
+    ),
+    (was_there_before_the_start, "it was", case(RESTARTED, at(30), at(0)), NO),
+    (was_there_before_the_start, "it came with the start", case(RESTARTED, at(20), at(0)), None),
+    (was_there_before_the_start, "a session ago", case(fresh_pod(2, SESSION_S), at(90), at(0)), None),
+    (was_there_before_the_start, "almost a session ago", case(fresh_pod(2, SESSION_S - 0.1), at(90), at(0)), NO),
+    (has_committed_since, "it has", case(RESTARTED, *COMMITTED), YES),
+    (has_committed_since, "by the first look after the start", case(RESTARTED, at(30), at(20), COMMITTED[2]), YES),
+    (has_committed_since, "perhaps before the start", case(RESTARTED, at(30), at(20.1), COMMITTED[2]), None),
+    (
+        has_committed_since,
+        "while the other pod ran",
+        case(RESTARTED, at(30), at(5.1), COMMITTED[2], memory=ALONE_FOR_5_S),
+        None,
+    ),
+    (has_committed_since, "since it is alone", case(RESTARTED, at(30), at(5), COMMITTED[2], memory=ALONE_FOR_5_S), YES),
+    (has_committed_since, "it owns nothing", case(RESTARTED, at(10, IDLE), at(0, IDLE, offsets=MOVED)), None),
+    (has_committed_since, "it has not", case(RESTARTED, at(30), at(10), at(0)), None),
+    (a_session_has_passed, "it has", case(fresh_pod(2, SESSION_S)), YES),
+    (a_session_has_passed, "not quite", case(fresh_pod(2, SESSION_S - 0.1)), None),
+    (a_session_has_passed, "a longer one", case(fresh_pod(2, 64), at(0, type=GroupType.CONSUMER)), None),
+    (a_session_has_passed, "nobody knows the brokers' bounds", case(fresh_pod(2, 64), MODERN, broker=None), None),
+    (a_session_has_passed, "as long as by default", case(fresh_pod(2, 65), MODERN, broker=None), YES),
+    (a_session_has_passed, "before the coordinator changed", case(fresh_pod(2, 60), *to_another(10, 9)), YES),
+    (a_session_has_passed, "not quite before that", case(fresh_pod(2, 60), *to_another(10.1, 10)), None),
+    (a_session_has_passed, "since the coordinator changed", case(fresh_pod(2, 85), *to_another(60, 50)), YES),
+    (a_session_has_passed, "not quite since that", case(fresh_pod(2, 85), *to_another(60, 49.9)), None),
+]
+
+
+@pytest.mark.parametrize(
+    ("proof", "given", "says"), [pytest.param(p, c, e, id=f"{p.__name__}: {name}") for p, name, c, e in PROOF_BY_PROOF]
+)
+def test_a_proof_says_this_and_nothing_else(proof: Proof, given: Case, says: Presence | None) -> None:
+    assert proof(given) is says
+
+
+def test_every_proof_is_in_the_table() -> None:
+    assert {row[0] for row in PROOF_BY_PROOF} == set(PROOFS)
+
+
+ORDER: list[tuple[str, Case, Presence]] = [
+    (
+        "the handover knows it, though the other pod has not ended",
+        case(TAKEN_OVER, memory=in_handover(TAKEN_OVER), **two_sets(OLD_ONE, TAKEN_OVER)),
+        YES,
+    ),
+    (
+        "the handover knows it, though it is the member of before the step",
+        case(memory=replace(in_handover(RESTARTED), step=STEP)),
+        YES,
+    ),
+    ("with another pod about, the member before the step proves nothing", case(memory=KNOWN, **TWO_SETS), UNKNOWN),
+    ("with another pod about, commits prove nothing", case(RESTARTED, *COMMITTED, **TWO_SETS), UNKNOWN),
+    ("the member before the step stays out, whatever its partitions do", case(RESTARTED, *COMMITTED, memory=KNOWN), NO),
+    (
+        "and for however long",
+        case(fresh_pod(2, 500), memory=RolloutMemory(step=replace(STEP, started_at=NOW - 501))),
+        NO,
+    ),
+    ("one that was there before the start stays out, too", case(RESTARTED, *COMMITTED), NO),
+    ("nothing is known", case(), UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("given", "says"), [pytest.param(c, e, id=name) for name, c, e in ORDER])
+def test_the_first_proof_that_says_something_decides(given: Case, says: Presence) -> None:
+    assert member_presence(given) is says
+
+
+ANOTHER_ID = "a member id other than payments-2-a"
+LONGER = "30 s more in the group: a dead member's session ends before that"
+MISSING: list[tuple[str, Case, tuple[str, ...]]] = [
+    ("it is back", case(pod(2)), ()),
+    ("nothing is known", case(), (ANOTHER_ID, "a commit on orders-4, orders-5", LONGER)),
+    ("it owns nothing", case(RESTARTED, at(0, IDLE)), (ANOTHER_ID, LONGER)),
+    ("it was there before the start", case(RESTARTED, at(30), at(0)), (ANOTHER_ID, LONGER)),
+    ("it is the member before the step", case(memory=KNOWN), (ANOTHER_ID,)),
+    (
+        "another pod has the id",
+        case(**TWO_SETS),
+        ("the end of pod payments-alt-2, which has the same instance id",),
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), [pytest.param(c, e, id=name) for name, c, e in MISSING])
+def test_which_proof_is_missing(given: Case, words: tuple[str, ...]) -> None:
+    assert missing_proofs(given.world, given.pod) == words
+
+
+def test_no_proof_is_awaited_of_a_pod_without_a_member() -> None:
+    absent = seen(RESTARTED, at(0, members(0, 1)))
+    assert missing_proofs(absent, RESTARTED) == ()
 
 
 ABSENT = at(0, members(0, 1))

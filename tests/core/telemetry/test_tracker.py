@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slackwater.api.telemetry.events import Event, GroupObservedEvent, MemberRestartedEvent, read_line, write_line
 from slackwater.api.telemetry.words import Outcome
 from slackwater.core.plan import plan
-from slackwater.core.telemetry.holdings import LOOKS_APART_S
+from slackwater.core.telemetry.holdings import JOIN_KNOWN_WITHIN_S
 from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
 from slackwater.core.world.world import World
@@ -72,7 +72,7 @@ def test_who_is_told_to_have_returned_has_joined_shortly_before(name: str | int)
         if back.rejoined_at is not None:
             before = [at for at, instance_id, _ in joins if instance_id == back.instance_id and at <= back.rejoined_at]
             assert before
-            assert back.rejoined_at - max(before) <= LOOKS_APART_S
+            assert back.rejoined_at - max(before) <= JOIN_KNOWN_WITHIN_S
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-kip848", "overtaken", "kafka-away", "dynamic-members"])

@@ -7,9 +7,11 @@ from typing import Any
 
 from slackwater.cli.pictures.pod_rows import PodRow, pod_rows
 from slackwater.cli.words.explanation import Outcome, explain
+from slackwater.cli.words.proofs import proof_awaited
 from slackwater.cli.words.protocol import protocol_in_words, refused
 from slackwater.cli.words.standing import alarms, rollout_in_words, standing_of, where_to_read
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation
@@ -51,6 +53,8 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
         yield f"{world.group.name} is {rollout_in_words(world, plan)}"
     if standing.holds:
         yield f"It waits, {standing.reason}: {standing.words}"
+        if standing.reason == Reason.MEMBER_NOT_REJOINED and (proof := proof_awaited(world, plan)):
+            yield proof
     elif explanation.outcome is Outcome.ACT:
         yield f"Nothing holds it up; next: {standing.words}"
     else:

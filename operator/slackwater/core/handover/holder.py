@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from slackwater.core.handover.foresight import joins_of
-from slackwater.core.members.death import CLOCKS_DIFFER_S
+from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.presence import longest_session_s, serves
 from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import Handover

@@ -1,5 +1,11 @@
 """Whose a member is, whether it lives, whether it works; and what is done for one that does not.
 
-`ownership`: is it ours? `presence`: proof that a pod's member is back (decision 5). `death`: proof that one is dead
-(decision 7); `release` frees the ids of the dead, `refused` restarts who came too early. `work`: does it get on?
+ownership     is it ours?
+presence      proof that a pod's member is back (decision 5)
+work          does it own partitions and get on?
+death         proof that a process is dead (decision 7)
+succession    how an instance id passes from a dead member to its successor: the states, and what leads where
+release       frees the ids of the dead
+refused       restarts the pods of processes that asked for an id too early
+clocks        how far apart times may lie, and how long things take: every number and its reason
 """

@@ -1,27 +1,28 @@
-"""Is a pod's consumer really in the group? Yes, no, or not known.
+"""Is a pod's consumer really in the group? Yes, no, or not known (decision 5).
 
 A member that died stands in the group's description until its session ends (static ones always, F10; dynamic ones when
 they crashed), so being listed proves nothing. What proves life: a member id that changed since the pod's container
 started (F41), a committed offset that moved since then, or a session timeout that would have ended a dead one by now.
+
+`PROOFS` is the order in which these are asked: the first that says something decides. `missing_proofs` names, for
+people, what would still prove that a member is back.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
+from slackwater.core.decision.words import listing, seconds
+from slackwater.core.members.clocks import CONSUMER_SESSION_TIMEOUT_S, NO_TIME_FOR_A_CRASH_S, SESSION_MARGIN_S
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import Handover
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-
-SESSION_MARGIN_S = 5.0
-"""The broker may be late to expire a session, and the kubelet's clock may differ from ours."""
-LOOKS_APART_S = 3.0
-"""Looks at a group in motion are a second apart."""
-CONSUMER_SESSION_TIMEOUT_S = 60.0
-"""KIP-848 sessions are set on the broker, where they are at most this long by default (F23)."""
 
 
 class Presence(StrEnum):
@@ -32,10 +33,11 @@ class Presence(StrEnum):
 
 def presence(world: World, pod: Pod) -> Presence:
     """Tell whether all members of the pod have joined since its container started."""
-    if not isinstance(world.kafka, GroupObservation) or pod.started_at is None:
-        return Presence.UNKNOWN if pod.started_at is not None else Presence.NO
-    members = world.members_of(pod)
-    found = [_member_presence(world, world.kafka, pod, pod.started_at, member) for member in members]
+    if pod.started_at is None:
+        return Presence.NO
+    if not isinstance(world.kafka, GroupObservation):
+        return Presence.UNKNOWN
+    found = [member_presence(case) for case in cases_of(world, pod)]
     wanted = world.group.spec.members_per_pod
     if found.count(Presence.YES) >= wanted:
         return Presence.YES
@@ -65,74 +67,160 @@ def absent_since(world: World, pod: Pod) -> float:
     return max(moments)
 
 
-def _member_presence(world: World, kafka: GroupObservation, pod: Pod, started_at: float, member: Member) -> Presence:
-    instance_id = member.instance_id or member.member_id
-    handover = world.memory.handover if _is_in_hand(world, pod) else None
-    if handover is not None and _is_holder(handover, pod, instance_id, member.member_id):
-        return Presence.YES
-    if _has_a_rival(world, pod):
-        return Presence.UNKNOWN  # whatever is seen of the id may be the other one's doing
-    before = _member_before_step(world, pod, instance_id)
-    if before is not None and before == member.member_id:
-        return Presence.NO
-    sighting = world.history.members.get(instance_id)
-    # What was seen while there was another process may have been that one's doing.
-    alone_since = max(started_at, handover.alone_since or 0.0) if handover is not None else started_at
-    if before is not None and pod.restarts == 0 and _joined_since(sighting, alone_since):
-        return Presence.YES
-    expired = _a_dead_member_would_be_gone(world, kafka, alone_since)
-    if sighting is not None and sighting.absent_at is not None and sighting.absent_at >= alone_since:
-        return Presence.YES
-    if sighting is not None and sighting.since < started_at:
-        return Presence.YES if expired else Presence.NO
-    if any(world.history.commit_moved_after.get(partition, 0.0) >= alone_since for partition in member.assignment):
-        return Presence.YES
-    return Presence.YES if expired else Presence.UNKNOWN
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A member that the group lists for a pod whose container runs: does that very process stand behind it?"""
+
+    world: World
+    kafka: GroupObservation
+    pod: Pod
+    started_at: float
+    """When the pod's container started."""
+    member: Member
+
+    @property
+    def key(self) -> str:
+        """What the member is known by: its instance id, or its member id where it is dynamic."""
+        return self.member.instance_id or self.member.member_id
+
+    @property
+    def sighting(self) -> MemberSighting | None:
+        return self.world.history.members.get(self.key)
+
+    @property
+    def handover(self) -> Handover | None:
+        """The handover of this pod's ordinal, under way or over."""
+        handover = self.world.memory.handover
+        return handover if handover is not None and handover.ordinal == self.pod.ordinal else None
+
+    @property
+    def alone_since(self) -> float:
+        """What was seen before this moment may be the doing of another process."""
+        if self.handover is None:
+            return self.started_at
+        return max(self.started_at, self.handover.alone_since or 0.0)
+
+    @property
+    def member_before(self) -> str | None:
+        """The member id that the instance id had when the operator restarted this pod; None when it did not."""
+        step = self.world.memory.step
+        if step is None or step.ordinal != self.pod.ordinal or self.pod.created_at < int(step.started_at):
+            return None
+        return step.members_before.get(self.key)
+
+    @property
+    def rival(self) -> Pod | None:
+        """Another pod with the same instance id, which runs, or did so just now."""
+        beside = self.world.beside
+        others = (*beside.arriving, *beside.leaving) if beside is not None else ()
+        return next((pod for pod in others if pod.ordinal == self.pod.ordinal and pod.uid != self.pod.uid), None)
+
+    @property
+    def session_left_s(self) -> float:
+        """Seconds until a dead member would be gone: a whole session under one coordinator, the last one or before."""
+        session_s, died_at = self.world.once(longest_session_s), self.alone_since
+        before, after = self.world.history.disturbed or (self.kafka.observed_at, died_at)
+        if before - died_at >= session_s:
+            return 0.0
+        return max(0.0, session_s - (self.kafka.observed_at - max(after, died_at)))
 
 
-def _is_in_hand(world: World, pod: Pod) -> bool:
-    return world.memory.handover is not None and world.memory.handover.ordinal == pod.ordinal
+Proof = Callable[[Case], Presence | None]
 
 
-def _is_holder(handover: Handover, pod: Pod, instance_id: str, member_id: str) -> bool:
-    """The pod runs as when it was known to hold the id, and holds it still."""
-    own = handover.after or handover.before
-    run = (pod.uid, pod.started_at, pod.restarts)
-    same = run == (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
-    return same and not handover.holder_down and own.get(instance_id) == member_id
-
-
-def _has_a_rival(world: World, pod: Pod) -> bool:
-    """Another pod with the same instance id, which runs, or did so just now."""
-    beside = world.beside
-    others = (*beside.arriving, *beside.leaving) if beside is not None else ()
-    return any(other.ordinal == pod.ordinal and other.uid != pod.uid for other in others)
-
-
-def _joined_since(sighting: MemberSighting | None, started_at: float) -> bool:
-    """Another member id than before the restart proves a return (F41), if no earlier process can have brought it.
-
-    One that crashed and joined anew before its pod was deleted could have. Between two looks that follow each other
-    closely there is no time for all that: to crash, start, join, end, and for the new pod to be made and to start.
-    """
-    if sighting is None or sighting.absent_at is None or sighting.since < started_at:
-        return False
-    return sighting.since - sighting.absent_at <= LOOKS_APART_S
-
-
-def _member_before_step(world: World, pod: Pod, instance_id: str) -> str | None:
-    """The member id that the instance id had when the operator restarted this pod; None when it did not."""
-    step = world.memory.step
-    if step is None or step.ordinal != pod.ordinal or pod.created_at < int(step.started_at):
+def runs_as_when_it_held_the_id(case: Case) -> Presence | None:
+    """YES: since the handover, neither the pod's process nor the member behind the id has changed."""
+    handover = case.handover
+    if handover is None or handover.holder_down:
         return None
-    return step.members_before.get(instance_id)
+    known = (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
+    own = handover.after or handover.before
+    return Presence.YES if case.pod.run == known and own.get(case.key) == case.member.member_id else None
 
 
-def _a_dead_member_would_be_gone(world: World, kafka: GroupObservation, died_at: float) -> bool:
-    """A whole session has passed under one coordinator, either before it changed last or since."""
-    before, after = world.history.disturbed or (kafka.observed_at, died_at)
-    session_s = world.once(longest_session_s)
-    return before - died_at >= session_s or kafka.observed_at - max(after, died_at) >= session_s
+def another_pod_has_the_id(case: Case) -> Presence | None:
+    """UNKNOWN: whatever is seen of the id may be the doing of the other pod's process."""
+    return Presence.UNKNOWN if case.rival is not None else None
+
+
+def is_the_member_before_the_step(case: Case) -> Presence | None:
+    """NO: the operator wrote this member id down before it restarted the pod."""
+    return Presence.NO if case.member_before == case.member.member_id else None
+
+
+def joined_between_two_close_looks(case: Case) -> Presence | None:
+    """YES: another member id than before the restart (F41), and no earlier process had the time to bring it.
+
+    One that crashed and joined again before its pod was deleted could have. Between two close looks there is no time
+    for all that: to crash, start, join and end, and for the new pod to be made and to start.
+    """
+    sighting = case.sighting
+    if case.member_before is None or case.pod.restarts > 0 or sighting is None or sighting.absent_at is None:
+        return None
+    came_since = sighting.since >= case.alone_since
+    return Presence.YES if came_since and sighting.since - sighting.absent_at <= NO_TIME_FOR_A_CRASH_S else None
+
+
+def was_seen_absent_since_the_start(case: Case) -> Presence | None:
+    """YES: a look after the container's start found the id without this member."""
+    sighting = case.sighting
+    seen_absent = sighting is not None and sighting.absent_at is not None and sighting.absent_at >= case.alone_since
+    return Presence.YES if seen_absent else None
+
+
+def was_there_before_the_start(case: Case) -> Presence | None:
+    """NO: a look before the container's start found this member already, and its session may not have ended yet."""
+    sighting = case.sighting
+    was_there = sighting is not None and sighting.since < case.started_at
+    return Presence.NO if was_there and case.session_left_s > 0 else None
+
+
+def has_committed_since(case: Case) -> Presence | None:
+    """YES: a committed offset of its partitions grew between two looks, both after the container's start."""
+    moved_after = case.world.history.commit_moved_after
+    committed = any(moved_after.get(partition, 0.0) >= case.alone_since for partition in case.member.assignment)
+    return Presence.YES if committed else None
+
+
+def a_session_has_passed(case: Case) -> Presence | None:
+    """YES: a member that died before the container's start would have been removed by now."""
+    return Presence.YES if case.session_left_s <= 0 else None
+
+
+PROOFS: Final[tuple[Proof, ...]] = (
+    runs_as_when_it_held_the_id,
+    another_pod_has_the_id,
+    is_the_member_before_the_step,
+    joined_between_two_close_looks,
+    was_seen_absent_since_the_start,
+    was_there_before_the_start,
+    has_committed_since,
+    a_session_has_passed,
+)
+
+
+def member_presence(case: Case) -> Presence:
+    """The first proof that says something decides; when none does, nothing is known."""
+    return next((said for proof in PROOFS if (said := proof(case)) is not None), Presence.UNKNOWN)
+
+
+def cases_of(world: World, pod: Pod) -> tuple[Case, ...]:
+    """One for each member that the group lists for the pod; none while its container does not run."""
+    kafka, started_at = world.kafka, pod.started_at
+    if not isinstance(kafka, GroupObservation) or started_at is None:
+        return ()
+    return tuple(Case(world, kafka, pod, started_at, member) for member in world.members_of(pod))
+
+
+def missing_proofs(world: World, pod: Pod) -> tuple[str, ...]:
+    """What would still prove that the pod's listed member is back, in words; any one of them is enough.
+
+    Empty for a pod that is back, and for one of which the group lists no member.
+    """
+    if presence(world, pod) is Presence.YES:
+        return ()
+    case = next((case for case in cases_of(world, pod) if member_presence(case) is not Presence.YES), None)
+    return () if case is None else tuple(_still_possible(case))
 
 
 def longest_session_s(world: World) -> float:
@@ -144,3 +232,15 @@ def longest_session_s(world: World) -> float:
     bounds = world.broker.consumer_session if world.broker is not None else None
     consumer_s = max(CONSUMER_SESSION_TIMEOUT_S, bounds.max_ms / 1000 if bounds is not None else 0.0)
     return max(classic_s, consumer_s) + SESSION_MARGIN_S  # a migrating group has members of both kinds
+
+
+def _still_possible(case: Case) -> Iterable[str]:
+    if case.rival is not None:
+        yield f"the end of pod {case.rival.name}, which has the same instance id"
+        return
+    yield f"a member id other than {case.member.member_id}"
+    if is_the_member_before_the_step(case) is not None:
+        return  # it is the old member, alive or not: nothing that is seen of it speaks for the new process
+    if was_there_before_the_start(case) is None and case.member.assignment:
+        yield f"a commit on {listing(map(str, sorted(case.member.assignment)))}"
+    yield f"{seconds(case.session_left_s)} more in the group: a dead member's session ends before that"

@@ -1,84 +1,52 @@
-"""Dead members of KIP-848 groups: their successors are refused until the instance id is free again (F13).
+"""The ids of dead members of KIP-848 groups are released, so that their successors can join (F13).
 
-Their ids are released, which moves no partition. What proves a death is said in `holders`; what becomes of a process
-that was refused before, in `refused`.
+A release moves no partition. What proves a death stands in `death`, what happens to an id in `succession`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from slackwater.core.decision.acts import ReleaseMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
-from slackwater.core.members.death import has_ended
-from slackwater.core.members.ownership import given_ordinal
+from slackwater.core.members.succession import Dead, state_of_held
 from slackwater.core.world.memory import Release
-from slackwater.core.world.observation import GroupObservation, GroupType, Member, MemberRef, refs
-from slackwater.core.world.profile import Profile
+from slackwater.core.world.observation import GroupObservation, refs
 from slackwater.core.world.world import World
 
-RELEASE_AGAIN_S: Final = 2.0
-"""When an id is held although it was released: the request was lost, or a process that nobody knows of took it back."""
-_CLASSIC: Final = (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE)
 
-
-def find_stale(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
-    """Members that keep their successors out: their processes are known to have ended, though their pods are wanted."""
-    if kafka.type is not GroupType.CONSUMER:
-        return ()  # a classic newcomer takes its predecessor's place by itself
-    return tuple(member for member in kafka.members if _is_stale(world, member))
+def find_dead(world: World, kafka: GroupObservation) -> tuple[Dead, ...]:
+    """The ids whose members keep their successors out: their processes have ended, though their pods are wanted."""
+    states = (state_of_held(world, member) for member in kafka.members if not member.has_left)
+    return tuple(state for state in states if isinstance(state, Dead))
 
 
 def release_due(world: World) -> Decision | None:
-    """Which instance ids to give free now, and what to remember of it before."""
-    kafka = world.kafka
-    if not isinstance(kafka, GroupObservation):
+    """Release the ids of the dead; what is remembered of it says by when each was free."""
+    if not isinstance(world.kafka, GroupObservation):
         return None
-    dead = tuple(ref for ref in refs(find_stale(world, kafka)) if not _was_released_lately(world, ref))
-    if not dead:
+    due = tuple(dead for dead in find_dead(world, world.kafka) if dead.is_due(world.now))
+    if not due:
         return None
-    memory = replace(world.memory, released={**world.memory.released, **_releases(world, dead)})
-    why = f"the process behind {listing(ref.instance_id for ref in dead)} has ended: its successor may join"
-    return Decision(memory, ReleaseMembers(dead, why))
+    members = refs(dead.member for dead in due)
+    releases = {dead.member.instance_id or "": _release_of(world, dead) for dead in due}
+    memory = replace(world.memory, released={**world.memory.released, **releases})
+    why = f"the process behind {listing(ref.instance_id for ref in members)} has ended: its successor may join"
+    return Decision(memory, ReleaseMembers(members, why))
 
 
 def still_released(world: World) -> Mapping[str, Release]:
-    """A release is history once somebody else holds the id, or its pod is not wanted any more."""
+    """A release is history once another member has the id, or its pod is not wanted any more."""
     return {key: release for key, release in world.memory.released.items() if _matters(world, key, release)}
 
 
-def _is_stale(world: World, member: Member) -> bool:
-    ordinal = given_ordinal(world, member)
-    pod = world.pod(ordinal) if ordinal is not None else None
-    if pod is None or pod.ordinal >= world.replicas or pod.protocol in _CLASSIC:
-        return False
-    if member.epoch is not None and member.epoch < 0:
-        return False  # it has left for a while, as one that stops in order does, and its id is free (F12)
-    return has_ended(world, member)
-
-
-def _releases(world: World, dead: Iterable[MemberRef]) -> dict[str, Release]:
-    before = world.memory.released
-    again = {ref for ref in dead if ref.instance_id in before and before[ref.instance_id].member_id == ref.member_id}
-    return {
-        ref.instance_id: replace(
-            before[ref.instance_id], released_at=world.now, tries=before[ref.instance_id].tries + 1
-        )
-        if ref in again
-        else Release(ref.member_id, world.now)
-        for ref in dead
-    }
-
-
-def _was_released_lately(world: World, ref: MemberRef) -> bool:
-    known = world.memory.released.get(ref.instance_id)
-    if known is None or known.member_id != ref.member_id:
-        return False
-    wait_s: float = RELEASE_AGAIN_S * 2 ** min(known.tries - 1, 5)
-    return world.now - known.released_at < wait_s
+def _release_of(world: World, dead: Dead) -> Release:
+    if dead.tries == 0:
+        return Release(dead.member.member_id, world.now)
+    before = world.memory.released[dead.member.instance_id or ""]
+    return replace(before, released_at=world.now, tries=before.tries + 1)
 
 
 def _matters(world: World, instance_id: str, release: Release) -> bool:

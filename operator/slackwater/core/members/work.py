@@ -1,17 +1,27 @@
-"""Does a pod that is in the group work there? Being a member is not enough: it has to own partitions and get on."""
+"""Does a pod work? Being a member is not enough: it has to own partitions and get on.
+
+`find_stall` asks it of one pod that is back in the group, for the gates. `find_idle_pods` asks it of all pods, for the
+status: which are Ready and own nothing, while there are partitions that no living member owns?
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
+from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
-from slackwater.core.world.observation import GroupObservation, TopicPartition
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
+
+IDLE_FOR_S: Final = 10.0
+"""Every restart makes a pod Ready a moment before its consumer has joined: that is no fault."""
+_SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +62,30 @@ def is_stalled(world: World, pod: Pod) -> bool:
     return world.now - max(absent_since(world, pod), stall.since) > timeout_s
 
 
+def find_idle_pods(world: World) -> tuple[Pod, ...]:
+    """Pods that should work and do not, where nothing about them or the group has changed for a while."""
+    kafka, unchanged_since = world.kafka, world.history.unchanged_since
+    if not isinstance(kafka, GroupObservation) or unchanged_since is None:
+        return ()
+    # A classic group names no assignments while it rebalances; a KIP-848 one is never Stable while a member is away.
+    if kafka.type is not GroupType.CONSUMER and kafka.state not in _SETTLED:
+        return ()
+    alive = [member for member in kafka.members if not member.has_left and not has_ended(world, member)]
+    if kafka.partitions <= {partition for member in alive for partition in member.assignment}:
+        return ()
+    return tuple(pod for pod in world.wanted_pods if _is_idle(world, pod, alive, unchanged_since))
+
+
 def partitions_in_words(partitions: Iterable[TopicPartition]) -> str:
     return listing(f"{p.topic}-{p.partition}" for p in sorted(partitions))
+
+
+def _is_idle(world: World, pod: Pod, alive: list[Member], unchanged_since: float) -> bool:
+    if not pod.ready or pod.terminating:
+        return False
+    since = max(unchanged_since, pod.ready_changed_at or pod.created_at, pod.started_at or 0.0)
+    works = any(member.assignment for member in world.members_of(pod) if member in alive)
+    return not works and world.now - since >= IDLE_FOR_S
 
 
 def _owner_since(world: World, pod: Pod) -> float:

@@ -52,7 +52,7 @@ def _idle_partitions(world: World, kafka: GroupObservation, assignor: str) -> in
 
 def _works(world: World, member: Member) -> bool:
     """As far as is known."""
-    if member.epoch is not None and member.epoch < 0:
+    if member.has_left:
         return False
     ordinal = given_ordinal(world, member)
     if ordinal is None:

@@ -10,7 +10,7 @@ from slackwater.api.consumer_group import Membership
 from slackwater.core.world.observation import GroupObservation, TopicPartition
 from slackwater.core.world.world import World
 
-LOOKS_APART_S: Final = 15.0
+JOIN_KNOWN_WITHIN_S: Final = 15.0
 """Groups in motion are looked at every second. What came about while Kafka was out of sight has no known time."""
 
 
@@ -72,4 +72,4 @@ def _joined(world: World, key: str, member_id: str) -> dict[str, float]:
     sighting = world.history.members.get(key)
     if sighting is None or sighting.member_id != member_id or sighting.absent_at is None:
         return {}
-    return {member_id: sighting.since} if sighting.since - sighting.absent_at <= LOOKS_APART_S else {}
+    return {member_id: sighting.since} if sighting.since - sighting.absent_at <= JOIN_KNOWN_WITHIN_S else {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.api.telemetry.words import RestartMode, RestartReason
-from slackwater.core.members.death import CLOCKS_DIFFER_S
+from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.telemetry.holdings import Holding
 from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.pods import Pod

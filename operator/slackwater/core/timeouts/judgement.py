@@ -22,7 +22,8 @@ from slackwater.core.world.settings import HEARTBEAT_OF, Setting, Values, asked
 from slackwater.core.world.world import World
 
 STALE_AFTER_S: Final = 14 * 86_400.0
-CLOCKS_DIFFER_S: Final = 300.0
+ADVICE_AHEAD_S: Final = 300.0
+"""The pipeline's clock may be ahead of ours by that much; advice from further ahead is not believed."""
 LEAST_CHANGE: Final = 0.1
 """Of the value in force. A smaller change is not worth a restart, and next week's recommendation may take it back."""
 
@@ -93,7 +94,7 @@ def _unfit(world: World, advice: Advice) -> Judgement | None:
         return Judgement(_STATUS_REASONS[advice.status], advice.why)
     if advice.group_id != world.group.group_id:
         return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, f"it was made for the group {advice.group_id}")
-    if advice.as_of > world.now + CLOCKS_DIFFER_S:
+    if advice.as_of > world.now + ADVICE_AHEAD_S:
         message = "it is from the future: a clock is wrong, here or at the pipeline"
         return Judgement(Reason.RECOMMENDATION_STALE, message)
     if world.now - advice.as_of > STALE_AFTER_S:

@@ -174,7 +174,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class LastHolder:
     """Who held an instance id last, in a KIP-848 group: what proves a death must outlast a restart of the operator."""
 
     __pydantic_config__ = _WIRE
@@ -241,7 +241,7 @@ class RolloutMemory:
     """The group's own settings in Kafka that the operator made (F23)."""
     released: Mapping[str, Release] = field(default_factory=dict)
     """By instance id."""
-    holders: Mapping[str, Holder] = field(default_factory=dict)
+    holders: Mapping[str, LastHolder] = field(default_factory=dict)
     """By instance id; of wanted pods only."""
     refused: Mapping[str, Refusal] = field(default_factory=dict)
     """By pod name."""

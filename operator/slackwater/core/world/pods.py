@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from slackwater.core.world.profile import Profile
+
+
+class Run(NamedTuple):
+    """One process of a pod's container: two observations with equal runs saw the same process."""
+
+    uid: str
+    started_at: float | None
+    restarts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +43,8 @@ class Pod:
     """The profile that it was made with."""
     workload: str = ""
     """Name of the StatefulSet that controls it."""
+
+    @property
+    def run(self) -> Run:
+        """The process that runs in it now, or the pause after the one before."""
+        return Run(self.uid, self.started_at, self.restarts)

@@ -19,7 +19,7 @@ from slackwater.core.world.advice import Advice
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.identity import by_ordinal, ordinal_of
-from slackwater.core.world.memory import Holder, Release, RolloutMemory
+from slackwater.core.world.memory import LastHolder, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.settings import with_adopted
@@ -172,7 +172,7 @@ class World:
         """When members with an instance id of this ordinal that are gone were first seen missing."""
         return self._departures.get(ordinal, {})
 
-    def holders_at(self, ordinal: int) -> Mapping[str, Holder]:
+    def holders_at(self, ordinal: int) -> Mapping[str, LastHolder]:
         """Who held the instance ids of this ordinal last, as far as is remembered."""
         return self._holders.get(ordinal, {})
 
@@ -202,7 +202,7 @@ class World:
         return by_ordinal(self.history.departures, self.ordinal_of)
 
     @cached_property
-    def _holders(self) -> Mapping[int, Mapping[str, Holder]]:
+    def _holders(self) -> Mapping[int, Mapping[str, LastHolder]]:
         return by_ordinal(self.memory.holders, self.ordinal_of)
 
     @cached_property

@@ -1,0 +1,88 @@
+"""Which processes are known to be dead, and who is remembered to have held an id."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.members.death import has_ended, known_holders, there_by, time_to_join
+from slackwater.core.world.memory import LastHolder, RolloutMemory
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, changed, dynamic_member, folded, group, member, observation, pod
+from tests.core.members.scenes import EPOCH, NEWLY_WATCHED, held, modern, restarted, scene
+
+FIRST = "payments-1-a"
+JUST_JOINED = folded(modern(at=NOW - 9), modern(member(1, "b", epoch=EPOCH), at=NOW - 5))
+ENDED: list[tuple[str, World, bool]] = [
+    ("it works", scene(), False),
+    ("its container started again", scene(restarted()), True),
+    ("its container has ended", scene(pod(1, NEW, started_at=None, ended_at=NOW - 1)), True),
+    ("its pod was made again", scene(pod(1, NEW, created_at=NOW - 3, started_at=None)), True),
+    ("its pod is to be made", changed(scene(), pods=(pod(0, NEW), pod(2, NEW))), False),
+    ("nobody knows by when it was there", scene(restarted(), **NEWLY_WATCHED), False),
+    ("the memory knows", scene(restarted(), **NEWLY_WATCHED, memory=held(1, NOW - 60)), True),
+    ("the memory knows another one", scene(restarted(), **NEWLY_WATCHED, memory=held(1, NOW - 60, "z")), False),
+    ("it joined while the container started", scene(restarted(), history=JUST_JOINED), False),
+    ("within the clocks' margin", scene(restarted(), **NEWLY_WATCHED, memory=held(1, NOW - 6)), False),
+    ("beyond it", scene(restarted(), **NEWLY_WATCHED, memory=held(1, NOW - 6.1)), True),
+    ("the kubelet's clock is ahead by the margin", scene(restarted(ago_s=-2)), True),
+    ("by more", scene(restarted(ago_s=-2.1)), False),
+]
+
+
+@pytest.mark.parametrize(("given", "ended"), [row[1:] for row in ENDED], ids=[row[0] for row in ENDED])
+def test_whose_process_has_ended(given: World, ended: bool) -> None:
+    assert has_ended(given, member(1, epoch=EPOCH)) is ended
+
+
+def test_of_members_without_an_id_of_ours_nothing_is_known() -> None:
+    assert not has_ended(scene(restarted()), dynamic_member(1))
+    assert not has_ended(scene(restarted()), member(7))
+
+
+def test_the_earlier_of_what_is_watched_and_what_is_remembered_counts() -> None:
+    watched = scene()
+    assert there_by(watched, "payments-1", FIRST) == NOW - 3590
+    assert there_by(replace(watched, memory=held(1, NOW - 5000)), "payments-1", FIRST) == NOW - 5000
+    assert there_by(replace(watched, memory=held(1, NOW - 60)), "payments-1", FIRST) == NOW - 3590
+    assert there_by(replace(watched, memory=held(1, NOW - 60, "z")), "payments-1", "payments-1-z") == NOW - 60
+    assert there_by(watched, "payments-1", "payments-1-z") is None
+
+
+def test_how_long_the_last_run_took_to_join() -> None:
+    assert time_to_join(scene(), restarted(took_s=20), "payments-1", FIRST) == 20
+    assert time_to_join(scene(), restarted(took_s=0), "payments-1", FIRST) == 0
+    assert time_to_join(scene(), restarted(took_s=-1), "payments-1", FIRST) is None  # a member of an earlier run
+    assert time_to_join(scene(), pod(1), "payments-1", FIRST) is None
+
+
+def test_a_member_seen_in_one_look_may_have_come_while_that_was_under_way() -> None:
+    """A slow look began before the container started, and was answered after its consumer had joined."""
+    slow = modern(member(1, "b", epoch=EPOCH), at=NOW - 30)
+    once = scene(restarted(ago_s=25), history=folded(modern(at=NOW - 40), slow), kafka=slow)
+    assert not has_ended(once, slow.members[1])
+
+
+def test_holders_are_remembered_while_they_can_matter() -> None:
+    assert known_holders(scene()) == {f"payments-{o}": LastHolder(f"payments-{o}-a", NOW - 3590) for o in range(3)}
+    assert known_holders(scene(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW), memory=held(1, 5.0))).keys() == {
+        "payments-1"
+    }
+    assert known_holders(scene(group=group(replicas=1))).keys() == {"payments-0"}
+    assert known_holders(scene(kafka=observation(), memory=held(1, 5.0))) == {}
+    once = scene(kafka=modern(member(1, "b", epoch=EPOCH)), memory=held(1, 5.0))
+    assert known_holders(once)["payments-1"].member_id == "payments-1-a"
+
+
+def test_on_the_way_back_to_classic_only_those_kept_out_are_remembered() -> None:
+    """Pod 1 is of KIP-848 and no member of the classic group; pod 0 is one, and pod 2 is classic."""
+    pods = (pod(0, protocol=Profile.CONSUMER), pod(1, protocol=Profile.CONSUMER), pod(2, protocol=Profile.EAGER))
+    memory = RolloutMemory(holders={f"payments-{o}": LastHolder(f"payments-{o}-a", NOW - 60) for o in range(3)})
+    classic = scene(*pods, kafka=observation((member(0),)), memory=memory)
+    assert known_holders(replace(classic, memory=memory)).keys() == {"payments-1"}
+    empty = replace(classic, memory=memory, kafka=observation(()))
+    assert known_holders(empty) == memory.holders

@@ -1,0 +1,144 @@
+"""Which pods do not work: one that is back and owns nothing or commits nothing, and those that idle for a while."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.members.work import find_idle_pods, find_stall, is_stalled
+from slackwater.core.world.history import advance, interrupted
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, PartitionOffsets, Unobserved
+from slackwater.core.world.world import World
+from tests.core.factories import NOW, folded, fresh_pod, member, members, observation, owned_by, pod, watched, world
+
+MODERN: dict[str, Any] = {"type": GroupType.CONSUMER}
+TWO = members(0, 2)
+AWAY = observation((*TWO, member(1, epoch=-2)), state=GroupState.RECONCILING, **MODERN)
+EMPTY = observation((), state=GroupState.EMPTY)
+NOTHING = (*TWO, member(1, assignment=frozenset()))
+DEAD = observation(members(0, 1, 2))
+TAKEN_OVER = (member(0, assignment=owned_by(0) | owned_by(1)), member(2))
+LATELY = (pod(0), pod(1, started_at=NOW - 9, ready_changed_at=NOW - 9), pod(2))
+RESTARTED = (pod(0), pod(1, started_at=NOW - 11, ready_changed_at=NOW - 11, ended_at=NOW - 12), pod(2))
+
+SEEN_OFTEN = folded(replace(DEAD, observed_at=NOW - 3600), replace(DEAD, observed_at=NOW - 3590), DEAD)
+
+
+def scene(kafka: Any, pods: Any = None, calm_s: float = 3600.0) -> World:
+    return world(kafka=kafka, history=watched(kafka, calm_s), pods=pods or (pod(0), pod(1), pod(2)))
+
+
+IDLE: list[tuple[str, World, list[int]]] = [
+    ("all work", scene(observation()), []),
+    ("its member is away", scene(AWAY), [1]),
+    ("since a moment", scene(AWAY, calm_s=9.9), []),
+    ("no longer only for a moment", scene(AWAY, calm_s=10.0), [1]),
+    ("since a moment it is Ready", scene(AWAY, LATELY), []),
+    ("it is not Ready", scene(AWAY, (pod(0), pod(1, ready=False), pod(2))), []),
+    ("it ends", scene(AWAY, (pod(0), pod(1, terminating=True), pod(2))), []),
+    ("it is not in the group", scene(observation(TWO)), [1]),
+    ("somebody else does its work", scene(observation(TAKEN_OVER)), []),
+    ("it owns nothing", scene(observation(NOTHING)), [1]),
+    ("nobody is there", scene(EMPTY), [0, 1, 2]),
+    ("its dead predecessor owns its partitions", replace(scene(DEAD, RESTARTED), history=SEEN_OFTEN), [1]),
+    ("a classic group rebalances", scene(observation(TWO, state=GroupState.PREPARING_REBALANCE)), []),
+    ("out of sight meanwhile", replace(scene(AWAY), history=interrupted(watched(AWAY))), []),
+    ("not to be seen", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), []),
+]
+
+
+@pytest.mark.parametrize(("given", "ordinals"), [row[1:] for row in IDLE], ids=[row[0] for row in IDLE])
+def test_which_pods_do_nothing(given: World, ordinals: list[int]) -> None:
+    assert [each.ordinal for each in find_idle_pods(given)] == ordinals
+
+
+STARTED = fresh_pod(1, age_s=60)
+
+
+def returned(*looks: GroupObservation, **changes: Any) -> World:
+    """Pod 1 was restarted a minute ago, and is back."""
+    return world(kafka=looks[-1], history=folded(*looks), pods=(pod(0), STARTED, pod(2)), **changes)
+
+
+def look(ago_s: float, committed: int = 100, end: int = 100, **changes: Any) -> GroupObservation:
+    """Pod 1's partitions, so many seconds ago; the others' do not move."""
+    usual = observation((member(0), member(1, "b"), member(2)), at=NOW - ago_s)
+    mine = dict.fromkeys(owned_by(1), PartitionOffsets(committed, end))
+    return replace(usual, **({"offsets": {**usual.offsets, **mine}} | changes))
+
+
+def never_commits(ago_s: float, end: int) -> GroupObservation:
+    seen = look(ago_s)
+    return replace(seen, offsets=dict.fromkeys(seen.partitions, PartitionOffsets(None, end)))
+
+
+TO_ANOTHER: dict[str, Any] = {"members": (member(0), member(1, "b", assignment=owned_by(0)), member(2))}
+OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
+BEFORE_IT = observation(members(0, 2), at=NOW - 70)
+STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
+    ("nothing arrived", returned(BEFORE_IT, look(50), look(0)), None),
+    ("it commits", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
+    (
+        "records came, and it commits nothing",
+        returned(BEFORE_IT, look(50), look(40, end=105), look(0, end=105)),
+        (NOT_MOVING, NOW - 40),
+    ),
+    (
+        "it commits from the look on that saw it",
+        returned(BEFORE_IT, look(50), look(40, 105, 105), look(0, 105, 110)),
+        None,
+    ),
+    (
+        "the commit may be from before its start",
+        returned(look(70, 90, 105), look(65, 95, 105), look(50, 100, 105), look(0, 100, 110)),
+        (NOT_MOVING, NOW),
+    ),
+    ("the records came before it", returned(look(70), look(65, end=105), look(0, end=105)), None),
+    (
+        "another member committed until it owned them",
+        returned(
+            BEFORE_IT, look(50, **TO_ANOTHER), look(40, 105, 105, **TO_ANOTHER), look(30, 105, 105), look(0, 105, 110)
+        ),
+        (NOT_MOVING, NOW),
+    ),
+    ("the group keeps its offsets elsewhere", returned(BEFORE_IT, never_commits(50, 100), never_commits(0, 105)), None),
+    ("it owns nothing", returned(observation(NOTHING)), (OWNS_NOTHING, NOW)),
+    ("there are more members than partitions", returned(observation((*NOTHING, *members(3, 4, 5, 6)))), None),
+    ("there are just as many", returned(observation((*NOTHING, *members(3, 4, 5)))), (OWNS_NOTHING, NOW)),
+    ("Kafka cannot be seen", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), None),
+]
+
+
+@pytest.mark.parametrize(("given", "stall"), [row[1:] for row in STALLS], ids=[row[0] for row in STALLS])
+def test_who_is_back_and_does_not_work(given: World, stall: tuple[Reason, float] | None) -> None:
+    found = find_stall(given, given.pods[1])
+    assert (None if found is None else (found.hold.reason, found.since)) == stall
+
+
+def waits(unread_s: float, **changes: Any) -> World:
+    """Pod 1 is up for long; records of its partitions have waited for so many seconds."""
+    looks = (look(900), look(unread_s, end=105), look(0, end=105))
+    return world(**({"kafka": looks[-1], "history": folded(*looks)} | changes))
+
+
+BACKWARDS = RolloutMemory(phase=RolloutPhase.ROLLING_BACK)
+OUT_OF_SIGHT = advance(interrupted(folded(look(900), look(301, end=105))), look(0, end=105))
+STALLED: list[tuple[str, World, bool]] = [
+    ("it works", world(), False),
+    ("for less than rejoinTimeout", waits(300), False),
+    ("for longer", waits(300.1), True),
+    ("nobody waits for a version that was given up", waits(5, memory=BACKWARDS), True),
+    ("it works, and its version was given up", world(memory=BACKWARDS), False),
+    ("it is not Ready", waits(301, pods=(pod(0), pod(1, ready=False), pod(2))), False),
+    ("it is not known to be in the group", waits(301, pods=(pod(0), fresh_pod(1, 20), pod(2))), False),
+    ("Kafka was out of sight meanwhile", waits(301, history=OUT_OF_SIGHT), False),
+]
+
+
+@pytest.mark.parametrize(("given", "stalled"), [row[1:] for row in STALLED], ids=[row[0] for row in STALLED])
+def test_who_has_not_worked_for_too_long(given: World, stalled: bool) -> None:
+    assert is_stalled(given, given.pods[1]) is stalled
