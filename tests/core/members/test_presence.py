@@ -172,7 +172,7 @@ def two_sets(*pods: Pod, newcomers: int = 3) -> dict[str, Any]:
 
 TWO_SETS = two_sets(RESTARTED, OTHER)
 LEAVING = two_sets(RESTARTED, OTHER, newcomers=2)
-ANOTHER_ORDINAL = two_sets(RESTARTED, replace(OTHER, ordinal=1))
+ANOTHER_ORDINAL = two_sets(RESTARTED, pod(1), replace(OTHER, ordinal=1))
 KNOWN = RolloutMemory(step=STEP)
 KNOWN_NOW = RolloutMemory(step=STEP_JUST_NOW)
 ALONE_FOR_5_S = in_handover(RESTARTED, holder_down=True, alone_since=NOW - 5)
