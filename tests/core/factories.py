@@ -168,7 +168,7 @@ def world(**changes: Any) -> World:
         "bootstrap_servers": BOOTSTRAP,
         "broker": BROKER,
     }
-    return World(**placed(usual | changes))
+    return World(**(placed(usual) | placed(changes)))
 
 
 def placed(words: dict[str, Any]) -> dict[str, Any]:

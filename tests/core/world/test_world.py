@@ -1,9 +1,8 @@
-"""Ordinals, the memory's way to the API server and back, small pieces of sentences."""
+"""What follows from a world's fields, the memory's way to the API server and back, small pieces of sentences."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,9 +11,9 @@ from hypothesis import strategies as st
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import (
     Canary,
+    Holder,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -23,30 +22,13 @@ from slackwater.core.world.memory import (
     read_memory,
     write_memory,
 )
-from slackwater.core.world.observation import GroupObservation, PartitionOffsets
+from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
-from tests.core.factories import NEW, changed, group, observation, pod, tp, world
+from slackwater.core.world.workload import Workload
+from slackwater.core.world.world import World
+from tests.core.factories import NAME, NEW, changed, dynamic_member, group, member, observation, pod, workload, world
 
-
-@pytest.mark.parametrize(
-    ("instance_id", "ordinal"),
-    [
-        ("payments-0", 0),
-        ("payments-10", 10),
-        ("payments-3-7", 3),
-        ("payments-3-thread-1", None),
-        ("payments-", None),
-        ("payments-x", None),
-        ("payments-03", None),
-        ("payments--1", None),
-        ("payments-²", None),
-        ("refunds-1", None),
-        ("payments", None),
-        (None, None),
-    ],
-)
-def test_ordinals(instance_id: str | None, ordinal: int | None) -> None:
-    assert ordinal_of(instance_id, "payments") == ordinal
+ALT = f"{NAME}-alt"
 
 
 def test_ordinals_are_numbers_and_not_text() -> None:
@@ -60,15 +42,77 @@ def test_outdated_pods_are_those_of_another_revision_that_are_wanted() -> None:
     assert changed(mixed, workload=None).outdated == ()
 
 
-def test_lag_is_the_sum_over_all_partitions_and_unknown_when_any_end_is() -> None:
-    def lag(**offsets: PartitionOffsets) -> int | None:
-        seen: GroupObservation = observation(offsets={tp(int(k[1:])): v for k, v in offsets.items()})
-        return replace(seen, partitions=frozenset({tp(0), tp(1)})).lag
+@pytest.mark.parametrize(
+    ("sets", "expected"),
+    [
+        ((), (None, True, 0)),
+        ((workload(),), (NAME, True, 3)),
+        ((workload(generation=3),), (NAME, False, 3)),
+        ((workload(start=2, replicas=2),), (NAME, True, 4)),
+        ((workload(start=1, replicas=2), workload(name=ALT, replicas=1, created_at=5.0)), (NAME, True, 3)),
+        ((workload(), workload(name=ALT, replicas=0, created_at=5.0, template_hash="new")), (ALT, True, 3)),
+        ((workload(), workload(name=ALT, replicas=0, created_at=5.0, generation=9)), (NAME, False, 3)),
+    ],
+)
+def test_what_the_stateful_sets_say_together(
+    sets: tuple[Workload, ...], expected: tuple[str | None, bool, int]
+) -> None:
+    """Where the pods are to be, whether the controller has read the last changes, how many ordinals there are."""
+    given = world(sets=sets, memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="new"))
+    name = given.workload.name if given.workload is not None else None
+    assert (name, given.settled, given.made) == expected
 
-    assert lag(p0=PartitionOffsets(5, 9), p1=PartitionOffsets(None, 10)) == 14
-    assert lag(p0=PartitionOffsets(9, 5), p1=PartitionOffsets(10, 10)) == 0
-    assert lag(p0=PartitionOffsets(5, None), p1=PartitionOffsets(10, 10)) is None
-    assert lag(p0=PartitionOffsets(5, 9)) is None
+
+def test_nothing_is_made_up_of_two_stateful_sets() -> None:
+    both = (workload(start=1, replicas=2, partition=1), workload(name=ALT, replicas=1, created_at=5.0))
+    given = world(sets=both)
+    assert given.workload in both
+    assert given.beside is not None
+    assert given.beside.sets == both
+
+
+@pytest.mark.parametrize(
+    ("membership", "found"),
+    [("Static", ["payments-1-a", "payments-1-b"]), ("Dynamic", ["consumer-7", "payments-1-a"])],
+)
+def test_a_pod_s_members_are_known_by_id_or_by_address(membership: str, found: list[str]) -> None:
+    elsewhere = member(1, "b", instance_id="payments-1-1", host="/10.7.7.7")
+    here = dynamic_member(7, host="/10.0.0.1")
+    given = world(group=group(membership=membership), kafka=observation((member(0), member(1), elsewhere, here)))
+    assert sorted(each.member_id for each in given.members_of(pod(1))) == found
+
+
+def test_a_pod_without_an_address_has_no_dynamic_member() -> None:
+    given = world(group=group(membership="Dynamic"), kafka=observation((dynamic_member(0, host=""),)))
+    assert given.members_of(pod(0, address="")) == ()
+
+
+def test_where_kafka_could_not_be_asked_nobody_is_seen() -> None:
+    given = world(kafka=Unobserved("KafkaUnreachable", "no answer", 1.0))
+    assert (given.seen, given.members, given.members_of(pod(0))) == (None, (), ())
+    assert given.ordinal_of("payments-2") == 2
+
+
+def test_what_is_remembered_by_instance_id_is_found_by_ordinal() -> None:
+    memory = RolloutMemory(
+        holders={"payments-1-0": Holder("a", 1.0), "payments-10": Holder("b", 1.0)},
+        released={"payments-1-1": Release("c", 1.0)},
+    )
+    given = world(memory=memory)
+    assert (list(given.holders_at(1)), list(given.released_at(1))) == (["payments-1-0"], ["payments-1-1"])
+    assert not given.holders_at(0)
+    assert not given.remembering(RolloutMemory()).holders_at(1)
+
+
+def test_a_function_of_a_world_is_asked_once_for_each() -> None:
+    asked = []
+
+    def count(of: World) -> int:
+        asked.append(of)
+        return len(asked)
+
+    given = world()
+    assert (given.once(count), given.once(count), given.remembering(given.memory).once(count)) == (1, 1, 2)
 
 
 MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))

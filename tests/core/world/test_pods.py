@@ -1,0 +1,14 @@
+"""A pod's fields, when nothing is said of them."""
+
+from __future__ import annotations
+
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile
+
+
+def test_a_pod_of_which_little_is_known_has_not_run_and_holds_nothing_up() -> None:
+    """The safe reading: no start, no end, no address, nothing that it waits for."""
+    made = Pod("payments-0", 0, "uid", "rev", 1.0, ready=False)
+    assert (made.started_at, made.ended_at, made.last_run_started_at, made.told_running_at) == (None,) * 4
+    assert (made.restarts, made.waiting, made.terminating, made.address) == (0, "", False, "")
+    assert made.protocol is Profile.OWN_CHOICE
