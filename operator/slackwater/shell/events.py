@@ -55,7 +55,7 @@ async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> No
             "resourceVersion": group.metadata.resource_version,
         },
         "type": "Warning" if note.warning else "Normal",
-        "reason": str(note.reason),
+        "reason": note.reason.value,
         "message": note.message[:LONGEST_MESSAGE],
         "source": {"component": "slackwater"},
         "reportingComponent": "slackwater",
@@ -66,4 +66,4 @@ async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> No
     try:
         await api.create(EVENT, group.namespace, body)
     except ClusterFailed as error:
-        _log.warning("event_not_written", group=group.name, reason=note.reason, error=str(error))
+        _log.warning("event_not_written", group=group.name, reason=note.reason.value, error=str(error))

@@ -25,7 +25,7 @@ HOLD = Hold(Reason.GROUP_STABILIZING, "not calm for long enough")
 
 def said(given: World, kind: str, hold: Hold | None = None) -> tuple[str, str]:
     verdict = next(v for v in verdicts(given, hold) if v.type == kind)
-    return str(verdict.status), str(verdict.reason)
+    return verdict.status.value, verdict.reason.value
 
 
 def phase(name: str) -> dict[str, Any]:
@@ -90,15 +90,15 @@ def test_strangers_degrade_a_group_and_waiting_does_not() -> None:
     assert said(world(), "Degraded", HOLD) == ("False", "AsWanted")
 
 
-def verdict(status: str, reason: str = "Because", message: str = "") -> Verdict:
+def verdict(status: str, reason: Reason = Reason.AS_WANTED, message: str = "") -> Verdict:
     return Verdict(READY, ConditionStatus(status), reason, message)
 
 
 def test_the_transition_time_moves_only_with_the_status() -> None:
     first = merge((), [verdict("False")], 100.0, 1)
     assert first[0]["lastTransitionTime"] == timestamp(100)
-    same = merge(first, [verdict("False", "Another", "and more words")], 200.0, 2)
-    assert (same[0]["lastTransitionTime"], same[0]["reason"]) == (timestamp(100), "Another")
+    same = merge(first, [verdict("False", Reason.NOT_ALL_READY, "and more words")], 200.0, 2)
+    assert (same[0]["lastTransitionTime"], same[0]["reason"]) == (timestamp(100), "NotAllReady")
     other = merge(same, [verdict("True")], 300.9, 2)
     assert other[0]["lastTransitionTime"] == timestamp(300)
 

@@ -46,7 +46,7 @@ def explain(world: World, plan: Decision) -> Explanation:
     if plan.act is not None:
         outcome, words, reason = Outcome.ACT, in_words(world, plan.act), ""
     elif plan.hold is not None:
-        outcome, words, reason = Outcome.HOLD, plan.hold.message, str(plan.hold.reason)
+        outcome, words, reason = Outcome.HOLD, plan.hold.message, plan.hold.reason.value
     else:
         outcome, words, reason = Outcome.NOTHING, _nothing_to_do(world, plan), ""
     gates = ask_gates(world, plan) if world.workload is not None else ()

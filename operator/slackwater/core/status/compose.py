@@ -9,6 +9,7 @@ from slackwater.api.annotations import GROUP_LABEL, PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.memory import RolloutPhase, write_memory
@@ -125,7 +126,7 @@ def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: floa
     return changed and now - moment(old_group["observedAt"]) >= LAG_REPORT_INTERVAL_S
 
 
-def degraded_status(obj: Mapping[str, Any], phase: str, reason: str, problem: str, now: float) -> Json:
+def degraded_status(obj: Mapping[str, Any], phase: str, reason: Reason, problem: str, now: float) -> Json:
     """The object's status with one thing more to say: it is Degraded, and why. All else stays as last reported."""
     before, generation = obj.get("status") or {}, obj["metadata"].get("generation", 0)
     verdict = Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, reason, problem)
