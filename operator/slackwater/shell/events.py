@@ -30,8 +30,7 @@ def changed_refusals(before: Mapping[str, Any], decided: Decision) -> tuple[Note
     if refusal is not None and _shown(before, ConditionType.PROTOCOL_UPGRADE) != ("False", refusal.reason):
         notes.append(Note(refusal.reason, refusal.message, warning=True))
     if hold is not None and hold != refusal and _shown(before, ConditionType.ROLLOUT_GATED) != ("True", hold.reason):
-        message = hold.message if hold.message.startswith("waiting") else f"waiting: {hold.message}"
-        notes.append(Note(hold.reason, message))
+        notes.append(Note(hold.reason, hold.in_an_event))
     return tuple(notes)
 
 

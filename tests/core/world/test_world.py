@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.api.timestamps import moment, timestamp
-from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.identity import ordinal_of
 from slackwater.core.world.memory import (
@@ -115,9 +114,3 @@ def test_memory_comes_back_as_it_was_written(memory: RolloutMemory) -> None:
 def test_memory_of_an_object_that_was_never_worked_on() -> None:
     assert read_memory({}) == RolloutMemory()
     assert read_memory({"rollout": {"phase": "Complete", "fromTheFuture": 1}}).phase is RolloutPhase.COMPLETE
-
-
-def test_pieces_of_sentences() -> None:
-    assert (listing("abc"), listing("abcdef")) == ("a, b, c", "a, b, c, d and 2 more")
-    assert [seconds(s) for s in (0.44, 9, 12.3, 119, 180)] == ["0.4 s", "9 s", "12 s", "119 s", "3 min"]
-    assert [rounded(n) for n in (7, 42, 12345, 0)] == ["7", "40", "10000", "0"]

@@ -53,7 +53,7 @@ def explain(world: World, plan: Decision) -> Explanation:
     unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
     words = words if unsure is None else unsure.message
     afterwards = _afterwards(world, plan, follow)
-    return Explanation(outcome, words, reason, gates, was_asked(world, plan), follow, afterwards, unsure is not None)
+    return Explanation(outcome, words, reason, gates, was_asked(plan), follow, afterwards, unsure is not None)
 
 
 def _nothing_to_do(world: World, plan: Decision) -> str:

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
 
-from slackwater.core.decision.acts import (
-    AlterGroupSettings,
-    DeleteGroup,
-    DeletePod,
-    DeleteWorkload,
-    LetGo,
-    Purpose,
-    ReleaseMembers,
-    RemoveMembers,
-    WriteWorkload,
-)
+from slackwater.core.decision.acts import DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import GateName, Hold, Reason
 from slackwater.core.decision.words import seconds
@@ -25,6 +14,7 @@ from slackwater.core.rollout.candidates import known_down
 from slackwater.core.rollout.gates import GATES
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, Unobserved
+from slackwater.core.world.two_sets import seen_again
 from slackwater.core.world.world import World
 
 
@@ -45,18 +35,9 @@ class GateVerdict:
     message: str = ""
 
 
-_ASK_THE_GATES: Final = (
-    Purpose.RESTART,
-    Purpose.OPEN_OUT_OF_ORDER,
-    Purpose.HAND_OVER,
-    Purpose.GIVE_UP,
-    Purpose.LET_GO_EARLY,
-)
-
-
 def ask_gates(world: World, plan: Decision) -> tuple[GateVerdict, ...]:
     """One verdict for each gate, as they stand before the plan's act; those behind a refusal are not asked."""
-    world = replace(world, memory=_memory_before_the_act(world, plan))
+    world = seen_again(replace(world, memory=_memory_before_the_act(world, plan)))
     if isinstance(world.kafka, Unobserved):
         return _refused_at(GateName.OBSERVATION_IS_FRESH, Hold(world.kafka.reason, world.kafka.message))
     down = frozenset[int]() if world.workload is None else known_down(world, world.workload)
@@ -77,26 +58,20 @@ def gates_by_reason(reason: Reason | None, message: str) -> tuple[GateVerdict, .
     return None if reason is None or reason.gate is None else _refused_at(reason.gate, Hold(reason, message))
 
 
-def was_asked(world: World, plan: Decision) -> bool:
+def was_asked(plan: Decision) -> bool:
     """Whether the plan depended on the gates: what disturbs no pod that works does not ask them.
 
     A pod is deleted without them where its process can never join any more; that is no step of a rollout.
     """
-    match plan.act:
-        case WriteWorkload():
-            return plan.act.purpose in _ASK_THE_GATES
-        case DeletePod():
-            return plan.memory.step is not None and plan.memory.step.started_at == world.now
-        case RemoveMembers() | ReleaseMembers() | AlterGroupSettings() | DeleteWorkload() | DeleteGroup() | LetGo():
-            return False
-        case None:
-            return plan.hold is not None and (plan.hold.reason.behind_the_gates or plan.hold.reason.gate is not None)
+    if plan.act is not None:
+        return plan.act.asks_the_gates
+    return plan.hold is not None and (plan.hold.reason.behind_the_gates or plan.hold.reason.gate is not None)
 
 
 def _memory_before_the_act(world: World, plan: Decision) -> RolloutMemory:
-    """What the plan remembers, but for the restart that it is about to begin: the gates were asked before that."""
-    if was_asked(world, plan) and plan.act is not None:
-        return replace(plan.memory, step=world.memory.step)
+    """What the plan remembers, but for the restart or handover that it is about to begin: the gates come before it."""
+    if isinstance(plan.act, DeletePod) or (plan.act is not None and plan.act.asks_the_gates):
+        return replace(plan.memory, step=world.memory.step, handover=world.memory.handover)
     return plan.memory
 
 

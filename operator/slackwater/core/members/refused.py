@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.consumer_group import Membership
-from slackwater.core.decision.acts import DeletePod
+from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.death import is_from_before, time_to_join
 from slackwater.core.world.memory import Refusal, Release, RolloutMemory
@@ -49,8 +49,7 @@ def restart_due(world: World, workload: Workload) -> Decision | None:
         if pod.terminating or _was_restarted_lately(world, pod) or not _comes_back_the_same(workload, pod):
             continue
         if _was_refused(world, kafka, pod):
-            why = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
-            return Decision(_restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why))
+            return Decision(_restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, Cause.REFUSED))
     return None
 
 
@@ -66,8 +65,7 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
         return None
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
         return None
-    why = "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
-    return Decision(_restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, why))
+    return Decision(_restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, Cause.LAST_CHANCE))
 
 
 def still_refused(world: World) -> Mapping[str, Refusal]:
