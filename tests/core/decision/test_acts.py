@@ -47,7 +47,7 @@ CAUSES: Final = {
     Cause.REFUSED: False,
     Cause.LAST_CHANCE: False,
 }
-"""Whether all gates have to hold: for a step of a rollout they do, for the repair of a pod out of the group they do not."""
+"""Whether all gates have to hold: for a step of a rollout, but not for the repair of a pod that is out of the group."""
 
 
 def write(purpose: Purpose, ordinal: int | None = None, name: str = "") -> WriteWorkload:
