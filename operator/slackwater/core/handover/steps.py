@@ -10,7 +10,7 @@ from slackwater.core.decision.acts import Cause, DeletePod, DeleteWorkload, Purp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
-from slackwater.core.handover.arrival import find_arrival_failure, gets_another_chance, has_no_room
+from slackwater.core.handover.arrival import find_arrival_failure, has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.holder import (
     Holder,
@@ -223,7 +223,7 @@ def _await(
         return _start_over(world, beside, handover.to, handover.ordinal)
     if memory.phase is RolloutPhase.FAILED:
         return Decision(memory, hold=Hold(Reason.RESTART_IN_HAND, "the rollout has stopped", LOOK_AGAIN_S))
-    if new is not None and gets_another_chance(world, new):
+    if new is not None and memory.retries(new):
         return _start_over(world, beside, handover.to, handover.ordinal)
     cold = handover.cold or world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
     if not cold and has_no_room(world, new):

@@ -14,7 +14,7 @@ from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.memory import RolloutPhase, write_memory
 from slackwater.core.world.observation import GroupType
-from slackwater.core.world.profile import COOPERATIVE_STICKY, RANGE, Profile
+from slackwater.core.world.profile import Profile, profile_shown
 from slackwater.core.world.world import World
 
 Json = dict[str, Any]
@@ -23,8 +23,6 @@ LAG_REPORT_INTERVAL_S: Final = 60.0
 """How often a changed lag alone is worth a write; the metrics have it exactly."""
 LAG_REPORT_CHANGE: Final = 1000
 """Records; and half of what was reported before."""
-
-_BY_ASSIGNOR: Final = {RANGE: Profile.EAGER, COOPERATIVE_STICKY: Profile.COOPERATIVE}
 
 
 def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> Json:
@@ -109,7 +107,7 @@ def _current_protocol(world: World) -> str:
         return made_for.value
     if kafka.type is GroupType.CONSUMER:
         return Profile.CONSUMER.value
-    return _BY_ASSIGNOR.get(kafka.assignor, made_for).value
+    return (profile_shown(kafka.assignor) or made_for).value
 
 
 def _without_lag(status: Mapping[str, Any]) -> Json:
