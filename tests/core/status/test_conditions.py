@@ -16,7 +16,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group, members, observation, pod, world
+from tests.core.factories import NOW, group, members, observation, pod, stranger, world
 
 READY = ConditionType.READY
 UNOBSERVED = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)}
@@ -88,6 +88,35 @@ def test_a_hold_is_told_as_it_is() -> None:
 def test_strangers_degrade_a_group_and_waiting_does_not() -> None:
     assert said(world(), "Degraded", Hold(Reason.FOREIGN_MEMBERS, "x")) == ("True", "ForeignMembers")
     assert said(world(), "Degraded", HOLD) == ("False", "AsWanted")
+
+
+@pytest.mark.parametrize("reason", Reason, ids=str)
+def test_a_hold_degrades_a_group_by_its_reason_alone(reason: Reason) -> None:
+    degraded = ("True", reason.value) if reason.degrades else ("False", "AsWanted")
+    assert said(world(), "Degraded", Hold(reason, "x")) == degraded
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"kafka": observation((*members(0, 1, 2), stranger()))}, ("True", "ForeignMembers")),
+        (
+            {"kafka": observation((*members(0, 1, 2), stranger())), "group": group(membership="Dynamic")},
+            ("False", "AsWanted"),
+        ),
+        (UNOBSERVED, ("False", "AsWanted")),
+        (phase("Failed"), ("True", "RolloutFailed")),
+        (phase("RolledBack"), ("True", "RolloutFailed")),
+    ],
+    ids=["strangers", "strangers of a dynamic group", "Kafka away", "failed", "rolled back"],
+)
+def test_what_else_degrades(changes: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert said(world(**changes), "Degraded") == expected
+
+
+def test_what_holds_is_what_people_read_first() -> None:
+    given = world(**phase("Failed"))
+    assert said(given, "Degraded", Hold(Reason.NOT_AUTHORIZED, "x")) == ("True", "NotAuthorized")
 
 
 def verdict(status: str, reason: Reason = Reason.AS_WANTED, message: str = "") -> Verdict:
