@@ -144,7 +144,7 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("not known", UNKNOWN_WHETHER_IN, True),
         (
             "not known, and not Ready",
-            replace(UNKNOWN_WHETHER_IN, pods=(*NOT_MADE, fresh_pod(2, 10, ready=False))),
+            with_new(fresh_pod(2, 10, ready=False), memory=RolloutMemory()),
             False,
         ),
         ("known to be out", with_new(fresh_pod(2, 10), absent_s=9), False),

@@ -14,7 +14,6 @@ from slackwater.core.rollout.candidates import known_down
 from slackwater.core.rollout.gates import GATES
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, Unobserved
-from slackwater.core.world.two_sets import seen_again
 from slackwater.core.world.world import World
 
 
@@ -37,7 +36,7 @@ class GateVerdict:
 
 def ask_gates(world: World, plan: Decision) -> tuple[GateVerdict, ...]:
     """One verdict for each gate, as they stand before the plan's act; those behind a refusal are not asked."""
-    world = seen_again(replace(world, memory=_memory_before_the_act(world, plan)))
+    world = replace(world, memory=_memory_before_the_act(world, plan))
     if isinstance(world.kafka, Unobserved):
         return _refused_at(GateName.OBSERVATION_IS_FRESH, Hold(world.kafka.reason, world.kafka.message))
     down = frozenset[int]() if world.workload is None else known_down(world, world.workload)
