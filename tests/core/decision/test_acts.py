@@ -10,8 +10,10 @@ from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
     Cause,
+    DeleteGroup,
     DeletePod,
     DeleteWorkload,
+    LetGo,
     Purpose,
     ReleaseMembers,
     RemoveMembers,
@@ -74,6 +76,8 @@ def test_a_pod_is_deleted_as_its_cause_is(cause: Cause) -> None:
         (RemoveMembers((), ""), "remove members"),
         (ReleaseMembers((), ""), "release members"),
         (AlterGroupSettings({}), "alter group settings"),
+        (DeleteGroup(), "delete group"),
+        (LetGo("nothing is left to do"), "let go"),
     ],
 )
 def test_all_else_disturbs_nobody_and_asks_no_gate(act: Act, kind: str) -> None:
