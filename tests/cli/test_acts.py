@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.cli.pictures.documents import plan_document, status_document
 from slackwater.cli.words.explanation import explain
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.memory import RolloutPhase
@@ -189,7 +190,7 @@ def test_a_new_group_that_cannot_be_made_holds() -> None:
 
 def test_where_kafka_cannot_be_seen_from_here_the_operator_has_the_word() -> None:
     told = builders.with_status(upgrades.refused())
-    blind = replace(told, kafka=Unobserved("KafkaUnreachable", "no answer", builders.NOW - 2))
+    blind = replace(told, kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no answer", builders.NOW - 2))
     protocol = status_document(blind, plan(blind))["protocol"]
     assert (protocol["words"], protocol["refusal"]["reason"]) == ("Eager", "MixedAssignorsUnsupported")
 

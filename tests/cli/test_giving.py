@@ -119,6 +119,14 @@ async def test_what_would_change_nothing_is_not_given(cluster: Cluster, command:
     assert cluster.writes() == []
 
 
+async def test_a_command_that_the_operator_has_not_seen_yet_comes_first(cluster: Cluster) -> None:
+    """And what is said, and whether anything changes, is of the command that is given now."""
+    remembers(cluster, FAILED)
+    cluster.group()["metadata"]["annotations"] = {ABORT: "given a moment ago"}
+    with pytest.raises(NothingToDo, match="promote: no canary is being held"):
+        await giving.give(None, *KEY, PROMOTE, OBEDIENT)
+
+
 async def test_an_operator_that_is_not_there_is_told_and_the_command_stands(cluster: Cluster) -> None:
     with pytest.raises(NotObeyed, match=r"restart is given, but the operator has not taken it up within 0\.1 s: see"):
         await giving.give(None, *KEY, RESTART, 0.1)

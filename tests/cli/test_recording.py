@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.api.errors import InvalidSpec
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import Canary, LastHolder, Refusal, RolloutPhase, Step
@@ -22,7 +23,7 @@ WORLDS = {
     "rolling": builders.rolling(),
     "handing over": builders.handing_over(),
     "with a status": builders.with_status(builders.rolling()),
-    "kafka away": builders.world(kafka=Unobserved("KafkaUnreachable", "no answer", builders.NOW - 3)),
+    "kafka away": builders.world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no answer", builders.NOW - 3)),
     "nothing made yet": builders.world(workload=None, pods=(), bootstrap_servers=None),
     "paused, with durations": builders.world(
         builders.group({"slackwater.dev/pause": "holiday"}, rollout={"stableFor": "2m", "canary": [{"replicas": 1}]})

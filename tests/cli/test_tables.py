@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 from slackwater.cli.pictures.groups import groups_document, groups_table
 from slackwater.cli.pictures.members import lag_document, lag_table, members_document, members_table
 from slackwater.cli.pictures.paragraph import explain_document, paragraph, paragraph_and_pointer
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
@@ -102,7 +103,7 @@ def test_the_explanation_says_whether_anything_holds_the_group(name: str, holds:
 
 
 def test_of_a_group_that_nobody_has_looked_at_nothing_is_made_up() -> None:
-    unseen = Unobserved("ConnectionMissing", "there is no KafkaConnection main: apply one", builders.NOW)
+    unseen = Unobserved(Reason.CONNECTION_MISSING, "there is no KafkaConnection main: apply one", builders.NOW)
     world = builders.world(workload=None, pods=(), kafka=unseen, bootstrap_servers=None, memory=RolloutMemory())
     said = paragraph(world, plan(world))
     assert "None" not in said

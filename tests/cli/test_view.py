@@ -10,6 +10,7 @@ from rich.console import Console
 
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.pictures.view_tables import MOST_PODS
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition, Unobserved
 from slackwater.core.world.world import World
@@ -31,7 +32,9 @@ def _crashing() -> World:
 def _kafka_away() -> World:
     """The operator sees Kafka, and holds; this machine does not see it."""
     told = builders.with_status(replace(builders.rolling(), history=builders.history(builders.observation(), 3)))
-    return replace(told, kafka=Unobserved("KafkaUnreachable", "Kafka did not answer within 5 s", builders.NOW - 2))
+    return replace(
+        told, kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "Kafka did not answer within 5 s", builders.NOW - 2)
+    )
 
 
 def _many_pods() -> World:

@@ -9,7 +9,7 @@ import pytest
 from slackwater.adapters.cluster.errors import ClusterRefused
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
-from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.shell.events import LONGEST_MESSAGE, changed_refusals, post
 from tests.core.factories import group
@@ -38,13 +38,14 @@ def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hol
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
-    [("pod a-1 is not Ready", "waiting: pod a-1 is not Ready"), ("waiting for pod a-1", "waiting for pod a-1")],
+    ("hold", "told"),
+    [
+        (Hold(Reason.POD_NOT_READY, "pod a-1 is not Ready"), "waiting: pod a-1 is not Ready"),
+        (waiting_for(Reason.POD_NOT_READY, "pod a-1"), "waiting for pod a-1"),
+    ],
 )
-def test_a_refusal_says_once_that_it_waits(message: str, told: str) -> None:
-    assert changed_refusals({}, Decision(RolloutMemory(), hold=Hold(Reason.POD_NOT_READY, message))) == (
-        Note(Reason.POD_NOT_READY, told),
-    )
+def test_a_refusal_says_once_that_it_waits(hold: Hold, told: str) -> None:
+    assert changed_refusals({}, Decision(RolloutMemory(), hold=hold)) == (Note(Reason.POD_NOT_READY, told),)
 
 
 async def test_an_event_is_about_its_group_and_not_too_long() -> None:

@@ -82,14 +82,16 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
         return ""
     now = time.time()
     world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, _NOT_LOOKED, now), GroupHistory(), now)
+    earlier = obey(world).memory  # a command that was given before, and that the operator has not seen yet, comes first
+    world = replace(world, memory=earlier)
     metadata = world.group.metadata
     annotations = {**metadata.annotations, command: token}
-    told = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
-    obeyed = obey(replace(world, group=told))
-    words = next(note.message for note in obeyed.notes if note.message.startswith(command.removeprefix(f"{GROUP}/")))
-    if replace(obeyed.memory, commands=world.memory.commands) == world.memory:
-        raise NothingToDo(f"{world.group.name} is as it was: {words}")
-    return words
+    given = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
+    obeyed = obey(replace(world, group=given))
+    (note,) = obeyed.notes
+    if replace(obeyed.memory, commands=earlier.commands) == earlier:
+        raise NothingToDo(f"{world.group.name} is as it was: {note.message}")
+    return note.message
 
 
 def _of_recommendation(group: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.reasons import Hold
 from slackwater.core.members.presence import serves
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.world import World
@@ -15,9 +15,6 @@ AT_ONCE: Final = 0.0
 AT_REST_AGAIN_S: Final = 60.0
 """Time alone changes some things at rest (a session that ends, a lag worth an Event), and no watch reports a Secret. A
 pass that finds nothing new costs no request."""
-
-_BROKER_MAY_CHANGE: Final = (Reason.BROKER_CANNOT, Reason.BROKER_UNKNOWN, Reason.MIGRATION_POLICY_FORBIDS)
-"""Refusals that somebody may lift at the brokers, which no watch reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ def pace_after(world: World, decided: Decision) -> Pace:
     return Pace(
         again_s=min(waits, default=AT_REST_AGAIN_S),
         look_soon=hold is not None and _look_is_too_old(world, hold),
-        ask_brokers=refusal is not None and refusal.reason in _BROKER_MAY_CHANGE,
+        ask_brokers=refusal is not None and refusal.reason.lifted_by_a_broker,
     )
 
 

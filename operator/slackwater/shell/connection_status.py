@@ -7,7 +7,7 @@ of them together: were it of the group in hand, two groups would contradict each
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.api.conditions import ConditionStatus, ConditionType
@@ -15,9 +15,6 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.conditions import Verdict, merge
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Cluster
-
-_OF_THE_CONNECTION: Final = (Reason.KAFKA_UNREACHABLE, Reason.CONNECTION_INVALID)
-"""Other failures are of one group or topic, and say nothing about the connection."""
 
 
 async def report(
@@ -47,7 +44,7 @@ async def report(
 def _verdict(kafka: KafkaView) -> Verdict | None:
     if not isinstance(kafka, Unobserved):
         return Verdict(ConditionType.READY, ConditionStatus.TRUE, Reason.CONNECTED, "Kafka answers")
-    if kafka.reason in _OF_THE_CONNECTION:
+    if kafka.reason.of_the_connection:
         return Verdict(ConditionType.READY, ConditionStatus.FALSE, kafka.reason, kafka.message)
     return None
 
@@ -66,5 +63,5 @@ def _is_said(verdict: Verdict | None, before: Mapping[str, Any], generation: int
     said: Mapping[str, Any] = next((c for c in conditions if c["type"] == verdict.type.value), {})
     if before.get("observedGeneration") != generation or said.get("status") != verdict.status.value:
         return False
-    same_words = said.get("message") == verdict.message or verdict.reason == Reason.KAFKA_UNREACHABLE
+    same_words = said.get("message") == verdict.message or verdict.reason is Reason.KAFKA_UNREACHABLE
     return said.get("reason") == verdict.reason and same_words

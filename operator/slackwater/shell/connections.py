@@ -25,7 +25,6 @@ from slackwater.shell.store import Key
 
 SECRETS_AGAIN_S: Final = 30.0
 OBSERVED_AGAIN_S: Final = 10.0
-_REFUSALS: Final = (Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED)
 
 _log = structlog.get_logger(__name__)
 
@@ -45,7 +44,7 @@ class _Open:
 def _wants_secrets_again(opened: _Open, now: float) -> bool:
     """Kafka does not let us in: somebody may have corrected the Secret, of which no watch tells."""
     refused = any(
-        known is not None and isinstance(known[0], Unobserved) and known[0].reason in _REFUSALS
+        known is not None and isinstance(known[0], Unobserved) and known[0].reason.lifted_by_a_secret
         for known in (opened.kafka.latest(str(group)) for group in opened.groups)
     )
     return refused and now - opened.secrets_read_at >= SECRETS_AGAIN_S

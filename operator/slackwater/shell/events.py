@@ -30,8 +30,7 @@ def changed_refusals(before: Mapping[str, Any], decided: Decision) -> tuple[Note
     if refusal is not None and _shown(before, ConditionType.PROTOCOL_UPGRADE) != ("False", refusal.reason):
         notes.append(Note(refusal.reason, refusal.message, warning=True))
     if hold is not None and hold != refusal and _shown(before, ConditionType.ROLLOUT_GATED) != ("True", hold.reason):
-        message = hold.message if hold.message.startswith("waiting") else f"waiting: {hold.message}"
-        notes.append(Note(hold.reason, message))
+        notes.append(Note(hold.reason, hold.in_an_event))
     return tuple(notes)
 
 
@@ -55,7 +54,7 @@ async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> No
             "resourceVersion": group.metadata.resource_version,
         },
         "type": "Warning" if note.warning else "Normal",
-        "reason": str(note.reason),
+        "reason": note.reason.value,
         "message": note.message[:LONGEST_MESSAGE],
         "source": {"component": "slackwater"},
         "reportingComponent": "slackwater",
@@ -66,4 +65,4 @@ async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> No
     try:
         await api.create(EVENT, group.namespace, body)
     except ClusterFailed as error:
-        _log.warning("event_not_written", group=group.name, reason=note.reason, error=str(error))
+        _log.warning("event_not_written", group=group.name, reason=note.reason.value, error=str(error))

@@ -55,7 +55,7 @@ class GroupMetrics(Collector):
             group.log_ends = follow_log_ends(group.log_ends, world.kafka)
             group.lag_s = group_lag_s(group.log_ends, world.kafka)
         group.idle = follow_idle_time(group.idle, world)
-        group.fenced += sum(note.reason == Reason.FENCED_EACH_OTHER for note in decided.notes)
+        group.fenced += sum(note.reason is Reason.FENCED_EACH_OTHER for note in decided.notes)
         if result := step_result(world.memory, decided.memory):
             group.steps[result] += 1
         _count_rebalances(group, Sight(world, decided))

@@ -189,7 +189,7 @@ class Reconciler:
             witness.acted(key, act)
 
     async def _say(self, group: ConsumerGroup, note: Note) -> None:
-        _log.info("event", group=f"{group.namespace}/{group.name}", reason=str(note.reason), message=note.message)
+        _log.info("event", group=f"{group.namespace}/{group.name}", reason=note.reason.value, message=note.message)
         await post(self._api, group, note, self._now())
 
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:

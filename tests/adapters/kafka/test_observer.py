@@ -10,6 +10,7 @@ import pytest
 
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -56,7 +57,7 @@ class FakeReader:
 
     def _view(self, group_id: str, topics: frozenset[str], began_at: float) -> KafkaView:
         if group_id in self.unreachable:
-            return Unobserved("KafkaUnreachable", "no broker answers", began_at)
+            return Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", began_at)
         partitions = frozenset(TopicPartition(topic, 0) for topic in topics)
         return GroupObservation(
             group_id,

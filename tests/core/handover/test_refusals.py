@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.handover.refusals import IMPOSSIBLE
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.world import World
 from tests.core.factories import group, members, observation, pod, world
 
 WARM: dict[str, Any] = {"rollout": {"strategy": "WarmHandover"}}
@@ -52,3 +54,19 @@ def test_a_name_that_somebody_else_has_is_not_taken(owner: str, way_out: str) ->
     assert decided.hold is not None
     assert decided.hold.reason is Reason.FOREIGN_STATEFUL_SET
     assert decided.hold.message.startswith(f"StatefulSet payments-alt is there already and {way_out}")
+
+
+@pytest.mark.parametrize(
+    ("given", "check"),
+    [
+        (world(kafka=MODERN), "members_are_kip_848s"),
+        (world(memory=replace(AT_REST, protocol=Profile.CONSUMER)), "members_are_kip_848s"),
+        (world(pods=(pod(0, protocol=Profile.CONSUMER),)), "members_are_kip_848s"),
+        (world(group=group(client={"library": "KafkaStreams", "version": "3.9"})), "tasks_need_their_state"),
+        (world(group=group(client={"library": "Other"})), "library_is_not_known"),
+        (world(group=group(template={"spec": {"containers": CONTAINERS, **CLAIM}})), "volume_is_claimed"),
+        (world(), ""),
+    ],
+)
+def test_each_check_refuses_what_it_is_for_and_nothing_else(given: World, check: str) -> None:
+    assert [each.__name__ for each in IMPOSSIBLE if each(given)] == ([check] if check else [])

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.presence import (
     PROOFS,
     Case,
@@ -123,7 +124,7 @@ def test_presence(given: World, expected: Presence) -> None:
 
 
 def test_nothing_is_known_while_kafka_is_not() -> None:
-    unobserved = Unobserved("KafkaUnreachable", "", NOW)
+    unobserved = Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)
     assert presence(world(kafka=unobserved), pod(2)) is UNKNOWN
     assert presence(world(kafka=unobserved), pod(2, started_at=None)) is NO
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.protocol import preflight
 from slackwater.core.protocol.preflight import Way, can_make, find_way
-from slackwater.core.protocol.strategies import STRATEGIES, parse_version
+from slackwater.core.protocol.strategies import STRATEGIES, Strategy, parse_version
 from slackwater.core.world.broker import MigrationPolicy
 from slackwater.core.world.observation import GroupState, GroupType, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
@@ -314,3 +315,51 @@ def test_a_group_whose_assignor_keeps_data_stops_for_the_new_protocol(client: di
 
     assert isinstance(way, Way), way
     assert (way.strategy.name, way.strategy.path) == (DRAIN, (CONSUMER,))
+
+
+def way(name: StrategyName, *path: Profile, **versions: tuple[int, ...]) -> Strategy:
+    return Strategy(name, path, frozenset(), frozenset(), **versions)
+
+
+def of(client: dict[str, str], **changes: Any) -> World:
+    return world(group=group(client=client), **changes)
+
+
+UNVERSIONED = {"library": "Java"}
+FORBIDDING = replace(BROKER, migration_policy=MigrationPolicy.DISABLED)
+OBSTACLES: list[tuple[str, World, Strategy]] = [
+    ("version_is_unknown", of(UNVERSIONED), way(ONE, EAGER, before=(9, 9))),
+    ("client_is_too_old", of(OLD_JAVA), way(ONE, EAGER, since=(3, 0))),
+    ("client_is_too_new", of(JAVA), way(ONE, EAGER, before=(4, 0))),
+    ("a_step_cannot_be_made", of(OLD_JAVA), way(DRAIN, CONSUMER)),
+    ("brokers_forbid_it", of(JAVA, broker=FORBIDDING), way(ONLINE, CONSUMER)),
+]
+CONSUMER_OBSTACLES: list[tuple[str, World]] = [
+    ("library_cannot", of(GO)),
+    ("library_is_too_old", of(OLD_JAVA)),
+    ("brokers_are_unknown", of(JAVA, broker=None)),
+    ("brokers_are_too_old", of(JAVA, broker=replace(BROKER, serves_consumer_protocol=False))),
+    ("feature_is_not_raised", of(JAVA, broker=replace(BROKER, group_version=0))),
+]
+
+
+@pytest.mark.parametrize(("check", "given", "strategy"), OBSTACLES, ids=[row[0] for row in OBSTACLES])
+def test_each_obstacle_is_found_by_its_own_check_only(check: str, given: World, strategy: Strategy) -> None:
+    assert [each.__name__ for each in preflight.OBSTACLES if each(given, strategy)] == [check]
+
+
+@pytest.mark.parametrize(("check", "given"), CONSUMER_OBSTACLES, ids=[row[0] for row in CONSUMER_OBSTACLES])
+def test_each_obstacle_to_kip_848_is_found_by_its_own_check_only(check: str, given: World) -> None:
+    assert [each.__name__ for each in preflight.CONSUMER_OBSTACLES if each(given)] == [check]
+
+
+def test_every_obstacle_has_its_row_in_the_order_in_which_they_are_asked() -> None:
+    assert [each.__name__ for each in preflight.OBSTACLES] == [row[0] for row in OBSTACLES]
+    assert [each.__name__ for each in preflight.CONSUMER_OBSTACLES] == [row[0] for row in CONSUMER_OBSTACLES]
+
+
+def test_the_client_is_named_before_the_brokers() -> None:
+    """Whoever has both to upgrade begins with what is his own."""
+    refusal = can_make(of(OLD_JAVA, broker=None), CONSUMER)
+    assert refusal is not None
+    assert refusal.reason is Reason.CLIENT_CANNOT

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.rollout import failure
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.history import interrupted
 from slackwater.core.world.memory import RolloutMemory, Step
@@ -115,3 +116,98 @@ def test_the_highest_ordinal_is_blamed_first() -> None:
     found = find_failure(with_new(fresh_pod(2, 1, NEW), pods=both))
     assert found is not None
     assert found.ordinal == 2
+
+
+UNKNOWN_WHETHER_IN = with_new(fresh_pod(2, 10), memory=RolloutMemory())
+EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
+    "has_another_version": [
+        ("the old one", with_new(OLD_STUCK), True),
+        ("the new one", with_new(stuck("ImagePullBackOff")), False),
+        ("there is no StatefulSet", with_new(fresh_pod(2, 10), workload=None), True),
+    ],
+    "is_to_be_tried_again": [
+        ("made before retry", with_new(stuck("ImagePullBackOff"), memory=RETRIED), True),
+        ("made after retry", with_new(stuck("ImagePullBackOff", age_s=2), memory=RETRIED), False),
+        ("nobody asked", with_new(stuck("ImagePullBackOff")), False),
+    ],
+    "is_ending": [
+        ("being deleted", with_new(fresh_pod(2, 10, terminating=True)), True),
+        ("not", with_new(fresh_pod(2, 10)), False),
+    ],
+    "works": [
+        ("in the group", with_new(fresh_pod(2, 400)), True),
+        ("out of it", with_new(fresh_pod(2, 400), absent_s=301), False),
+        ("in it, and stalled for too long", stalled(for_s=301), False),
+        ("in it, and stalled for a moment", stalled(for_s=5), True),
+    ],
+    "may_be_in_the_group": [
+        ("not known", UNKNOWN_WHETHER_IN, True),
+        (
+            "not known, and not Ready",
+            with_new(fresh_pod(2, 10, ready=False), memory=RolloutMemory()),
+            False,
+        ),
+        ("known to be out", with_new(fresh_pod(2, 10), absent_s=9), False),
+        ("known to be in", with_new(fresh_pod(2, 400)), False),
+    ],
+}
+FOUND: dict[str, list[tuple[str, World, str]]] = {
+    "stuck": [
+        ("image", with_new(stuck("ImagePullBackOff")), "payments-2 is stuck in ImagePullBackOff: see its events"),
+        (
+            "with a message",
+            with_new(replace(stuck("ErrImageNeverPull"), waiting_message="no such image")),
+            "payments-2 is stuck in ErrImageNeverPull: no such image",
+        ),
+        ("Ready all the same", with_new(fresh_pod(2, 10, waiting="ImagePullBackOff")), ""),
+        ("waits for a node", with_new(stuck("Unschedulable")), ""),
+        ("crashed twice", with_new(stuck("CrashLoopBackOff", 2)), ""),
+    ],
+    "stalled": [
+        ("commits nothing", stalled(for_s=301), "has committed nothing there since it came, for more than 5 min"),
+        ("works", with_new(fresh_pod(2, 400)), ""),
+        ("out of the group", with_new(fresh_pod(2, 400), absent_s=301), ""),
+    ],
+    "not_back_in_time": [
+        ("not Ready", with_new(fresh_pod(2, 301, ready=False)), "payments-2 is not Ready after 5 min (rejoinTimeout)"),
+        (
+            "Ready",
+            with_new(fresh_pod(2, 301), absent_s=301),
+            "payments-2 is Ready but has not joined the group after 5 min (rejoinTimeout)",
+        ),
+        ("not yet", with_new(fresh_pod(2, 300, ready=False)), ""),
+    ],
+}
+
+
+def pod_2(given: World) -> Pod:
+    return next(pod for pod in given.pods if pod.ordinal == 2)
+
+
+@pytest.mark.parametrize(
+    ("excuse", "given", "excused"),
+    [pytest.param(excuse, w, e, id=f"{excuse}: {name}") for excuse, rows in EXCUSED.items() for name, w, e in rows],
+)
+def test_excuse(excuse: str, given: World, excused: bool) -> None:
+    assert getattr(failure, excuse)(given, pod_2(given)) is excused
+
+
+@pytest.mark.parametrize(
+    ("find", "given", "message"),
+    [pytest.param(find, w, e, id=f"{find}: {name}") for find, rows in FOUND.items() for name, w, e in rows],
+)
+def test_find(find: str, given: World, message: str) -> None:
+    found = getattr(failure, find)(given, pod_2(given))
+    assert (found.message if found is not None else "").endswith(message)
+    assert (found is not None) is bool(message)
+
+
+def test_every_excuse_and_every_failure_has_its_table() -> None:
+    assert [each.__name__ for each in failure.EXCUSES] == list(EXCUSED)
+    assert [each.__name__ for each in failure.FAILURES] == list(FOUND)
+
+
+def test_a_pod_that_is_stuck_is_called_that_however_long_it_has_been_away() -> None:
+    found = find_failure(with_new(stuck("ImagePullBackOff", age_s=900)))
+    assert found is not None
+    assert found.reason is Reason.POD_STUCK

@@ -38,7 +38,7 @@ def scales(decided: Decision) -> bool:
 
 def held(given: World, memory: RolloutMemory) -> tuple[str, str]:
     said = verdicts(replace(given, memory=memory), None)
-    return next((v.status.value, str(v.reason)) for v in said if v.type.value == "ScalingHeld")
+    return next((v.status.value, v.reason.value) for v in said if v.type.value == "ScalingHeld")
 
 
 def test_the_rollout_goes_on_with_the_pods_that_it_began_with_and_says_so() -> None:

@@ -16,7 +16,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group, members, observation, pod, world
+from tests.core.factories import NOW, group, members, observation, pod, stranger, world
 
 READY = ConditionType.READY
 UNOBSERVED = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)}
@@ -25,7 +25,7 @@ HOLD = Hold(Reason.GROUP_STABILIZING, "not calm for long enough")
 
 def said(given: World, kind: str, hold: Hold | None = None) -> tuple[str, str]:
     verdict = next(v for v in verdicts(given, hold) if v.type == kind)
-    return str(verdict.status), str(verdict.reason)
+    return verdict.status.value, verdict.reason.value
 
 
 def phase(name: str) -> dict[str, Any]:
@@ -90,15 +90,44 @@ def test_strangers_degrade_a_group_and_waiting_does_not() -> None:
     assert said(world(), "Degraded", HOLD) == ("False", "AsWanted")
 
 
-def verdict(status: str, reason: str = "Because", message: str = "") -> Verdict:
+@pytest.mark.parametrize("reason", Reason, ids=str)
+def test_a_hold_degrades_a_group_by_its_reason_alone(reason: Reason) -> None:
+    degraded = ("True", reason.value) if reason.degrades else ("False", "AsWanted")
+    assert said(world(), "Degraded", Hold(reason, "x")) == degraded
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"kafka": observation((*members(0, 1, 2), stranger()))}, ("True", "ForeignMembers")),
+        (
+            {"kafka": observation((*members(0, 1, 2), stranger())), "group": group(membership="Dynamic")},
+            ("False", "AsWanted"),
+        ),
+        (UNOBSERVED, ("False", "AsWanted")),
+        (phase("Failed"), ("True", "RolloutFailed")),
+        (phase("RolledBack"), ("True", "RolloutFailed")),
+    ],
+    ids=["strangers", "strangers of a dynamic group", "Kafka away", "failed", "rolled back"],
+)
+def test_what_else_degrades(changes: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert said(world(**changes), "Degraded") == expected
+
+
+def test_what_holds_is_what_people_read_first() -> None:
+    given = world(**phase("Failed"))
+    assert said(given, "Degraded", Hold(Reason.NOT_AUTHORIZED, "x")) == ("True", "NotAuthorized")
+
+
+def verdict(status: str, reason: Reason = Reason.AS_WANTED, message: str = "") -> Verdict:
     return Verdict(READY, ConditionStatus(status), reason, message)
 
 
 def test_the_transition_time_moves_only_with_the_status() -> None:
     first = merge((), [verdict("False")], 100.0, 1)
     assert first[0]["lastTransitionTime"] == timestamp(100)
-    same = merge(first, [verdict("False", "Another", "and more words")], 200.0, 2)
-    assert (same[0]["lastTransitionTime"], same[0]["reason"]) == (timestamp(100), "Another")
+    same = merge(first, [verdict("False", Reason.NOT_ALL_READY, "and more words")], 200.0, 2)
+    assert (same[0]["lastTransitionTime"], same[0]["reason"]) == (timestamp(100), "NotAllReady")
     other = merge(same, [verdict("True")], 300.9, 2)
     assert other[0]["lastTransitionTime"] == timestamp(300)
 

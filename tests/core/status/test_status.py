@@ -97,17 +97,19 @@ def test_commands_obeyed_are_kept() -> None:
 
 def test_the_status_is_one_that_the_resource_accepts() -> None:
     given = at_rest(lag=7)
-    manifest = consumer_group() | {"status": written(given, decided=Decision(given.memory, hold=Hold("X", "y")))}
+    manifest = consumer_group() | {
+        "status": written(given, decided=Decision(given.memory, hold=Hold(Reason.PAUSED, "y")))
+    }
     assert parse_consumer_group(manifest).status["phase"] == "Ready"
 
 
 def test_an_object_that_cannot_be_worked_on_keeps_what_was_last_reported() -> None:
     before = written(at_rest())
     obj = {"metadata": {"generation": 2}, "status": before}
-    after = degraded_status(obj, "Invalid", "InvalidSpec", "name at least one topic", NOW)
+    after = degraded_status(obj, "Invalid", Reason.INVALID_SPEC, "name at least one topic", NOW)
     assert after | {field: before[field] for field in ("phase", "conditions", "observedGeneration")} == before
     assert (after["phase"], after["observedGeneration"]) == ("Invalid", 2)
     degraded = next(c for c in after["conditions"] if c["type"] == "Degraded")
     assert (degraded["status"], degraded["message"]) == ("True", "name at least one topic")
-    again = degraded_status(obj | {"status": after}, "Invalid", "InvalidSpec", "name at least one topic", NOW + 9)
+    again = degraded_status(obj | {"status": after}, "Invalid", Reason.INVALID_SPEC, "name at least one topic", NOW + 9)
     assert again == after

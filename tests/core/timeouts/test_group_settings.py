@@ -112,4 +112,4 @@ def test_bounds_are_remembered_only_while_they_bind_and_while_brokers_cannot_be_
 )
 def test_a_clamped_timeout_is_said(seen: World, expected: tuple[str, str]) -> None:
     said = next(v for v in verdicts(seen, None) if v.type == "TimeoutsClamped")
-    assert (said.status.value, str(said.reason)) == expected
+    assert (said.status.value, said.reason.value) == expected

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts import judgement
 from slackwater.core.timeouts.adoption import at_rest as go_on
 from slackwater.core.timeouts.judgement import judge
 from slackwater.core.world.advice import AdviceStatus, Range, Subject
@@ -140,3 +141,24 @@ def test_after_one_turn_it_says_that_recommendations_disagree() -> None:
     assert judged(world) == (Reason.RECOMMENDATIONS_DISAGREE, {})
     approved = judge(world.remembering(memory), approved=True)
     assert approved is not None and approved.values == {Setting.CONSUMER_SESSION: 60_000}
+
+
+UNFIT_FOR: list[tuple[str, World]] = [
+    ("nothing_is_recommended", seen(status=AdviceStatus.KEEP_TODAY)),
+    ("is_another_groups", seen(group_id="other")),
+    ("is_from_the_future", seen(as_of=NOW + DAY)),
+    ("is_too_old", seen(as_of=NOW - 15 * DAY)),
+    ("is_for_another_spec", seen(generation=0)),
+    ("is_for_another_protocol", seen(consumer_protocol=True)),
+]
+
+
+@pytest.mark.parametrize(("check", "given"), UNFIT_FOR, ids=[check for check, _ in UNFIT_FOR])
+def test_each_check_finds_what_it_is_for_and_nothing_else(check: str, given: World) -> None:
+    assert given.advice is not None
+    found = [each.__name__ for each in judgement.UNFIT if each(given, given.advice)]
+    assert found == [check]
+
+
+def test_every_check_has_its_row_in_the_order_in_which_they_are_asked() -> None:
+    assert [each.__name__ for each in judgement.UNFIT] == [check for check, _ in UNFIT_FOR]

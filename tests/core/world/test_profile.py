@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.api.annotations import PROTOCOL
 from slackwater.api.protocol import ProtocolTarget
-from slackwater.core.world.profile import ASSIGNOR_SEEN, Profile, can_mix, profile_in, profile_of
+from slackwater.core.world.profile import ASSIGNOR_SEEN, Profile, can_mix, profile_in, profile_of, profile_shown
 
 
 def test_only_eager_and_cooperative_have_no_assignor_in_common() -> None:
@@ -44,3 +44,21 @@ def test_every_classic_profile_of_ours_shows_in_the_assignor() -> None:
 
 def test_in_a_sentence() -> None:
     assert (Profile.OWN_CHOICE.words, Profile.EAGER.words) == ("the consumers' own choice", "Eager")
+
+
+@pytest.mark.parametrize(
+    ("assignor", "profile"),
+    [
+        ("range", Profile.EAGER),
+        ("cooperative-sticky", Profile.COOPERATIVE),
+        ("roundrobin", None),
+        ("stream", None),
+        ("", None),
+    ],
+)
+def test_a_group_shows_its_profile_by_its_assignor(assignor: str, profile: Profile | None) -> None:
+    assert profile_shown(assignor) is profile
+
+
+def test_the_bridge_looks_eager() -> None:
+    assert profile_shown(ASSIGNOR_SEEN[Profile.EAGER_AND_COOPERATIVE]) is Profile.EAGER

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.api.timestamps import moment, timestamp
-from slackwater.core.decision.words import listing, rounded, seconds
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import (
     Canary,
-    Holder,
+    LastHolder,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -88,14 +88,14 @@ def test_a_pod_without_an_address_has_no_dynamic_member() -> None:
 
 
 def test_where_kafka_could_not_be_asked_nobody_is_seen() -> None:
-    given = world(kafka=Unobserved("KafkaUnreachable", "no answer", 1.0))
+    given = world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no answer", 1.0))
     assert (given.seen, given.members, given.members_of(pod(0))) == (None, (), ())
     assert given.ordinal_of("payments-2") == 2
 
 
 def test_what_is_remembered_by_instance_id_is_found_by_ordinal() -> None:
     memory = RolloutMemory(
-        holders={"payments-1-0": Holder("a", 1.0), "payments-10": Holder("b", 1.0)},
+        holders={"payments-1-0": LastHolder("a", 1.0), "payments-10": LastHolder("b", 1.0)},
         released={"payments-1-1": Release("c", 1.0)},
     )
     given = world(memory=memory)
@@ -159,9 +159,3 @@ def test_memory_comes_back_as_it_was_written(memory: RolloutMemory) -> None:
 def test_memory_of_an_object_that_was_never_worked_on() -> None:
     assert read_memory({}) == RolloutMemory()
     assert read_memory({"rollout": {"phase": "Complete", "fromTheFuture": 1}}).phase is RolloutPhase.COMPLETE
-
-
-def test_pieces_of_sentences() -> None:
-    assert (listing("abc"), listing("abcdef")) == ("a, b, c", "a, b, c, d and 2 more")
-    assert [seconds(s) for s in (0.44, 9, 12.3, 119, 180)] == ["0.4 s", "9 s", "12 s", "119 s", "3 min"]
-    assert [rounded(n) for n in (7, 42, 12345, 0)] == ["7", "40", "10000", "0"]

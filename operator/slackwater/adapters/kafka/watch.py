@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Final
 
-from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
-
-_PASSING: Final = frozenset({Reason.KAFKA_UNREACHABLE, Reason.COORDINATOR_UNAVAILABLE, Reason.OBSERVATION_INCOMPLETE})
 
 
 @dataclass(slots=True)
@@ -27,7 +23,7 @@ class Watch:
     @property
     def is_hurried(self) -> bool:
         """Whether to look often: in motion, or not seen for a cause that passes by itself."""
-        return self.in_motion or (isinstance(self.view, Unobserved) and self.view.reason in _PASSING)
+        return self.in_motion or (isinstance(self.view, Unobserved) and self.view.reason.passes)
 
     def fold(self, seen: KafkaView) -> bool:
         """Take in a view of the group; returns whether anything but offsets changed."""

@@ -1,9 +1,9 @@
-"""Why a StatefulSet cannot be adopted, or not now. Pure; each check raises CannotBeAdopted, or passes."""
+"""Why a StatefulSet cannot be adopted, or not now. Pure; each `check_` raises CannotBeAdopted, or passes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from slackwater.adapters.cluster.translation import revision_template
 from slackwater.api.annotations import GROUP_LABEL
@@ -22,60 +22,115 @@ Json = Mapping[str, Any]
 
 def check_adoptable(standing: Standing) -> None:
     """What no waiting changes."""
-    name, spec = standing.name, standing.workload["spec"]
-    what = f"StatefulSet {name}"
+    if why := next((why for check in UNADOPTABLE if (why := check(standing))), ""):
+        raise CannotBeAdopted(why)
+
+
+def belongs_to_another(standing: Standing) -> str:
+    """Two controllers would write it."""
     owners = standing.workload["metadata"].get("ownerReferences") or ()
     owner = next((each for each in owners if each.get("controller")), None)
-    if owner is not None:
-        raise CannotBeAdopted(f"{what} belongs to {owner['kind']} {owner['name']}: only that can give it up")
-    label = (spec["template"].get("metadata", {}).get("labels") or {}).get(GROUP_LABEL, name)
-    if label != name:
-        raise CannotBeAdopted(f"the pods of {what} are labelled as ConsumerGroup {label}'s: adopt it as that one")
-    if claims := [each["metadata"]["name"] for each in spec.get("volumeClaimTemplates") or ()]:
-        raise CannotBeAdopted(
-            f"{what} has volumeClaimTemplates ({listing(claims)}), which a ConsumerGroup cannot have: leave it as it is"
-        )
-    if (spec.get("ordinals") or {}).get("start", 0) != 0:
-        raise CannotBeAdopted(f"the ordinals of {what} do not start with 0, as a ConsumerGroup's do: leave it as it is")
-    wanted = standing.group["spec"].get("replicas", 1)
-    if spec["replicas"] != wanted:
-        raise CannotBeAdopted(
-            f"{what} has {spec['replicas']} replicas, and the ConsumerGroup asks for {wanted}: give both the same"
-            " number first, since the operator would scale it at once"
-        )
-    if scaler := _autoscaler(standing):
-        raise CannotBeAdopted(
-            f"{scaler} scales {what}, and would fight with the operator: have it scale ConsumerGroup {name} first"
-            " (scaleTargetRef)"
-        )
-    _check_template(standing, what)
+    return f"{_what(standing)} belongs to {owner['kind']} {owner['name']}: only that can give it up" if owner else ""
 
 
-def _check_template(standing: Standing, what: str) -> None:
-    """What its pods have, the ConsumerGroup's must have, too."""
-    name, spec = standing.name, standing.workload["spec"]
-    if spec["selector"].get("matchExpressions"):
-        raise CannotBeAdopted(f"{what} selects its pods by matchExpressions, not by labels alone: leave it as it is")
-    selected = spec["selector"].get("matchLabels") or {}
-    labels = {**((standing.group["spec"]["template"].get("metadata") or {}).get("labels") or {}), GROUP_LABEL: name}
-    if missing := [f"{key}: {value}" for key, value in selected.items() if labels.get(key) != value]:
-        raise CannotBeAdopted(
-            f"{what} selects pods by labels that the ConsumerGroup's template lacks: add {listing(missing)} to"
-            " spec.template.metadata.labels"
-        )
-    made_with, wanted_profile = profile_in(spec["template"]), _wanted_profile(standing)
-    if Profile.OWN_CHOICE is not made_with is not wanted_profile:
-        raise CannotBeAdopted(
-            f"the pods of {what} were made for protocol {made_with.words} by an earlier ConsumerGroup: set"
-            " spec.protocol.target to that"
-        )
+def is_labelled_as_another_groups(standing: Standing) -> str:
+    """It is adopted already, or was made by an operator."""
+    labels = standing.workload["spec"]["template"].get("metadata", {}).get("labels") or {}
+    label = labels.get(GROUP_LABEL, standing.name)
+    if label == standing.name:
+        return ""
+    return f"the pods of {_what(standing)} are labelled as ConsumerGroup {label}'s: adopt it as that one"
+
+
+def has_volume_claims(standing: Standing) -> str:
+    """A second StatefulSet could not have the same volumes."""
+    claims = [each["metadata"]["name"] for each in standing.workload["spec"].get("volumeClaimTemplates") or ()]
+    if not claims:
+        return ""
+    what = f"{_what(standing)} has volumeClaimTemplates ({listing(claims)})"
+    return f"{what}, which a ConsumerGroup cannot have: leave it as it is"
+
+
+def starts_elsewhere(standing: Standing) -> str:
+    """Instance ids are counted from 0."""
+    if (standing.workload["spec"].get("ordinals") or {}).get("start", 0) == 0:
+        return ""
+    return f"the ordinals of {_what(standing)} do not start with 0, as a ConsumerGroup's do: leave it as it is"
+
+
+def has_another_number_of_pods(standing: Standing) -> str:
+    """It would be scaled before anybody has looked at it."""
+    replicas, wanted = standing.workload["spec"]["replicas"], standing.group["spec"].get("replicas", 1)
+    if replicas == wanted:
+        return ""
+    what = f"{_what(standing)} has {replicas} replicas, and the ConsumerGroup asks for {wanted}"
+    return f"{what}: give both the same number first, since the operator would scale it at once"
+
+
+def is_scaled_by_another(standing: Standing) -> str:
+    """An autoscaler and the operator would take turns."""
+    scaler = _autoscaler(standing)
+    if scaler is None:
+        return ""
+    ours = f"have it scale ConsumerGroup {standing.name} first (scaleTargetRef)"
+    return f"{scaler} scales {_what(standing)}, and would fight with the operator: {ours}"
+
+
+def selects_by_expressions(standing: Standing) -> str:
+    """A ConsumerGroup's StatefulSet selects by labels, and a selector cannot be changed."""
+    if not standing.workload["spec"]["selector"].get("matchExpressions"):
+        return ""
+    return f"{_what(standing)} selects its pods by matchExpressions, not by labels alone: leave it as it is"
+
+
+def selects_by_other_labels(standing: Standing) -> str:
+    """Its own new pods would not be its pods."""
+    selected = standing.workload["spec"]["selector"].get("matchLabels") or {}
+    given = (standing.group["spec"]["template"].get("metadata") or {}).get("labels") or {}
+    labels = {**given, GROUP_LABEL: standing.name}
+    missing = [f"{key}: {value}" for key, value in selected.items() if labels.get(key) != value]
+    if not missing:
+        return ""
+    what = f"{_what(standing)} selects pods by labels that the ConsumerGroup's template lacks"
+    return f"{what}: add {listing(missing)} to spec.template.metadata.labels"
+
+
+def was_made_for_another_protocol(standing: Standing) -> str:
+    """Its pods could not be in one group with the next."""
+    made_with, wanted = profile_in(standing.workload["spec"]["template"]), _wanted_profile(standing)
+    if made_with in (Profile.OWN_CHOICE, wanted):
+        return ""
+    made = f"the pods of {_what(standing)} were made for protocol {made_with.words} by an earlier ConsumerGroup"
+    return f"{made}: set spec.protocol.target to that"
+
+
+def has_no_such_container(standing: Standing) -> str:
+    """The settings go into the consumer's container by its name."""
     container = parse_consumer_group(standing.group).spec.consumer_container.name
-    names = [str(each["name"]) for each in spec["template"]["spec"]["containers"]]
-    if container not in names:
-        raise CannotBeAdopted(
-            f"the pods of {what} have no container {container}, but {listing(names)}: call the consumer's container in"
-            " the ConsumerGroup's template as it is called there"
-        )
+    names = [str(each["name"]) for each in standing.workload["spec"]["template"]["spec"]["containers"]]
+    if container in names:
+        return ""
+    what = f"the pods of {_what(standing)} have no container {container}, but {listing(names)}"
+    return f"{what}: call the consumer's container in the ConsumerGroup's template as it is called there"
+
+
+UNADOPTABLE: Final = (
+    belongs_to_another,
+    is_labelled_as_another_groups,
+    has_volume_claims,
+    starts_elsewhere,
+    has_another_number_of_pods,
+    is_scaled_by_another,
+    selects_by_expressions,
+    selects_by_other_labels,
+    was_made_for_another_protocol,
+    has_no_such_container,
+)
+"""What no waiting changes, in a sentence; empty where nothing is wrong. Whose it is comes first, what it holds last."""
+
+
+def _what(standing: Standing) -> str:
+    return f"StatefulSet {standing.name}"
 
 
 def remarks(standing: Standing) -> Iterator[str]:

@@ -10,7 +10,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.cli.pictures.pod_rows import PodRow, other_members, pod_rows
 from slackwater.cli.words.explanation import Explanation, explain
 from slackwater.cli.words.gates import GateVerdict
-from slackwater.cli.words.protocol import protocol_in_words, refused
+from slackwater.cli.words.protocol import Refusal, protocol_in_words, refused
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
@@ -47,7 +47,7 @@ def plan_document(world: World, plan: Decision, explanation: Explanation) -> Jso
         "gatesAsked": explanation.gates_asked,
         "gates": _gates(explanation.gates),
         "then": {"pods": list(explanation.follow), "words": explanation.afterwards},
-        "notes": [{"reason": str(n.reason), "message": n.message, "warning": n.warning} for n in plan.notes],
+        "notes": [{"reason": n.reason.value, "message": n.message, "warning": n.warning} for n in plan.notes],
         "rollout": write_memory(plan.memory),
     }
 
@@ -112,7 +112,11 @@ def _write(world: World, act: WriteWorkload) -> Json:
 
 
 def _hold(hold: Hold) -> Json:
-    return {"reason": str(hold.reason), "message": hold.message, "recheckSeconds": hold.recheck_s}
+    return {"reason": hold.reason.value, "message": hold.message, "recheckSeconds": hold.recheck_s}
+
+
+def _refusal(refusal: Refusal) -> Json:
+    return {"reason": refusal.reason, "message": refusal.message, "recheckSeconds": refusal.recheck_s}
 
 
 def _protocol(world: World, plan: Decision) -> Json:
@@ -121,18 +125,23 @@ def _protocol(world: World, plan: Decision) -> Json:
     return {
         **protocol_status(replace(world, memory=plan.memory), plan),
         "words": protocol_in_words(world, plan),
-        "refusal": None if refusal is None else _hold(refusal),
+        "refusal": None if refusal is None else _refusal(refusal),
     }
 
 
 def _gates(gates: Iterable[GateVerdict]) -> list[Json]:
-    return [{**asdict(gate), "mark": gate.mark.value, "reason": str(gate.reason)} for gate in gates]
+    return [{**asdict(gate), "mark": gate.mark.value} for gate in gates]
 
 
 def _group(world: World) -> Json:
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
-        return {"observed": False, "reason": kafka.reason, "message": kafka.message, "since": timestamp(kafka.since)}
+        return {
+            "observed": False,
+            "reason": kafka.reason.value,
+            "message": kafka.message,
+            "since": timestamp(kafka.since),
+        }
     return {
         "observed": True,
         "observedAt": timestamp(kafka.observed_at),

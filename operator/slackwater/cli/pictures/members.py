@@ -54,7 +54,7 @@ def members_table(world: World, kafka: GroupObservation) -> Table:
 def lag_document(world: World, kafka: KafkaView) -> Json:
     """Partitions in their order. `committed` and `end` are offsets; null where they are not known."""
     if isinstance(kafka, Unobserved):
-        return {**_name(world), "observed": False, "reason": kafka.reason, "message": kafka.message}
+        return {**_name(world), "observed": False, "reason": kafka.reason.value, "message": kafka.message}
     pods, owners = _pods(world), _owners(kafka)
     rows = []
     for partition in sorted(kafka.partitions):

@@ -38,6 +38,7 @@ from slackwater.cli.words.standing import (
     where_to_read,
 )
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.world import World
@@ -139,7 +140,7 @@ class _View:
     def _gates(self) -> tuple[Sequence[GateVerdict], str]:
         """Our own judgement; where Kafka cannot be asked from here, the operator's word."""
         if gated := told_by_the_operator(self.world, self.explanation):
-            told = gates_by_reason(str(gated.get("reason")), str(gated.get("message")))
+            told = gates_by_reason(Reason.parse(gated.get("reason")), str(gated.get("message")))
             if told is not None:
                 return told, "Gates, by the operator"
         return self.explanation.gates, "Gates"

@@ -46,14 +46,14 @@ def explain(world: World, plan: Decision) -> Explanation:
     if plan.act is not None:
         outcome, words, reason = Outcome.ACT, in_words(world, plan.act), ""
     elif plan.hold is not None:
-        outcome, words, reason = Outcome.HOLD, plan.hold.message, str(plan.hold.reason)
+        outcome, words, reason = Outcome.HOLD, plan.hold.message, plan.hold.reason.value
     else:
         outcome, words, reason = Outcome.NOTHING, _nothing_to_do(world, plan), ""
     gates = ask_gates(world, plan) if world.workload is not None else ()
     unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
     words = words if unsure is None else unsure.message
     afterwards = _afterwards(world, plan, follow)
-    return Explanation(outcome, words, reason, gates, was_asked(world, plan), follow, afterwards, unsure is not None)
+    return Explanation(outcome, words, reason, gates, was_asked(plan), follow, afterwards, unsure is not None)
 
 
 def _nothing_to_do(world: World, plan: Decision) -> str:

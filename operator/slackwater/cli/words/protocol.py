@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.text import Text
 
 from slackwater.api.conditions import ConditionType
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.compose import protocol_status
 from slackwater.core.world.memory import RolloutPhase, Upgrade
 from slackwater.core.world.observation import Unobserved
@@ -44,16 +44,24 @@ def protocol_in_words(world: World, plan: Decision) -> str:
     return f"{current}, as the consumers chose" if current else Profile.OWN_CHOICE.words
 
 
-def refused(world: World, plan: Decision) -> Hold | None:
+class Refusal(NamedTuple):
+    reason: str
+    """As the operator says it, which may be of a later version than we are."""
+    message: str
+    recheck_s: float = 5.0
+
+
+def refused(world: World, plan: Decision) -> Refusal | None:
     """Why the target is not gone to; where the operator sees more than we, it has the word."""
     if plan.memory.upgrade is not None:
         return None
     if not isinstance(world.kafka, Unobserved):
-        return plan.refusal if plan.refusal != plan.hold else None
+        refusal = plan.refusal if plan.refusal != plan.hold else None
+        return None if refusal is None else Refusal(refusal.reason.value, refusal.message, refusal.recheck_s)
     conditions = world.group.status.get("conditions")
     for told in conditions if isinstance(conditions, list) else ():
         if isinstance(told, Mapping) and is_refusal(told):
-            return Hold(str(told.get("reason")), str(told.get("message")))
+            return Refusal(str(told.get("reason")), str(told.get("message")))
     return None
 
 

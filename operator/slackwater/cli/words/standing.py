@@ -39,7 +39,7 @@ def unseen_in_words(world: World, kafka: Unobserved) -> str:
     """That Kafka does not tell us of the group, why, and what to do."""
     group = world.group
     words = f"group {group.group_id} cannot be seen from here: {kafka.message}"
-    if kafka.reason == Reason.KAFKA_UNREACHABLE:
+    if kafka.reason is Reason.KAFKA_UNREACHABLE:
         servers = f"spec.bootstrapServers of KafkaConnection {group.spec.connection_ref.name}"
         return f"{words}: see that it runs and that {servers} fits, or ask from where that leads to it, as in a pod"
     return f"{words} (slackwater reason {kafka.reason} says more)"

@@ -31,6 +31,40 @@ class Purpose(StrEnum):
     TAKE_BACK = "remove a replacement that has not taken over"
     FILL = "make a pod that neither StatefulSet has"
 
+    @property
+    def disruptive(self) -> bool:
+        """It takes down a pod that may work."""
+        return self in (Purpose.RESTART, Purpose.DRAIN, Purpose.GIVE_UP, Purpose.LET_GO_EARLY)
+
+    @property
+    def asks_the_gates(self) -> bool:
+        """All of them have to hold; a cut-over asks only the few that make sense of a group as a whole."""
+        return self in (
+            Purpose.RESTART,
+            Purpose.OPEN_OUT_OF_ORDER,
+            Purpose.HAND_OVER,
+            Purpose.GIVE_UP,
+            Purpose.LET_GO_EARLY,
+        )
+
+
+class Cause(StrEnum):
+    """Why a pod is deleted, as people read it."""
+
+    DOWN = "it is down, and its replacement has another version"
+    RETRIED = "it has failed, and is to be tried again"
+    FENCED = "its instance id was taken by the other process of its handover, which has ended since"
+    NOT_COME = "it has not come into the group, and may have been fenced in its handover"
+    REFUSED = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
+    LAST_CHANCE = (
+        "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
+    )
+
+    @property
+    def asks_the_gates(self) -> bool:
+        """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody."""
+        return self in (Cause.DOWN, Cause.RETRIED)
+
 
 @dataclass(frozen=True, slots=True)
 class WriteWorkload:
@@ -51,7 +85,11 @@ class WriteWorkload:
 
     @property
     def disruptive(self) -> bool:
-        return self.purpose in (Purpose.RESTART, Purpose.DRAIN, Purpose.GIVE_UP, Purpose.LET_GO_EARLY)
+        return self.purpose.disruptive
+
+    @property
+    def asks_the_gates(self) -> bool:
+        return self.purpose.asks_the_gates
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +97,7 @@ class DeleteWorkload:
     """Delete exactly this StatefulSet, which has no pods any more."""
 
     disruptive: ClassVar[bool] = False
+    asks_the_gates: ClassVar[bool] = False
 
     name: str
     uid: str
@@ -74,7 +113,15 @@ class DeletePod:
     name: str
     uid: str
     ordinal: int
-    why: str
+    cause: Cause
+
+    @property
+    def asks_the_gates(self) -> bool:
+        return self.cause.asks_the_gates
+
+    @property
+    def why(self) -> str:
+        return self.cause.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +129,7 @@ class RemoveMembers:
     """Take dead static members out of the group. Who has taken an id over since has another member id, and stays."""
 
     disruptive: ClassVar[bool] = False
+    asks_the_gates: ClassVar[bool] = False
 
     members: tuple[MemberRef, ...]
     why: str
@@ -92,6 +140,7 @@ class ReleaseMembers:
     """Give the instance ids of dead static members of a KIP-848 group free, for their successors to join (F13)."""
 
     disruptive: ClassVar[bool] = False
+    asks_the_gates: ClassVar[bool] = False
 
     members: tuple[MemberRef, ...]
     why: str
@@ -102,6 +151,7 @@ class AlterGroupSettings:
     """Set the group's own settings in Kafka; no pod restarts for them (F23)."""
 
     disruptive: ClassVar[bool] = False
+    asks_the_gates: ClassVar[bool] = False
 
     values: Mapping[str, str | None]
     """None: back to what the brokers have for all groups."""
@@ -112,6 +162,7 @@ class DeleteGroup:
     """Delete the empty group in Kafka, with its offsets."""
 
     disruptive: ClassVar[bool] = False
+    asks_the_gates: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +170,7 @@ class LetGo:
     """Take our finalizer off a ConsumerGroup that is being deleted; without another one it is gone then."""
 
     disruptive: ClassVar[bool] = False
+    asks_the_gates: ClassVar[bool] = False
 
     why: str
 

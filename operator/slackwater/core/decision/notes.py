@@ -22,7 +22,7 @@ from slackwater.core.world.world import World
 class Note:
     """An Event for people: something was done, or a refusal changed."""
 
-    reason: str
+    reason: Reason
     message: str
     warning: bool = False
 

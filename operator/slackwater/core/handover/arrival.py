@@ -25,7 +25,7 @@ def find_arrival_failure(world: World, beside: Beside) -> Failure | None:
     if handover is None or handover.after or handover.to != beside.newcomer.name or isinstance(world.kafka, Unobserved):
         return None
     new = next((pod for pod in beside.arriving if pod.ordinal == handover.ordinal), None)
-    if new is None or new.terminating or has_no_room(world, new) or gets_another_chance(world, new):
+    if new is None or new.terminating or has_no_room(world, new) or world.memory.retries(new):
         return None
     old = world.pod(handover.ordinal)
     if not new.ready and is_stuck(new) and (old is None or runs_as_then(handover, old)):  # else they fence each other
@@ -41,9 +41,3 @@ def find_arrival_failure(world: World, beside: Beside) -> Failure | None:
         return None
     message = f"pod {new.name} has not taken over after {seconds(timeout_s)} (rejoinTimeout)"
     return Failure(Reason.REJOIN_TIMEOUT, message, new.ordinal)
-
-
-def gets_another_chance(world: World, new: Pod) -> bool:
-    """Somebody has asked to try again since it was made."""
-    retried_at = world.memory.retried_at
-    return retried_at is not None and new.created_at < int(retried_at)

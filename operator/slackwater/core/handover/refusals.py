@@ -22,21 +22,41 @@ def is_asked_for(world: World) -> bool:
 
 
 def may_not_begin(world: World) -> Hold | None:
-    """What the spec alone tells, the API server refuses already (`ConsumerGroupSpec`); the rest is told here."""
+    """What the spec alone tells, the API server refuses already (`ConsumerGroupSpec`); the rest is refused here."""
+    why = next((why for check in IMPOSSIBLE if (why := check(world))), "")
+    return Hold(Reason.HANDOVER_IMPOSSIBLE, f"{why}: {_IN_PLACE}", _AGAIN_S) if why else None
+
+
+def members_are_kip_848s(world: World) -> str:
+    """Only a classic coordinator lets a replacement take over an id whose holder lives (F13)."""
     consumer = world.kafka.type is GroupType.CONSUMER if isinstance(world.kafka, GroupObservation) else False
     if consumer or Profile.CONSUMER in {world.memory.protocol, *(pod.protocol for pod in world.pods)}:
-        message = f"a KIP-848 member keeps its replacement out for as long as it lives: {_IN_PLACE}"
-        return Hold(Reason.HANDOVER_IMPOSSIBLE, message, _AGAIN_S)
+        return "a KIP-848 member keeps its replacement out for as long as it lives"
+    return ""
+
+
+def tasks_need_their_state(world: World) -> str:
+    """Kafka Streams restores after it was assigned."""
     if world.group.spec.client.library is Library.KAFKA_STREAMS:
-        message = f"a Kafka Streams replacement has the tasks at once, and their state only after that: {_IN_PLACE}"
-        return Hold(Reason.HANDOVER_IMPOSSIBLE, message, _AGAIN_S)
+        return "a Kafka Streams replacement has the tasks at once, and their state only after that"
+    return ""
+
+
+def library_is_not_known(world: World) -> str:
+    """Whether a fenced consumer ends, and how soon, is each library's own."""
     if world.group.spec.client.library is Library.OTHER:
-        message = f"what consumers of library Other do when a replacement fences them is not known: {_IN_PLACE}"
-        return Hold(Reason.HANDOVER_IMPOSSIBLE, message, _AGAIN_S)
-    if claims := _claims(world):
-        message = f"two pods cannot share the volume claim {claims[0]}: {_IN_PLACE}"
-        return Hold(Reason.HANDOVER_IMPOSSIBLE, message, _AGAIN_S)
-    return None
+        return "what consumers of library Other do when a replacement fences them is not known"
+    return ""
+
+
+def volume_is_claimed(world: World) -> str:
+    """Two pods of one ordinal run at once."""
+    claims = _claims(world)
+    return f"two pods cannot share the volume claim {claims[0]}" if claims else ""
+
+
+IMPOSSIBLE: Final = (members_are_kip_848s, tasks_need_their_state, library_is_not_known, volume_is_claimed)
+"""Why a group cannot be handed over, in a sentence; empty where it can be. The first one is what people read."""
 
 
 def _claims(world: World) -> list[str]:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.rollout import RolloutStrategy
-from slackwater.core.decision.acts import DeletePod, DeleteWorkload, Purpose, WriteWorkload
+from slackwater.core.decision.acts import Cause, DeletePod, DeleteWorkload, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
-from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.handover.arrival import find_arrival_failure, gets_another_chance, has_no_room
+from slackwater.core.decision.reasons import Hold, Reason, waiting_for
+from slackwater.core.handover.arrival import find_arrival_failure, has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.holder import (
     Holder,
@@ -66,7 +66,7 @@ def afterwards(world: World, beside: Beside) -> Decision | None:
     """What the last handover has left behind."""
     memory, handover = world.memory, world.memory.handover
     if beside.leaving:
-        return Decision(memory, hold=_waits(f"waiting for {beside.leaving[0].name}, which was replaced, to end"))
+        return Decision(memory, hold=_waits_for(f"{beside.leaving[0].name}, which was replaced, to end"))
     if handover is not None and not handover.over:
         return Decision(replace(memory, handover=replace(handover, over=True, alone_since=world.now)))
     pod = world.pod(handover.ordinal) if handover is not None else None
@@ -79,11 +79,10 @@ def afterwards(world: World, beside: Beside) -> Decision | None:
         return _seen_to_have_been_fenced(world, handover, pod)
     fenced = replace(handover, fenced=handover.fenced + 1)
     step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
-    taken = "its instance id was taken by the other process of its handover, which has ended since"
-    why = "it has not come into the group, and may have been fenced in its handover" if unseen else taken
+    cause = Cause.NOT_COME if unseen else Cause.FENCED
     told = _fought(f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew")
     return Decision(
-        replace(memory, handover=fenced, step=step), DeletePod(pod.name, pod.uid, pod.ordinal, why), notes=told
+        replace(memory, handover=fenced, step=step), DeletePod(pod.name, pod.uid, pod.ordinal, cause), notes=told
     )
 
 
@@ -110,7 +109,7 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     tried_again = (pod for pod in world.pods if pod.workload == way.to.name and has_retry(world, pod))
     if (pod := next(tried_again, None)) is not None:
         step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
-        act = DeletePod(pod.name, pod.uid, pod.ordinal, "it has failed, and is to be tried again")
+        act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.RETRIED)
         return Decision(replace(memory, step=step), act)
     if way.forward:
         canary = canary_hold(world, workload)
@@ -189,12 +188,12 @@ def _between(world: World, beside: Beside, way: Direction, handover: Handover, p
         case Holder.NEW | Holder.DOWN if handover.to != way.to.name:
             return _start_over(world, beside, handover.to, ordinal)
         case Holder.NEW:
-            return Decision(memory, hold=_waits(f"waiting for all members with ordinal {ordinal} to take over"))
+            return Decision(memory, hold=_waits_for(f"all members with ordinal {ordinal} to take over"))
         case Holder.STARTING:
-            hold = _waits(f"waiting for the node to tell that the replacement with ordinal {ordinal} has started")
+            hold = _waits_for(f"the node to tell that the replacement with ordinal {ordinal} has started")
             return Decision(memory, hold=replace(hold, look_s=LOOK_AGAIN_S))
         case Holder.DOWN:
-            return Decision(memory, hold=_waits(f"waiting for a member with ordinal {ordinal} that is known to live"))
+            return Decision(memory, hold=_waits_for(f"a member with ordinal {ordinal} that is known to live"))
         case Holder.CAME_BACK:
             again = begun(world, ordinal, beside.named(handover.to), old)
             return Decision(replace(memory, handover=again))
@@ -223,8 +222,8 @@ def _await(
     if handover.to != way.to.name:
         return _start_over(world, beside, handover.to, handover.ordinal)
     if memory.phase is RolloutPhase.FAILED:
-        return Decision(memory, hold=_waits("the rollout has stopped"))
-    if new is not None and gets_another_chance(world, new):
+        return Decision(memory, hold=Hold(Reason.RESTART_IN_HAND, "the rollout has stopped", LOOK_AGAIN_S))
+    if new is not None and memory.retries(new):
         return _start_over(world, beside, handover.to, handover.ordinal)
     cold = handover.cold or world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
     if not cold and has_no_room(world, new):
@@ -243,7 +242,7 @@ def _await(
             return Decision(memory, act)
     who = new.name if new is not None else f"{way.to.name}-{handover.ordinal}, which is to be made,"
     whom = old.name if old is not None else "the pod before it"
-    hold = _waits(f"waiting for {who} to take over from {whom}", max(due_s, _SOON_S))
+    hold = _waits_for(f"{who} to take over from {whom}", max(due_s, _SOON_S))
     runs = new is not None and new.started_at is not None
     return Decision(memory, hold=replace(hold, look_s=LOOK_AGAIN_S) if runs else hold)
 
@@ -263,7 +262,7 @@ def _no_room(world: World, handover: Handover, new: Pod | None) -> tuple[Hold, b
     waited_s = world.now - handover.started_at
     given_up = timeout_ms is not None and waited_s > timeout_ms / 1000
     if new is None and waited_s <= _MADE_WITHIN_S:
-        return _waits(f"waiting for {handover.to}-{handover.ordinal} to be made"), False
+        return _waits_for(f"{handover.to}-{handover.ordinal} to be made"), False
     detail = f": {new.waiting_message}" if new is not None and new.waiting_message else ""
     detail = ", or it may not be made: see the StatefulSet's events" if new is None else detail
     ways = "make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
@@ -311,5 +310,5 @@ def _fought(message: str) -> tuple[Note, ...]:
     return (Note(Reason.FENCED_EACH_OTHER, message, warning=True),)
 
 
-def _waits(message: str, recheck_s: float = LOOK_AGAIN_S) -> Hold:
-    return Hold(Reason.RESTART_IN_HAND, message, recheck_s)
+def _waits_for(whom: str, recheck_s: float = LOOK_AGAIN_S) -> Hold:
+    return waiting_for(Reason.RESTART_IN_HAND, whom, recheck_s)

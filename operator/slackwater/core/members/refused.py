@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slackwater.api.consumer_group import Membership
-from slackwater.core.decision.acts import DeletePod
+from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, restart_again_s
 from slackwater.core.members.succession import Refused, free_ids
@@ -30,8 +30,7 @@ def restart_due(world: World, workload: Workload) -> Decision | None:
     refused = {world.ordinal_of(k) for k, state in free_ids(world, kafka) if isinstance(state, Refused)}
     for pod in world.wanted_pods if refused else ():
         if pod.ordinal in refused and _may_be_restarted(world, workload, pod):
-            why = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
-            return Decision(_restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, why))
+            return Decision(_restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, Cause.REFUSED))
     return None
 
 
@@ -47,8 +46,7 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
         return None
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
         return None
-    why = "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
-    return Decision(_restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, why))
+    return Decision(_restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, Cause.LAST_CHANCE))
 
 
 def still_refused(world: World) -> Mapping[str, Refusal]:

@@ -45,7 +45,7 @@ def figures_of(world: World, decided: Decision) -> Figures:
         state=kafka.state if kafka is not None else GroupState.UNKNOWN,
         lag=kafka.lag if kafka is not None else None,
         degraded=degraded(after, decided.hold).status is TRUE,
-        held=str(decided.hold.reason) if decided.hold is not None else "",
+        held=decided.hold.reason.value if decided.hold is not None else "",
         upgrade=memory.upgrade,
         actual=_actual(after),
         recommended=_recommended(after),

@@ -10,7 +10,7 @@ from typing import Final
 
 from slackwater.core.decision.acts import Act, Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.template import Template
 from slackwater.core.members.ownership import find_strangers, given_ordinal, name_in_words
@@ -53,7 +53,7 @@ def _following(world: World, workload: Workload, template: Template) -> Act | Ho
         return _may_not_begin(world, kafka) or _stop(world, workload)
     if not workload.settled or world.pods or world.loose:
         names = listing(pod.name for pod in world.pods) or "all pods"
-        return Hold(Reason.DRAINING, f"waiting for {names} to end", _SOON_S)
+        return waiting_for(Reason.DRAINING, f"{names} to end", _SOON_S)
     if ours := refs(member for member in kafka.members if given_ordinal(world, member) is not None):
         return RemoveMembers(ours, "their pods have ended, so that the group can change its protocol")
     if strangers := find_strangers(world, kafka):

@@ -5,6 +5,7 @@ An ordered chain of pure checks: the first refusal wins. What is not known refus
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -43,25 +44,30 @@ class Way:
 
 def find_way(world: World, has: Profile, target: Profile) -> Way | Hold:
     """For a running group whose pods were made with `has`."""
-    if not isinstance(world.kafka, GroupObservation):
-        return Hold(world.kafka.reason, world.kafka.message, _AGAIN_S)
-    if strangers := find_strangers(world, world.kafka):
-        who = listing(map(name_in_words, strangers))
-        message = f"members that we do not run would be left behind: {who}. Stop them, or give them another group.id"
-        return Hold(Reason.FOREIGN_MEMBERS, message, _AGAIN_S)
-    if refusal := can_make(world, target):
+    kafka = world.kafka
+    if not isinstance(kafka, GroupObservation):
+        return Hold(kafka.reason, kafka.message, _AGAIN_S)
+    if refusal := _would_leave_members_behind(world, kafka) or can_make(world, target):
         return refusal
-    nobody = not world.pods and not world.kafka.members
-    origin = has if nobody else find_origin(world, world.kafka, has, target)
+    nobody = not world.pods and not kafka.members
+    origin = has if nobody else find_origin(world, kafka, has, target)
     if isinstance(origin, Hold):
         return origin
     if origin is target:
         return Way(origin, Strategy(StrategyName.ONE_BOUNCE, (target,), frozenset(), frozenset()))
     candidates = [s for s in STRATEGIES if s.fits(world.group.spec.client.library, origin, target)]
-    for strategy in candidates:
-        if _has_profiles(world, strategy) and (nobody or _is_open(world, world.kafka, strategy)):
-            return _checked(world, origin, strategy)
-    return _no_way(world, origin, target, candidates)
+    open_ones = (s for s in candidates if _has_profiles(world, s) and (nobody or _is_open(world, kafka, s)))
+    chosen = next(open_ones, None)
+    return _checked(world, origin, chosen) if chosen is not None else _no_way(world, origin, target, candidates)
+
+
+def _would_leave_members_behind(world: World, kafka: GroupObservation) -> Hold | None:
+    strangers = find_strangers(world, kafka)
+    if not strangers:
+        return None
+    who = listing(map(name_in_words, strangers))
+    message = f"members that we do not run would be left behind: {who}. Stop them, or give them another group.id"
+    return Hold(Reason.FOREIGN_MEMBERS, message, _AGAIN_S)
 
 
 def can_make(world: World, profile: Profile) -> Hold | None:
@@ -71,7 +77,7 @@ def can_make(world: World, profile: Profile) -> Hold | None:
     if library is Library.OTHER and profile is not Profile.OWN_CHOICE:
         return None if _spelled_out(world, profile) else _missing_profiles((profile,))
     if profile is Profile.CONSUMER:
-        return _can_be_consumer(world, library, version)
+        return next((hold for check in CONSUMER_OBSTACLES if (hold := check(world)) is not None), None)
     if library is Library.KAFKA_STREAMS and profile in (Profile.EAGER, Profile.EAGER_AND_COOPERATIVE):
         return _streams_can_be_eager(world, version)
     if profile is Profile.COOPERATIVE and library is Library.JAVA and version and version < COOPERATIVE_SINCE:
@@ -90,21 +96,52 @@ def _is_open(world: World, kafka: GroupObservation, strategy: Strategy) -> bool:
 
 
 def _checked(world: World, origin: Profile, strategy: Strategy) -> Way | Hold:
+    refusal = next((hold for check in OBSTACLES if (hold := check(world, strategy)) is not None), None)
+    return refusal or Way(origin, strategy)
+
+
+def version_is_unknown(world: World, strategy: Strategy) -> Hold | None:
+    """Whether the library can do it depends on its version, and nobody gave that."""
+    if parse_version(world.group.spec.client.version) or not (strategy.since or strategy.before):
+        return None
+    message = "whether the client library can do it depends on its version: set client.version"
+    return Hold(Reason.CLIENT_VERSION_UNKNOWN, message, _AGAIN_S)
+
+
+def client_is_too_old(world: World, strategy: Strategy) -> Hold | None:
+    """The library learned it in a later version."""
+    if not strategy.since or parse_version(world.group.spec.client.version) >= strategy.since:
+        return None
+    return _too_old(world, ".".join(map(str, strategy.since)), f"{strategy.path[-1].words} by {strategy.name}")
+
+
+def client_is_too_new(world: World, strategy: Strategy) -> Hold | None:
+    """Kafka Streams 4.0 has no eager rebalancing any more."""
     client = world.group.spec.client
-    version = parse_version(client.version)
-    if not version and (strategy.since or strategy.before):
-        message = "whether the client library can do it depends on its version: set client.version"
-        return Hold(Reason.CLIENT_VERSION_UNKNOWN, message, _AGAIN_S)
-    if strategy.since and version < strategy.since:
-        return _too_old(world, ".".join(map(str, strategy.since)), f"{strategy.path[-1].words} by {strategy.name}")
-    if strategy.before and version >= strategy.before:
-        message = f"{client.library} {client.version} has no eager rebalancing any more: use a 2.4 to 3.9 in between"
-        return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
-    if refusal := next((r for r in (can_make(world, profile) for profile in strategy.path) if r), None):
-        return refusal
-    if strategy.name is StrategyName.ONLINE_MIGRATION and (refusal := _may_migrate(world, strategy.path[-1])):
-        return refusal
-    return Way(origin, strategy)
+    if not strategy.before or parse_version(client.version) < strategy.before:
+        return None
+    message = f"{client.library} {client.version} has no eager rebalancing any more: use a 2.4 to 3.9 in between"
+    return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
+
+
+def a_step_cannot_be_made(world: World, strategy: Strategy) -> Hold | None:
+    """Pods with one of the profiles on the way would not work."""
+    return next((hold for profile in strategy.path if (hold := can_make(world, profile)) is not None), None)
+
+
+def brokers_forbid_it(world: World, strategy: Strategy) -> Hold | None:
+    """A group crosses over to KIP-848, or back, while it runs."""
+    return _may_migrate(world, strategy.path[-1]) if strategy.name is StrategyName.ONLINE_MIGRATION else None
+
+
+OBSTACLES: Final[tuple[Callable[[World, Strategy], Hold | None], ...]] = (
+    version_is_unknown,
+    client_is_too_old,
+    client_is_too_new,
+    a_step_cannot_be_made,
+    brokers_forbid_it,
+)
+"""On the way of a strategy. The version comes first: the two after it need one."""
 
 
 def _may_migrate(world: World, target: Profile) -> Hold | None:
@@ -125,26 +162,54 @@ def _may_migrate(world: World, target: Profile) -> Hold | None:
     return Hold(Reason.MIGRATION_POLICY_FORBIDS, message, _AGAIN_S)
 
 
-def _can_be_consumer(world: World, library: Library, version: Version) -> Hold | None:
-    since = _CONSUMER_SINCE.get(library)
-    if since is None:
-        message = f"{library} cannot be rebalanced by KIP-848 groups: set protocol.target to Eager or Cooperative"
-        return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
-    if version and version < since:
-        return _too_old(world, ".".join(map(str, since)), "KIP-848")
-    broker = world.broker
-    if broker is None:
-        return _broker_unknown(None)
-    if not broker.serves_consumer_protocol:
-        message = "not every broker offers KIP-848 groups: bring all to Kafka 4.0 or newer"
-        return Hold(Reason.BROKER_CANNOT, message, _AGAIN_S)
-    if broker.group_version < 1:
-        message = (
-            f"the cluster's feature group.version is {broker.group_version}, and KIP-848 groups need 1: raise it with"
-            " kafka-features.sh upgrade --feature group.version=1"
-        )
-        return Hold(Reason.BROKER_CANNOT, message, _AGAIN_S)
-    return None
+def library_cannot(world: World) -> Hold | None:
+    """The library has no consumer for KIP-848 groups."""
+    library = world.group.spec.client.library
+    if library in _CONSUMER_SINCE:
+        return None
+    message = f"{library} cannot be rebalanced by KIP-848 groups: set protocol.target to Eager or Cooperative"
+    return Hold(Reason.CLIENT_CANNOT, message, _AGAIN_S)
+
+
+def library_is_too_old(world: World) -> Hold | None:
+    """Where its version is not known, the brokers decide alone."""
+    client = world.group.spec.client
+    version, since = parse_version(client.version), _CONSUMER_SINCE.get(client.library, ())
+    return _too_old(world, ".".join(map(str, since)), "KIP-848") if version and version < since else None
+
+
+def brokers_are_unknown(world: World) -> Hold | None:
+    """They have not been asked, or have not answered."""
+    return _broker_unknown(None) if world.broker is None else None
+
+
+def brokers_are_too_old(world: World) -> Hold | None:
+    """One of them does not offer the new group protocol."""
+    if world.broker is None or world.broker.serves_consumer_protocol:
+        return None
+    message = "not every broker offers KIP-848 groups: bring all to Kafka 4.0 or newer"
+    return Hold(Reason.BROKER_CANNOT, message, _AGAIN_S)
+
+
+def feature_is_not_raised(world: World) -> Hold | None:
+    """The brokers are new enough, and nobody has finished their upgrade (F22)."""
+    if world.broker is None or world.broker.group_version >= 1:
+        return None
+    message = (
+        f"the cluster's feature group.version is {world.broker.group_version}, and KIP-848 groups need 1: raise it with"
+        " kafka-features.sh upgrade --feature group.version=1"
+    )
+    return Hold(Reason.BROKER_CANNOT, message, _AGAIN_S)
+
+
+CONSUMER_OBSTACLES: Final = (
+    library_cannot,
+    library_is_too_old,
+    brokers_are_unknown,
+    brokers_are_too_old,
+    feature_is_not_raised,
+)
+"""Why pods cannot be members of a KIP-848 group: what concerns the client comes first."""
 
 
 def _streams_can_be_eager(world: World, version: Version) -> Hold | None:

@@ -23,6 +23,4 @@ def known_down(world: World, workload: Workload) -> frozenset[int]:
 
 def has_retry(world: World, pod: Pod) -> bool:
     """It has failed, and somebody has asked to try again since it was made."""
-    retried_at = world.memory.retried_at
-    older = retried_at is not None and pod.created_at < int(retried_at)
-    return older and (is_down(world, pod) or is_stalled(world, pod))
+    return world.memory.retries(pod) and (is_down(world, pod) or is_stalled(world, pod))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,37 +32,85 @@ def find_failure(world: World) -> Failure | None:
         return None  # without Kafka no consumer gets Ready, and none is to blame
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
-        if pod is None:
-            if failure := _never_made(world, ordinal):
-                return failure
-            continue
-        judged = pod.revision == world.workload.update_revision and not _awaits_another_chance(world, pod)
-        if judged and (failure := _failed(world, pod)):
+        failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
+        if failure is not None:
             return failure
     return None
 
 
 def _failed(world: World, pod: Pod) -> Failure | None:
-    if pod.terminating:
+    """Where nothing excuses the pod, the first failure that is found."""
+    if any(excuses(world, pod) for excuses in EXCUSES):
         return None
-    if not pod.ready and is_stuck(pod):
-        message = f"pod {pod.name} is stuck in {pod.waiting}: {pod.waiting_message or 'see its events'}"
-        return Failure(Reason.POD_STUCK, message, pod.ordinal)
+    return next((failure for find in FAILURES if (failure := find(world, pod)) is not None), None)
+
+
+def has_another_version(world: World, pod: Pod) -> bool:
+    """What an old pod does is not the new version's doing."""
+    return world.workload is None or pod.revision != world.workload.update_revision
+
+
+def is_to_be_tried_again(world: World, pod: Pod) -> bool:
+    """Its failure is known, and somebody has asked for another try."""
+    return world.memory.retries(pod)
+
+
+def is_ending(world: World, pod: Pod) -> bool:
+    """Whatever it does now, it does because it is being deleted."""
+    return pod.terminating
+
+
+def works(world: World, pod: Pod) -> bool:
+    """It is in the group and gets on there, or has not yet had `rejoinTimeout` to."""
+    return serves(world, pod) and not is_stalled(world, pod)
+
+
+def may_be_in_the_group(world: World, pod: Pod) -> bool:
+    """Ready, and not known to be out of the group: what is not known is no failure."""
+    return pod.ready and presence(world, pod) is Presence.UNKNOWN
+
+
+def stuck(world: World, pod: Pod) -> Failure | None:
+    """In a state that no waiting mends: there is no point in waiting for `rejoinTimeout`."""
+    if pod.ready or not is_stuck(pod):
+        return None
+    message = f"pod {pod.name} is stuck in {pod.waiting}: {pod.waiting_message or 'see its events'}"
+    return Failure(Reason.POD_STUCK, message, pod.ordinal)
+
+
+def stalled(world: World, pod: Pod) -> Failure | None:
+    """It is in the group, and has not been seen to work there for longer than `rejoinTimeout`."""
+    stall = find_stall(world, pod) if serves(world, pod) else None
+    if stall is None:
+        return None
+    message = f"{stall.hold.message}, for more than {seconds(world.group.spec.rollout.rejoin_timeout_s)}"
+    return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
+
+
+def not_back_in_time(world: World, pod: Pod) -> Failure | None:
+    """Out of the group for longer than `rejoinTimeout`."""
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    if serves(world, pod):
-        stall = find_stall(world, pod) if is_stalled(world, pod) else None
-        message = f"{stall.hold.message}, for more than {seconds(timeout_s)}" if stall is not None else ""
-        return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal) if stall is not None else None
-    unknown = pod.ready and presence(world, pod) is not Presence.NO
-    if unknown or world.now - absent_since(world, pod) <= timeout_s:
+    if world.now - absent_since(world, pod) <= timeout_s:
         return None
     what = "is not Ready" if not pod.ready else "is Ready but has not joined the group"
     message = f"pod {pod.name} {what} after {seconds(timeout_s)} (rejoinTimeout)"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
 
 
+EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
+    has_another_version,
+    is_to_be_tried_again,
+    is_ending,
+    works,
+    may_be_in_the_group,
+)
+"""Any of them is enough; the cheap ones come first."""
+FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, stalled, not_back_in_time)
+"""The first that is found is what people read."""
+
+
 def _never_made(world: World, ordinal: int) -> Failure | None:
-    """Only of the pod in hand: another one's absence is not the new version's doing."""
+    """The pod in hand does not come; another one's absence is not the new version's doing."""
     step = world.memory.step
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
@@ -73,8 +122,3 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
 def is_stuck(pod: Pod) -> bool:
     """No waiting mends it."""
     return pod.waiting in STUCK or (pod.waiting == "CrashLoopBackOff" and pod.restarts >= CRASHES_BEFORE_STUCK)
-
-
-def _awaits_another_chance(world: World, pod: Pod) -> bool:
-    retried_at = world.memory.retried_at
-    return retried_at is not None and pod.created_at < int(retried_at)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.rollout.canary import canary_hold
@@ -55,13 +55,13 @@ def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> 
         if pod is None and cannot_be_made(world, ordinal, down):
             continue
         if pod is None:
-            return Hold(Reason.RESTART_IN_HAND, f"waiting for pod {name} to be made", 1.0)
+            return waiting_for(Reason.RESTART_IN_HAND, f"pod {name} to be made", 1.0)
         if pod.terminating:
-            return Hold(Reason.RESTART_IN_HAND, f"waiting for the old pod {name} to end", 1.0)
+            return waiting_for(Reason.RESTART_IN_HAND, f"the old pod {name} to end", 1.0)
         # With a pod down, the controller may never get to this one (kubernetes feature MaxUnavailableStatefulSet).
         waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and not down
         if waits_for_controller and pod.revision != workload.update_revision:
-            return Hold(Reason.RESTART_IN_HAND, f"waiting for the StatefulSet controller to restart pod {name}", 1.0)
+            return waiting_for(Reason.RESTART_IN_HAND, f"the StatefulSet controller to restart pod {name}", 1.0)
     return None
 
 
@@ -76,7 +76,7 @@ def _replace_down_pod(world: World, workload: Workload, template: Template, pod:
         or pod.ordinal >= workload.partition
     )
     if comes_back_new:
-        act = DeletePod(pod.name, pod.uid, pod.ordinal, "it is down, and its replacement has another version")
+        act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.DOWN)
         return Decision(_with_step(world, pod), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 

@@ -9,20 +9,16 @@ there is nothing to wait for.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
-
-_STANDS: Final = (Reason.CANARY_HOLD, Reason.LAG_UNKNOWN, Reason.LAG_ABOVE_GATE, Reason.NO_ROOM)
 
 
 def keep_replicas(world: World) -> Decision:
@@ -41,7 +37,7 @@ def scaled_if_it_stands(world: World, decided: Decision) -> Decision:
     """With what is asked for now, where the rollout stands still, or the change disturbs nobody."""
     if decided.act is not None or decided.hold is None or not is_held(world):
         return decided
-    stands = PAUSE in world.group.metadata.annotations or decided.hold.reason in _STANDS
+    stands = PAUSE in world.group.metadata.annotations or decided.hold.reason.stands_still
     return replace(decided, memory=_scaled(world)) if stands or _disturbs_nobody(world) else decided
 
 

@@ -9,11 +9,12 @@ from slackwater.api.annotations import GROUP_LABEL, PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.memory import RolloutPhase, write_memory
 from slackwater.core.world.observation import GroupType
-from slackwater.core.world.profile import COOPERATIVE_STICKY, RANGE, Profile
+from slackwater.core.world.profile import Profile, profile_shown
 from slackwater.core.world.world import World
 
 Json = dict[str, Any]
@@ -22,8 +23,6 @@ LAG_REPORT_INTERVAL_S: Final = 60.0
 """How often a changed lag alone is worth a write; the metrics have it exactly."""
 LAG_REPORT_CHANGE: Final = 1000
 """Records; and half of what was reported before."""
-
-_BY_ASSIGNOR: Final = {RANGE: Profile.EAGER, COOPERATIVE_STICKY: Profile.COOPERATIVE}
 
 
 def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> Json:
@@ -108,7 +107,7 @@ def _current_protocol(world: World) -> str:
         return made_for.value
     if kafka.type is GroupType.CONSUMER:
         return Profile.CONSUMER.value
-    return _BY_ASSIGNOR.get(kafka.assignor, made_for).value
+    return (profile_shown(kafka.assignor) or made_for).value
 
 
 def _without_lag(status: Mapping[str, Any]) -> Json:
@@ -125,7 +124,7 @@ def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: floa
     return changed and now - moment(old_group["observedAt"]) >= LAG_REPORT_INTERVAL_S
 
 
-def degraded_status(obj: Mapping[str, Any], phase: str, reason: str, problem: str, now: float) -> Json:
+def degraded_status(obj: Mapping[str, Any], phase: str, reason: Reason, problem: str, now: float) -> Json:
     """The object's status with one thing more to say: it is Degraded, and why. All else stays as last reported."""
     before, generation = obj.get("status") or {}, obj["metadata"].get("generation", 0)
     verdict = Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, reason, problem)

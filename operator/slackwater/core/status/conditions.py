@@ -29,7 +29,7 @@ TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionSta
 class Verdict:
     type: ConditionType
     status: ConditionStatus
-    reason: str
+    reason: Reason
     message: str = ""
 
 
@@ -65,7 +65,7 @@ def merge(
             {
                 "type": verdict.type.value,
                 "status": verdict.status.value,
-                "reason": str(verdict.reason),
+                "reason": verdict.reason.value,
                 "message": verdict.message,
                 "lastTransitionTime": since,
                 "observedGeneration": generation,
@@ -210,22 +210,10 @@ def _scaling_held(world: World) -> Verdict:
     return Verdict(kind, TRUE, Reason.ROLLOUT_UNDER_WAY, message)
 
 
-_DEGRADING = (
-    Reason.CLUSTER_REFUSED,
-    Reason.FOREIGN_STATEFUL_SET,
-    Reason.LAST_GOOD_UNKNOWN,
-    Reason.CONNECTION_MISSING,
-    Reason.CONNECTION_INVALID,
-    Reason.NOT_AUTHORIZED,
-    Reason.DUPLICATE_INSTANCE_ID,
-    Reason.FOREIGN_MEMBERS,
-)
-
-
 def degraded(world: World, hold: Hold | None) -> Verdict:
     """Something is wrong that does not mend itself."""
     kind, memory = ConditionType.DEGRADED, world.memory
-    if hold is not None and hold.reason in _DEGRADING:
+    if hold is not None and hold.reason.degrades:
         return Verdict(kind, TRUE, hold.reason, hold.message)
     if memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
         return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, memory.message)

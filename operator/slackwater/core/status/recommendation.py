@@ -26,7 +26,7 @@ def recommendation_status(world: World) -> Json:
         return {"applied": applied} if applied else {}
     reason, message = say(world)
     shown: Json = {
-        "reason": str(reason),
+        "reason": reason.value,
         "message": message,
         "why": world.advice.why,
         "asOf": timestamp(int(world.advice.as_of)),

@@ -18,11 +18,10 @@ from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, settings_wanted
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.observation import GroupObservation
-from slackwater.core.world.profile import COOPERATIVE_STICKY, RANGE, Profile
+from slackwater.core.world.profile import Profile, profile_shown
 from slackwater.core.world.world import World
 
 LAG_EVERY_S: Final = 60.0
-_BY_ASSIGNOR: Final = {RANGE: RebalanceProtocol.EAGER, COOPERATIVE_STICKY: RebalanceProtocol.COOPERATIVE}
 
 _Range = tuple[int | None, int | None]
 _NOT_KNOWN: Final[_Range] = (None, None)
@@ -96,7 +95,8 @@ def _describe(world: World, kafka: GroupObservation) -> GroupObserved:
 def _protocol(kafka: GroupObservation) -> RebalanceProtocol:
     if kafka.type.value == GroupType.CONSUMER.value:
         return RebalanceProtocol.CONSUMER
-    return _BY_ASSIGNOR.get(kafka.assignor, RebalanceProtocol.UNKNOWN)
+    shown = profile_shown(kafka.assignor)
+    return RebalanceProtocol(shown.value) if shown is not None else RebalanceProtocol.UNKNOWN
 
 
 def _settings(world: World, kafka: GroupObservation) -> tuple[int | None, int | None, int | None, int | None]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from slackwater.api.telemetry.bodies import GateHeld
 from slackwater.api.telemetry.events import GateHeldEvent
 from slackwater.api.telemetry.words import EventType
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.telemetry.sight import Sight
 
 
@@ -17,38 +18,38 @@ from slackwater.core.telemetry.sight import Sight
 class Holds:
     watched: bool = False
     """There was a sight before."""
-    reason: str = ""
-    """What holds; empty: nothing does."""
-    message: str = ""
+    hold: Hold | None = None
+    """What holds, as it was when its reason began to."""
     since: float | None = None
     """None: it was found holding."""
 
 
 def follow_holds(holds: Holds, sight: Sight) -> tuple[Holds, tuple[GateHeldEvent, ...]]:
     """Fold one more sight in."""
-    hold, now = sight.decided.hold, sight.world.now
-    reason = str(hold.reason) if hold is not None else ""
-    if reason == holds.reason and holds.watched:
+    before, hold, now = holds.hold, sight.decided.hold, sight.world.now
+    if _reason(hold) is _reason(before) and holds.watched:
         return holds, ()
     events = []
-    if holds.reason and holds.since is not None:
-        events.append(_event(sight, holds, holds.since, now))
+    if before is not None and holds.since is not None:
+        events.append(_event(sight, before, holds.since, now))
     since = now if holds.watched else None
-    following = Holds(watched=True, reason=reason, message=hold.message if hold is not None else "", since=since)
-    if reason and since is not None:
-        events.append(_event(sight, following, since, None))
-    return following, tuple(events)
+    if hold is not None and since is not None:
+        events.append(_event(sight, hold, since, None))
+    return Holds(watched=True, hold=hold, since=since), tuple(events)
 
 
-def _event(sight: Sight, holds: Holds, since: float, until: float | None) -> GateHeldEvent:
+def _reason(hold: Hold | None) -> Reason | None:
+    return hold.reason if hold is not None else None
+
+
+def _event(sight: Sight, hold: Hold, since: float, until: float | None) -> GateHeldEvent:
+    reason = hold.reason.value
     body = GateHeld(
-        reason=holds.reason,
-        message=holds.message,
+        reason=reason,
+        message=hold.message,
         since=since,
         until=until,
         held_s=max(0.0, (until if until is not None else since) - since),
     )
     which = "begun" if until is None else "ended"
-    return GateHeldEvent(
-        **sight.envelope("gate_held", holds.reason, since, which), type=EventType.GATE_HELD, gate_held=body
-    )
+    return GateHeldEvent(**sight.envelope("gate_held", reason, since, which), type=EventType.GATE_HELD, gate_held=body)

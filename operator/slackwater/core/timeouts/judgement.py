@@ -44,15 +44,10 @@ def judge(world: World, *, approved: bool = False) -> Judgement | None:
     advice, memory = world.advice, world.memory
     if advice is None:
         return None
-    if unfit := _unfit(world, advice):
-        return unfit
-    failed_as_of = memory.tuning.failed_as_of
-    if failed_as_of is not None and advice.as_of <= failed_as_of and not approved:
-        message = "a version with it failed: approve it to try again, or wait for the next recommendation"
-        return Judgement(Reason.RECOMMENDATION_FAILED, message)
     wanted = ranges_by_setting(advice, memory.protocol)
-    if impossible := _impossible(world, wanted):
-        return impossible
+    failed = None if approved else _failed_before(world, advice)
+    if unfit := _unfit(world, advice) or failed or _impossible(world, wanted):
+        return unfit
     changes = _changes(world, wanted)
     if not changes:
         return Judgement(Reason.AS_RECOMMENDED, "what is set does about as well as what is recommended")
@@ -90,30 +85,77 @@ def adopted(tuning: Tuning, judgement: Judgement, advice: Advice, values: Values
 
 
 def _unfit(world: World, advice: Advice) -> Judgement | None:
-    if advice.status is not AdviceStatus.RECOMMENDED:
-        return Judgement(_STATUS_REASONS[advice.status], advice.why)
-    if advice.group_id != world.group.group_id:
-        return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, f"it was made for the group {advice.group_id}")
-    if advice.as_of > world.now + ADVICE_AHEAD_S:
-        message = "it is from the future: a clock is wrong, here or at the pipeline"
-        return Judgement(Reason.RECOMMENDATION_STALE, message)
-    if world.now - advice.as_of > STALE_AFTER_S:
-        days = (world.now - advice.as_of) / 86_400
-        return Judgement(Reason.RECOMMENDATION_STALE, f"its history ends {days:.0f} days ago: run the pipeline again")
-    if advice.generation != world.group.metadata.generation:
-        message = "the spec has changed since: the next run of the pipeline knows the new one"
-        return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, message)
-    consumer = world.memory.protocol is Profile.CONSUMER
-    if advice.consumer_protocol is not None and advice.consumer_protocol is not consumer:
-        return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, "the group rebalances by another protocol by now")
-    return None
+    return next((said for check in UNFIT if (said := check(world, advice)) is not None), None)
 
 
+def nothing_is_recommended(world: World, advice: Advice) -> Judgement | None:
+    """The pipeline says why itself."""
+    if advice.status is AdviceStatus.RECOMMENDED:
+        return None
+    return Judgement(_STATUS_REASONS[advice.status], advice.why)
+
+
+def is_another_groups(world: World, advice: Advice) -> Judgement | None:
+    """Filed under the wrong name, or the group id has changed."""
+    if advice.group_id == world.group.group_id:
+        return None
+    return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, f"it was made for the group {advice.group_id}")
+
+
+def is_from_the_future(world: World, advice: Advice) -> Judgement | None:
+    """Its age would be counted by a clock that is wrong."""
+    if advice.as_of <= world.now + ADVICE_AHEAD_S:
+        return None
+    message = "it is from the future: a clock is wrong, here or at the pipeline"
+    return Judgement(Reason.RECOMMENDATION_STALE, message)
+
+
+def is_too_old(world: World, advice: Advice) -> Judgement | None:
+    """What the group did so long ago says little about today."""
+    age_s = world.now - advice.as_of
+    if age_s <= STALE_AFTER_S:
+        return None
+    message = f"its history ends {age_s / 86_400:.0f} days ago: run the pipeline again"
+    return Judgement(Reason.RECOMMENDATION_STALE, message)
+
+
+def is_for_another_spec(world: World, advice: Advice) -> Judgement | None:
+    """The objective may be another one now."""
+    if advice.generation == world.group.metadata.generation:
+        return None
+    message = "the spec has changed since: the next run of the pipeline knows the new one"
+    return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, message)
+
+
+def is_for_another_protocol(world: World, advice: Advice) -> Judgement | None:
+    """Classic and KIP-848 members have sessions of their own."""
+    if advice.consumer_protocol in (None, world.memory.protocol is Profile.CONSUMER):
+        return None
+    return Judgement(Reason.RECOMMENDED_FOR_ANOTHER, "the group rebalances by another protocol by now")
+
+
+UNFIT: Final = (
+    nothing_is_recommended,
+    is_another_groups,
+    is_from_the_future,
+    is_too_old,
+    is_for_another_spec,
+    is_for_another_protocol,
+)
+"""What is wrong with a recommendation whatever it recommends; the first is what people read."""
 _STATUS_REASONS: Final = {
     AdviceStatus.KEEP_TODAY: Reason.AS_RECOMMENDED,
     AdviceStatus.NOT_ENOUGH_DATA: Reason.NOT_ENOUGH_DATA,
     AdviceStatus.INFEASIBLE: Reason.OBJECTIVE_INFEASIBLE,
 }
+
+
+def _failed_before(world: World, advice: Advice) -> Judgement | None:
+    failed_as_of = world.memory.tuning.failed_as_of
+    if failed_as_of is None or advice.as_of > failed_as_of:
+        return None
+    message = "a version with it failed: approve it to try again, or wait for the next recommendation"
+    return Judgement(Reason.RECOMMENDATION_FAILED, message)
 
 
 def _impossible(world: World, wanted: Mapping[Setting, Range]) -> Judgement | None:

@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.settings import Setting
 
@@ -259,6 +260,10 @@ class RolloutMemory:
     def replicas_of(self, asked: int) -> int:
         """How many pods there are to be now, where so many are asked for."""
         return asked if self.replicas is None or not self.phase.under_way else self.replicas
+
+    def retries(self, pod: Pod) -> bool:
+        """Somebody has asked to try again since it was made: it gets another chance."""
+        return self.retried_at is not None and pod.created_at < int(self.retried_at)
 
 
 _CODEC = TypeAdapter(RolloutMemory)

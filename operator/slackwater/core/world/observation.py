@@ -17,6 +17,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from slackwater.core.world.identity import ordinal_of
+from slackwater.core.world.reasons import Reason
 
 
 class GroupState(StrEnum):
@@ -207,8 +208,7 @@ def _places(members: Iterable[Member], group: str) -> Places:
 class Unobserved:
     """Kafka could not be asked, or its answer was incomplete. Never to be mistaken for an empty group."""
 
-    reason: str
-    """A condition reason, for example `KafkaUnreachable`."""
+    reason: Reason
     message: str
     since: float
 

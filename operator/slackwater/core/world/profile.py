@@ -79,3 +79,8 @@ ASSIGNOR_SEEN: Final[Mapping[Profile, str]] = {
     Profile.COOPERATIVE: COOPERATIVE_STICKY,
 }
 """What a settled classic group shows when all its members have a profile (F4): the proof of a step."""
+
+
+def profile_shown(assignor: str) -> Profile | None:
+    """What a classic group shows by its assignor, where the bridge looks eager; None: an assignor that is not ours."""
+    return next((profile for profile, seen in ASSIGNOR_SEEN.items() if seen == assignor), None)

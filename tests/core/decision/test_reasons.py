@@ -1,0 +1,128 @@
+"""What each reason means to the code: its gate and its facets. A new reason needs a row here before anything passes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import Final
+
+import pytest
+
+from slackwater.core.decision.reasons import Facet, GateName, Reason
+from slackwater.core.rollout.gates import GATES
+from tests.docs.gate_reasons import reasons_of
+
+FRESH, LET, PODS, CALM, OURS, OWNED, LAG = GateName
+F: Final = Facet
+NOTHING: Final = Facet(0)
+
+MEANT: Final[dict[Reason, tuple[GateName | None, Facet]]] = {
+    Reason.KAFKA_UNREACHABLE: (FRESH, F.PASSES | F.OF_THE_CONNECTION),
+    Reason.COORDINATOR_UNAVAILABLE: (FRESH, F.PASSES),
+    Reason.NOT_AUTHORIZED: (FRESH, F.DEGRADES | F.LIFTED_BY_A_SECRET),
+    Reason.TOPIC_MISSING: (FRESH, NOTHING),
+    Reason.OBSERVATION_INCOMPLETE: (FRESH, F.PASSES),
+    Reason.OBSERVATION_STALE: (FRESH, NOTHING),
+    Reason.STATEFUL_SET_NOT_OBSERVED: (FRESH, NOTHING),
+    Reason.CONNECTION_INVALID: (FRESH, F.DEGRADES | F.LIFTED_BY_A_SECRET | F.OF_THE_CONNECTION),
+    Reason.PAUSED: (LET, NOTHING),
+    Reason.POD_MISSING: (PODS, NOTHING),
+    Reason.POD_NOT_READY: (PODS, NOTHING),
+    Reason.GROUP_REBALANCING: (CALM, NOTHING),
+    Reason.GROUP_STABILIZING: (CALM, NOTHING),
+    Reason.FOREIGN_MEMBERS: (OURS, F.DEGRADES),
+    Reason.ZOMBIE_MEMBER: (OURS, NOTHING),
+    Reason.DUPLICATE_INSTANCE_ID: (OURS, F.DEGRADES),
+    Reason.MEMBER_MISSING: (OURS, NOTHING),
+    Reason.MEMBER_NOT_REJOINED: (OURS, NOTHING),
+    Reason.PARTITIONS_NOT_OWNED: (OWNED, NOTHING),
+    Reason.MEMBER_OWNS_NOTHING: (OWNED, NOTHING),
+    Reason.OFFSETS_NOT_MOVING: (OWNED, NOTHING),
+    Reason.LAG_UNKNOWN: (LAG, F.STANDS_STILL),
+    Reason.LAG_ABOVE_GATE: (LAG, F.STANDS_STILL),
+    Reason.BROKER_CANNOT: (None, F.LIFTED_BY_A_BROKER),
+    Reason.BROKER_UNKNOWN: (None, F.LIFTED_BY_A_BROKER),
+    Reason.MIGRATION_POLICY_FORBIDS: (None, F.LIFTED_BY_A_BROKER),
+    Reason.CONNECTION_MISSING: (None, F.DEGRADES),
+    Reason.CLUSTER_REFUSED: (None, F.DEGRADES),
+    Reason.FOREIGN_STATEFUL_SET: (None, F.DEGRADES),
+    Reason.LAST_GOOD_UNKNOWN: (None, F.DEGRADES),
+    Reason.NO_ROOM: (None, F.STANDS_STILL),
+    Reason.CANARY_HOLD: (None, F.STANDS_STILL | F.BEHIND_THE_GATES),
+    Reason.STEP_NOT_PROVEN: (None, F.BEHIND_THE_GATES),
+}
+"""The reasons that the code treats in a way of their own, with the gate that refuses with them."""
+
+ONLY_WORDS: Final = frozenset(
+    {
+        *(Reason.MIXED_ASSIGNORS_UNSUPPORTED, Reason.CLIENT_CANNOT, Reason.CLIENT_VERSION_UNKNOWN),
+        *(Reason.ASSIGNOR_UNEXPECTED, Reason.ASSIGNOR_KEEPS_DATA, Reason.SETTINGS_PROFILE_MISSING),
+        *(Reason.INVALID_SPEC, Reason.RESTART_IN_HAND, Reason.HANDOVER_IMPOSSIBLE, Reason.ROLLOUT_UNDER_WAY),
+        *(Reason.DRAINING, Reason.CANNOT_MIX, Reason.ROLLOUT_FAILED, Reason.NO_EARLIER_VERSION, Reason.POD_STUCK),
+        *(Reason.REJOIN_TIMEOUT, Reason.ABORTED),
+        *(Reason.NO_RECOMMENDATION, Reason.RECOMMENDED, Reason.AS_RECOMMENDED, Reason.WITH_NEXT_ROLLOUT),
+        *(Reason.AWAITS_APPROVAL, Reason.NOT_ENOUGH_DATA, Reason.OBJECTIVE_INFEASIBLE, Reason.RECOMMENDATION_STALE),
+        *(Reason.RECOMMENDED_FOR_ANOTHER, Reason.RECOMMENDATION_OUT_OF_BOUNDS, Reason.RECOMMENDATIONS_DISAGREE),
+        *(Reason.RECOMMENDATION_FAILED, Reason.RECOMMENDATIONS_OFF),
+        *(Reason.RECOMMENDATION_APPLIED, Reason.RECOMMENDATION_NOT_APPLIED, Reason.CREATED, Reason.ROLLOUT_STARTED),
+        *(Reason.RESTARTING_POD, Reason.HANDING_OVER, Reason.HANDED_OVER, Reason.FENCED_EACH_OTHER),
+        *(Reason.MEMBERS_REMOVED, Reason.MEMBERS_RELEASED, Reason.SETTINGS_CHANGED, Reason.UPGRADE_STARTED),
+        *(Reason.UPGRADE_STEP_DONE, Reason.UPGRADE_COMPLETE, Reason.UPGRADE_RETURNING, Reason.SCALED),
+        *(Reason.ROLLOUT_COMPLETE, Reason.ROLLING_BACK, Reason.ROLLED_BACK, Reason.PROMOTED, Reason.RETRYING),
+        *(Reason.UPGRADING, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, Reason.CLAMPED, Reason.WITHIN_BOUNDS),
+        *(Reason.BOUNDS_UNKNOWN, Reason.PROTOCOL_AS_WANTED, Reason.CONNECTED, Reason.STABLE, Reason.AS_WANTED),
+        *(Reason.PROGRESSING, Reason.NOT_ROLLING, Reason.GATES_HOLD, Reason.NOT_ALL_READY),
+        *(Reason.MORE_MEMBERS_THAN_PARTITIONS, Reason.EVERY_MEMBER_HAS_WORK, Reason.STATIC_MEMBERS),
+        *(Reason.DYNAMIC_MEMBERS, Reason.NOT_PAUSED, Reason.WITHIN_BOUND),
+    }
+)
+"""They mean nothing to the code but what they say."""
+
+
+def test_it_was_decided_for_every_reason_what_it_means_to_the_code() -> None:
+    assert set(Reason) - set(MEANT) - ONLY_WORDS == set()
+    assert set(MEANT) & ONLY_WORDS == set()
+
+
+@pytest.mark.parametrize("reason", Reason, ids=str)
+def test_a_reason_means_what_the_table_says(reason: Reason) -> None:
+    assert (reason.gate, reason.facets) == MEANT.get(reason, (None, NOTHING))
+
+
+@pytest.mark.parametrize("facet", Facet)
+def test_a_facet_is_asked_for_by_its_name_and_some_reason_has_it(facet: Facet) -> None:
+    by_name = {reason for reason in Reason if getattr(reason, str(facet.name).lower())}
+    assert by_name == {reason for reason, (_, facets) in MEANT.items() if facet in facets} != set()
+
+
+def test_the_names_of_the_gates_are_the_gates_in_their_order() -> None:
+    assert [gate.__name__.replace("_", " ") for gate in GATES] == [name.value for name in GateName]
+    assert [name.number for name in GateName] == list(range(1, len(GATES) + 1))
+
+
+@pytest.mark.parametrize("name", GateName)
+def test_a_gate_refuses_with_its_own_reasons_only(name: GateName) -> None:
+    """As its source has them; what an observation that failed says belongs to the first gate as well."""
+    own = {Reason(each) for each in reasons_of(name.name.lower())}
+    listed = {reason for reason in Reason if reason.gate is name}
+    assert own <= listed
+    assert name is FRESH or own == listed
+
+
+def test_a_reason_is_its_text_wherever_it_goes() -> None:
+    reason = Reason.FOREIGN_MEMBERS
+    assert (f"{reason}", reason.value, json.dumps([reason])) == (
+        "ForeignMembers",
+        "ForeignMembers",
+        '["ForeignMembers"]',
+    )
+    assert Reason("ForeignMembers") is pickle.loads(pickle.dumps(reason)) is copy.deepcopy(reason) is reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("Paused", Reason.PAUSED), ("PAUSED", None), ("OfALaterVersion", None), ("", None), (None, None), (7, None)],
+)
+def test_a_reason_from_outside_is_one_of_ours_or_none(text: object, reason: Reason | None) -> None:
+    assert Reason.parse(text) is reason

@@ -1,0 +1,51 @@
+"""Small pieces of sentences."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from slackwater.core.decision.words import listing, rounded, seconds
+from tests.test_layout import ROOT
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        ("", ""),
+        ("a", "a"),
+        ("abcd", "a, b, c, d"),
+        ("abcde", "a, b, c, d and 1 more"),
+        ("abcdef", "a, b, c, d and 2 more"),
+    ],
+)
+def test_a_listing_names_the_first_and_counts_the_rest(items: str, words: str) -> None:
+    assert listing(items) == words
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "words"),
+    [(0.44, "0.4 s"), (9, "9 s"), (9.96, "10 s"), (12.3, "12 s"), (119, "119 s"), (120, "2 min"), (180, "3 min")],
+)
+def test_a_duration_is_as_exact_as_people_want_it(duration_s: float, words: str) -> None:
+    assert seconds(duration_s) == words
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0"), (7, "7"), (42, "40"), (99, "90"), (12345, "10000")])
+def test_a_figure_that_moves_all_the_time_has_one_digit(count: int, words: str) -> None:
+    assert rounded(count) == words
+
+
+JUDGES_A_SENTENCE: Final = re.compile(
+    r"\b(message|why|words)\.(startswith|endswith)\(|[\"'] (not )?in [\w.]*\b(message|why)\b"
+)
+ROOMS: Final = ("operator", "tests/core/simulation", "tests/core/coordinator")
+
+
+def test_no_sentence_carries_logic() -> None:
+    """What follows from a word is an attribute of the word; a sentence can be written better at any time."""
+    code = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    guilty = {path.name: found[0] for path in code if (found := JUDGES_A_SENTENCE.search(path.read_text())) is not None}
+    assert guilty == {}
