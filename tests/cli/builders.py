@@ -13,8 +13,9 @@ from slackwater.core.manifests.template import render_template
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
+from slackwater.core.world.handover import Begun, Handover, Held, Replacement
 from slackwater.core.world.history import GroupHistory, advance
-from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -23,7 +24,7 @@ from slackwater.core.world.observation import (
     PartitionOffsets,
     TopicPartition,
 )
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import Pod, Run
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
@@ -193,7 +194,8 @@ def handing_over() -> World:
         )
         pods.append(replace(new, workload="payments-alt", started_at=NOW - 98 + 96 * ordinal, ready=ordinal == 0))
     ids = {"payments-1": "payments-1-4f1c"}
-    handover = Handover(1, "payments-alt", NOW - 4, ids, "pod-1", NOW - 3598, version=newcomer.template_hash)
+    held = Held(ids, Run("pod-1", NOW - 3598, 0))
+    handover = Handover(1, "payments-alt", NOW - 4, Begun(held), Replacement(newcomer.template_hash))
     step = Step(1, NOW - 4, ids, made=True)
     memory = replace(
         made.memory,

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.world.handover import Handover, Over
 from slackwater.core.world.history import MemberSighting
-from slackwater.core.world.memory import Handover, RolloutMemory
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.profile import Profile
 from tests.core.coordinator.fleet import NOW, SESSION_S, TICK_S, Fleet, Pod, template_hash
@@ -136,12 +137,17 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
 
 
 def _retimed_handover(handover: Handover, move: Move) -> Handover:
-    started_at, alone_since = handover.holder_started_at, handover.alone_since
+    def maybe(moment: float | None) -> float | None:
+        return None if moment is None else move(moment)
+
+    run, reached = handover.held.run, handover.reached
+    if run is not None:
+        reached = replace(reached, held=replace(reached.held, run=run._replace(started_at=maybe(run.started_at))))
     return replace(
         handover,
         started_at=float(ANCIENT),  # only what takes too long is compared with it
-        holder_started_at=None if started_at is None else move(started_at),
-        alone_since=None if alone_since is None else move(alone_since),
+        state=Over(reached) if handover.over else reached,
+        alone_since=maybe(handover.alone_since),
     )
 
 
@@ -151,7 +157,7 @@ def _ranks(fleet: Fleet) -> dict[str, int]:
     memory, act = fleet.memory, fleet.pending
     found |= set(memory.step.members_before.values()) if memory.step is not None else set()
     if memory.handover is not None:
-        found |= {*memory.handover.before.values(), *memory.handover.after.values()}
+        found |= {*memory.handover.before.values(), *memory.handover.held.ids.values()}
     found |= {release.member_id for release in memory.released.values()}
     found |= {holder.member_id for holder in memory.holders.values()} | set(memory.removed.values())
     found |= {sighting.member_id for sighting in fleet.history.members.values()}
@@ -199,14 +205,12 @@ def _handover_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
     handover = fleet.memory.handover
     if handover is None:
         return None
-    run = (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
+    held, reached = handover.held, handover.reached
     ours = [pod for pod in fleet.pods if pod.ordinal == handover.ordinal]
-    same = tuple(pod.workload for pod in ours if (str(pod.uid), _runs_since(pod), pod.restarts) == run)
-    before, after = (
-        tuple(sorted((key, ids[m]) for key, m in known.items())) for known in (handover.before, handover.after)
-    )
-    state = (handover.undone, handover.over, handover.cold, handover.holder_down, handover.alone_since is None)
-    return handover.ordinal, handover.to, before, after, state, same
+    same = tuple(pod.workload for pod in ours if (str(pod.uid), _runs_since(pod), pod.restarts) == held.run)
+    before, own = (tuple(sorted((key, ids[m]) for key, m in known.items())) for known in (handover.before, held.ids))
+    state = (type(reached), handover.over, handover.cold, held.down, handover.alone_since is None)
+    return handover.ordinal, handover.to, before, own, state, same
 
 
 def _runs_since(pod: Pod) -> float | None:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import pytest
 
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.handover import steps
+from slackwater.core.handover import overlap, waiting
 from slackwater.core.handover.holder import Holder
 from slackwater.core.manifests import template
 from slackwater.core.manifests.template import Template, render_template
@@ -184,7 +184,7 @@ def test_an_old_pod_that_is_let_go_early_costs_none_either(
     def at_once(world: World, _: object, new: Pod | None) -> float | None:
         return world.now if new is not None and new.started_at is not None else None
 
-    monkeypatch.setattr(steps, "let_go_at", at_once)
+    monkeypatch.setattr(waiting, "let_go_at", at_once)
     _judge_handover(with_another_version(client, replicas, faults), free=not faults)
 
 
@@ -194,8 +194,7 @@ def test_two_bounces_may_be_handovers() -> None:
 
 
 def test_a_pod_that_is_let_go_before_it_was_replaced_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "holder", lambda *_: Holder.NEW)
-    monkeypatch.setattr(steps, "has_all", lambda *_: True)
+    monkeypatch.setattr(overlap, "holder", lambda *_: Holder.NEW)
     with pytest.raises(Broken, match="lets payments-0 go, which serves"):
         explore(with_another_version(LIVES_ON, 1, 0), as_asked_or_taken_back)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slackwater.core.handover import steps
+from slackwater.core.handover import overlap
 from slackwater.core.handover.holder import Holder
 from tests.core.coordinator.exploring import TooMany, as_asked_or_taken_back, explore, stuck, with_another_version
 from tests.core.coordinator.fleet import Fleet
@@ -35,8 +35,7 @@ def test_states_that_lead_nowhere_are_found_and_told() -> None:
 
 
 def test_what_breaks_in_one_of_them_breaks_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "holder", lambda *_: Holder.NEW)
-    monkeypatch.setattr(steps, "has_all", lambda *_: True)
+    monkeypatch.setattr(overlap, "holder", lambda *_: Holder.NEW)
     with pytest.raises(Broken, match="which serves"):
         explore_together(START, as_asked_or_taken_back, begun=5, limit=10_000)
 

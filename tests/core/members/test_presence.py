@@ -28,8 +28,9 @@ from slackwater.core.members.presence import (
     was_seen_absent_since_the_start,
     was_there_before_the_start,
 )
+from slackwater.core.world.handover import Begun, Handover, Held, TakenOver
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, GroupType, Member, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -145,11 +146,13 @@ def case(of: Pod = RESTARTED, *looks: GroupObservation, **changes: Any) -> Case:
     return made
 
 
-def in_handover(of: Pod, **changes: Any) -> RolloutMemory:
-    """The ordinal of this pod was handed over to it, and its member is known."""
-    ids, run = {"payments-2": "payments-2-a"}, of.run
-    made = Handover(2, "payments-alt", NOW - 99, holder_uid=run.uid, holder_started_at=run.started_at, after=ids)
-    return RolloutMemory(handover=replace(made, **changes))
+HELD = Held({"payments-2": "payments-2-a"}, RESTARTED.run)
+ANOTHERS = replace(HELD, run=RESTARTED.run._replace(uid="x"))
+
+
+def in_handover(held: Held = HELD, **changes: Any) -> RolloutMemory:
+    """Ordinal 2 was handed over to a pod, whose member is known."""
+    return RolloutMemory(handover=replace(Handover(2, "payments-alt", NOW - 99, TakenOver(held)), **changes))
 
 
 def to_another(before: float, after: float) -> tuple[GroupObservation, ...]:
@@ -176,8 +179,8 @@ LEAVING = two_sets(RESTARTED, OTHER, newcomers=2)
 ANOTHER_ORDINAL = two_sets(RESTARTED, pod(1), replace(OTHER, ordinal=1))
 KNOWN = RolloutMemory(step=STEP)
 KNOWN_NOW = RolloutMemory(step=STEP_JUST_NOW)
-ALONE_FOR_5_S = in_handover(RESTARTED, holder_down=True, alone_since=NOW - 5)
-ALONE_JUST_NOW = Handover(2, "payments-alt", NOW - 99, holder_down=True, alone_since=NOW - 0.5)
+ALONE_FOR_5_S = in_handover(replace(HELD, down=True), alone_since=NOW - 5)
+ALONE_JUST_NOW = Handover(2, "payments-alt", NOW - 99, Begun(Held(down=True)), alone_since=NOW - 0.5)
 UNKNOWN_BEFORE = RolloutMemory(step=Step(2, NOW - 3, {}))
 ONE_LOOK_AWAY = (at(2), at(0, NEW_MEMBER))
 IDLE = (*members(0, 1), member(2, assignment=frozenset()))
@@ -185,16 +188,21 @@ COMMITTED = (at(30), at(10), at(0, offsets=MOVED))
 
 PROOF_BY_PROOF: list[tuple[Proof, str, Case, Presence | None]] = [
     (runs_as_when_it_held_the_id, "no handover", case(), None),
-    (runs_as_when_it_held_the_id, "it took over", case(memory=in_handover(RESTARTED)), YES),
-    (runs_as_when_it_held_the_id, "of another ordinal", case(memory=in_handover(RESTARTED, ordinal=1)), None),
-    (runs_as_when_it_held_the_id, "another pod did", case(memory=in_handover(RESTARTED, holder_uid="x")), None),
-    (runs_as_when_it_held_the_id, "it crashed since", case(CRASHED, memory=in_handover(RESTARTED)), None),
-    (runs_as_when_it_held_the_id, "it was down", case(memory=in_handover(RESTARTED, holder_down=True)), None),
-    (runs_as_when_it_held_the_id, "another member", case(RESTARTED, BACK, memory=in_handover(RESTARTED)), None),
+    (runs_as_when_it_held_the_id, "it took over", case(memory=in_handover()), YES),
+    (runs_as_when_it_held_the_id, "of another ordinal", case(memory=in_handover(ordinal=1)), None),
+    (
+        runs_as_when_it_held_the_id,
+        "another pod did",
+        case(memory=in_handover(ANOTHERS)),
+        None,
+    ),
+    (runs_as_when_it_held_the_id, "it crashed since", case(CRASHED, memory=in_handover()), None),
+    (runs_as_when_it_held_the_id, "it was down", case(memory=in_handover(replace(HELD, down=True))), None),
+    (runs_as_when_it_held_the_id, "another member", case(RESTARTED, BACK, memory=in_handover()), None),
     (
         runs_as_when_it_held_the_id,
         "it has not been replaced yet",
-        case(memory=in_handover(RESTARTED, after={}, before={"payments-2": "payments-2-a"})),
+        case(memory=in_handover(state=Begun(HELD))),
         YES,
     ),
     (another_pod_has_the_id, "it is alone", case(), None),
@@ -296,12 +304,12 @@ def test_every_proof_is_in_the_table() -> None:
 ORDER: list[tuple[str, Case, Presence]] = [
     (
         "the handover knows it, though the other pod has not ended",
-        case(TAKEN_OVER, memory=in_handover(TAKEN_OVER), **two_sets(OLD_ONE, TAKEN_OVER)),
+        case(TAKEN_OVER, memory=in_handover(Held(HELD.ids, TAKEN_OVER.run)), **two_sets(OLD_ONE, TAKEN_OVER)),
         YES,
     ),
     (
         "the handover knows it, though it is the member of before the step",
-        case(memory=replace(in_handover(RESTARTED), step=STEP)),
+        case(memory=replace(in_handover(), step=STEP)),
         YES,
     ),
     ("with another pod about, the member before the step proves nothing", case(memory=KNOWN, **TWO_SETS), UNKNOWN),

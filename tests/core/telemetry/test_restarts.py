@@ -10,9 +10,10 @@ import pytest
 from slackwater.api.telemetry.bodies import MemberRestarted
 from slackwater.api.telemetry.words import Outcome, RestartMode, RestartReason
 from slackwater.core.telemetry.sight import PodEnd
-from slackwater.core.world.memory import Handover, RolloutMemory
+from slackwater.core.world.handover import Begun, Handover, Held, TakenOver
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupType, Member
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import Pod, Run
 from tests.core.factories import NEW, NOW, dynamic_member, group, member, members, pod, tp
 from tests.core.telemetry.stories import AT_REST, UNREACHABLE, Story, step
 
@@ -59,9 +60,9 @@ def crash_and_return(story: Story, *, back: Member | None = None) -> None:
 def handing_over(after: Member | None = None) -> RolloutMemory:
     """The pod of ordinal 1 is being handed over, or has been to this member."""
     memory, old = step(1, 9, {"payments-1": member(1).member_id}), pod(1)
-    taken = {"payments-1": after.member_id} if after is not None else {}
-    handover = Handover(1, "payments-alt", NOW + 9, {"payments-1": member(1).member_id}, old.uid, after=taken)
-    return replace(memory, handover=handover)
+    before = Held({"payments-1": member(1).member_id}, Run(old.uid, None, 0))
+    taken = TakenOver(Held({"payments-1": after.member_id}), before.ids) if after is not None else None
+    return replace(memory, handover=Handover(1, "payments-alt", NOW + 9, taken or Begun(before)))
 
 
 @pytest.mark.parametrize("start_s", [0.5, 30.0])

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.core.world.memory import Handover, RolloutMemory, RolloutPhase
+from slackwater.core.world.handover import Begun, Handover, Held, TakenOver
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import Beside, arranged, arrives_in, direction_of, names_of, other_name
 from slackwater.core.world.workload import Workload
@@ -29,8 +30,10 @@ def new(ordinal: int, **changes: Any) -> Pod:
     )
 
 
-def handover(ordinal: int, to: str = ALT, **changes: Any) -> RolloutMemory:
-    return replace(TOWARDS, handover=Handover(ordinal, to, NOW - 9, **changes))
+def handover(ordinal: int, to: str = ALT, after: str = "") -> RolloutMemory:
+    """`after`: the member with which it has taken over."""
+    state = TakenOver(Held({f"payments-{ordinal}": after})) if after else Begun(Held())
+    return replace(TOWARDS, handover=Handover(ordinal, to, NOW - 9, state))
 
 
 def placed(memory: RolloutMemory, *pods: Pod, newcomer: Workload = NEWCOMER) -> dict[str, list[str]]:
@@ -59,7 +62,7 @@ PLACES = [
     ),
     (
         "the replacement has taken over",
-        handover(1, after={"payments-1": "b"}),
+        handover(1, after="b"),
         [old(1), new(1)],
         BOTH_HAVE_1,
         {"holding": [f"{ALT}-1"], "arriving": ["payments-1"]},
@@ -135,7 +138,7 @@ def test_another_memory_turns_the_way_and_moves_the_pods_without_joining_again()
     given = world(sets=(IN_USE, BOTH_HAVE_1), pods=(old(1), old(2), new(0), new(1)), memory=handover(1))
     assert given.workload == BOTH_HAVE_1
     assert [each.name for each in given.to_hand_over] == ["payments-1", "payments-2"]
-    over = given.remembering(handover(1, after={"payments-1": "b"}))
+    over = given.remembering(handover(1, after="b"))
     assert [each.name for each in over.to_hand_over] == ["payments-2"]
     back = given.remembering(replace(given.memory, phase=RolloutPhase.ROLLING_BACK))
     assert back.workload == IN_USE

@@ -1,7 +1,19 @@
-"""Warm handover: each pod's replacement starts beside it, and takes its place by joining under its instance id."""
+"""Warm handover (decision 9): each pod's replacement starts beside it, and takes its place by joining under its ids.
+
+    plan ─► refusals                    may a warm rollout begin?
+         ─► steps ─► outcomes           an ordinal in both StatefulSets: NEXT, by stage and holder, what is done
+                │       └─► waiting     the old pod still holds its ids: what ends the wait
+                │       └─► overlap     the two pods as a value ─► holder: whose are the ids?
+                └─► ranges              which StatefulSet has which ordinals
+         ─► remains ─► fencing          what the last handover left behind: was its pod fenced?
+
+`transitions` writes the states of `core.world.handover` down; `foresight` predicts a join; `arrival` says when a
+replacement has failed.
+"""
 
 from slackwater.core.handover.refusals import is_asked_for, may_not_begin
-from slackwater.core.handover.steps import afterwards, at_once, failing, onwards
+from slackwater.core.handover.remains import afterwards
+from slackwater.core.handover.steps import at_once, failing, onwards
 from slackwater.core.manifests.writes import opened, put_right
 from slackwater.core.world.two_sets import direction_of, names_of, other_name
 

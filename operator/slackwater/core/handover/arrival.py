@@ -2,38 +2,59 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
-from slackwater.core.handover.holder import runs_as_then
 from slackwater.core.rollout.failure import Failure, is_stuck
+from slackwater.core.world.handover import Handover, TakenOver
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.world import World
 
-_UNSCHEDULABLE = "Unschedulable"
+UNSCHEDULABLE: Final = "Unschedulable"
 
 
-def has_no_room(world: World, new: Pod | None) -> bool:
-    """No node can take the pod, or it may not even be made."""
-    return new is None or (new.started_at is None and new.waiting == _UNSCHEDULABLE)
+def has_no_room(new: Pod | None) -> bool:
+    """No node can take the replacement, or it may not even be made."""
+    return new is None or (new.started_at is None and new.waiting == UNSCHEDULABLE)
 
 
 def find_arrival_failure(world: World, beside: Beside) -> Failure | None:
-    """The replacement in hand is stuck, or has not taken over within `rejoinTimeout`."""
+    """The replacement is stuck, or has not taken over within `rejoinTimeout`."""
+    handover, new = world.memory.handover, _judged(world, beside)
+    if handover is None or new is None:
+        return None
+    return _stuck(world, handover, new) or _overdue(world, handover, new)
+
+
+def _judged(world: World, beside: Beside) -> Pod | None:
+    """The new version's pod that is to take over; None where it cannot be blamed for anything yet."""
     handover = world.memory.handover
-    if handover is None or handover.after or handover.to != beside.newcomer.name or isinstance(world.kafka, Unobserved):
+    if handover is None or isinstance(handover.reached, TakenOver) or handover.to != beside.newcomer.name:
         return None
     new = next((pod for pod in beside.arriving if pod.ordinal == handover.ordinal), None)
-    if new is None or new.terminating or has_no_room(world, new) or world.memory.retries(new):
+    if new is None or new.terminating or has_no_room(new) or world.memory.retries(new):
         return None
+    return None if isinstance(world.kafka, Unobserved) else new
+
+
+def _stuck(world: World, handover: Handover, new: Pod) -> Failure | None:
+    """Not while the old pod has been started again: the two may fence each other."""
     old = world.pod(handover.ordinal)
-    if not new.ready and is_stuck(new) and (old is None or runs_as_then(handover, old)):  # else they fence each other
-        message = f"pod {new.name} is stuck in {new.waiting}: {new.waiting_message or 'see its events'}"
-        return Failure(Reason.POD_STUCK, message, new.ordinal)
+    if new.ready or not is_stuck(new) or (old is not None and not handover.held.runs_on(old)):
+        return None
+    message = f"pod {new.name} is stuck in {new.waiting}: {new.waiting_message or 'see its events'}"
+    return Failure(Reason.POD_STUCK, message, new.ordinal)
+
+
+def _overdue(world: World, handover: Handover, new: Pod) -> Failure | None:
+    """The version is not to blame for what happened before a node had the pod, nor while Kafka was out of sight.
+
+    A pod's Ready condition begins when a node has it.
+    """
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
-    # What happened before a node had the pod is not the version's doing: only then its Ready condition begins.
-    # Nor is it what happened while Kafka was out of sight.
     watched_since = world.history.watched_since or world.now
     ready_since = new.ready_changed_at or world.now
     moments = (handover.started_at, new.created_at, new.started_at or 0.0, ready_since, watched_since)

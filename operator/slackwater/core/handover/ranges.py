@@ -1,7 +1,7 @@
-"""Two StatefulSets over one range of ordinals, seen as one: which pod holds each ordinal, who arrives, who leaves.
+"""Which ordinals each of the two StatefulSets has, and the writes that change that.
 
 The younger one grows from ordinal 0; the older one, which is in use, gives its ordinals up from below; going back is
-the mirror image. Which of them all pods are to be in is told by the templates alone.
+the mirror image.
 """
 
 from __future__ import annotations
@@ -11,8 +11,30 @@ from slackwater.core.manifests.writes import written
 from slackwater.core.world.two_sets import Beside
 
 
+def in_both(beside: Beside) -> tuple[int, ...]:
+    """Ordinals that both have, the lowest first."""
+    return tuple(sorted(set(beside.in_use.ordinals) & set(beside.newcomer.ordinals)))
+
+
+def in_neither(beside: Beside, replicas: int) -> tuple[int, ...]:
+    """Ordinals below `replicas` that neither has, the lowest first."""
+    covered = {*beside.in_use.ordinals, *beside.newcomer.ordinals}
+    return tuple(ordinal for ordinal in range(replicas) if ordinal not in covered)
+
+
+def scaled(beside: Beside, replicas: int) -> WriteWorkload | None:
+    """The number of pods has changed: the upper one grows or shrinks, and then the lower one if that is not enough."""
+    upper, lower = beside.in_use, beside.newcomer
+    upper_end = max(upper.start, replicas)
+    if upper.end != upper_end:
+        return written(upper, Purpose.SCALE, upper.start, upper_end - upper.start)
+    if lower.replicas > replicas:
+        return written(lower, Purpose.SCALE, 0, replicas)
+    return None
+
+
 def with_ordinal(beside: Beside, name: str, ordinal: int, purpose: Purpose) -> WriteWorkload:
-    """That StatefulSet with one ordinal more, at its end that meets the other one."""
+    """That StatefulSet with one more ordinal, at its end that meets the other one."""
     if name == beside.newcomer.name:
         return written(beside.newcomer, purpose, 0, ordinal + 1, ordinal)
     end = beside.in_use.end if beside.in_use.replicas else ordinal + 1  # an empty one has no pods above

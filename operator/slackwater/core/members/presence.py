@@ -18,8 +18,8 @@ from typing import Final
 from slackwater.core.decision.words import listing, seconds
 from slackwater.core.members.clocks import CONSUMER_SESSION_TIMEOUT_S, NO_TIME_FOR_A_CRASH_S, SESSION_MARGIN_S
 from slackwater.core.timeouts.classic import classic_timeouts
+from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import MemberSighting
-from slackwater.core.world.memory import Handover
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -130,12 +130,10 @@ Proof = Callable[[Case], Presence | None]
 
 def runs_as_when_it_held_the_id(case: Case) -> Presence | None:
     """YES: since the handover, neither the pod's process nor the member behind the id has changed."""
-    handover = case.handover
-    if handover is None or handover.holder_down:
+    held = case.handover.held if case.handover is not None else None
+    if held is None or held.down or not held.runs_on(case.pod):
         return None
-    known = (handover.holder_uid, handover.holder_started_at, handover.holder_restarts)
-    own = handover.after or handover.before
-    return Presence.YES if case.pod.run == known and own.get(case.key) == case.member.member_id else None
+    return Presence.YES if held.ids.get(case.key) == case.member.member_id else None
 
 
 def another_pod_has_the_id(case: Case) -> Presence | None:

@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.handover_wire import WireHandover
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.settings import Setting
@@ -59,44 +60,6 @@ class Step:
     """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
     made: bool = False
     """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Handover:
-    """The ordinal that is being handed over from one StatefulSet's pod to the other's, or was last."""
-
-    __pydantic_config__ = _WIRE
-
-    ordinal: int
-    to: str
-    """Name of the StatefulSet whose pod is to have it."""
-    started_at: Moment
-    before: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id of the pod that had it."""
-    holder_uid: str = ""
-    """Of that pod, and of the run of its container: unchanged, nobody but its replacement can have joined."""
-    holder_started_at: Moment | None = None
-    holder_restarts: int = 0
-    holder_down: bool = False
-    """That pod was known not to work: there is nothing to lose."""
-    after: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id with which the replacement was seen to take over; empty until then."""
-    undone: bool = False
-    """The replacement was removed again, before it had taken over."""
-    over: bool = False
-    """One of the two pods has ended since."""
-    alone_since: Moment | None = None
-    """When that was last so: an id that was held before may have been the other one's."""
-    fenced: int = 0
-    """How often in this rollout the replaced process came back and fenced its replacement."""
-    cold: bool = False
-    """There was no room for a pod more: in this rollout, old pods are given up first."""
-    version: str = ""
-    """Hash of the template that the replacement is made with."""
-    running_since: Moment | None = None
-    """When its container was first seen to run; None: not in time."""
-    joined_after_s: tuple[float, ...] = ()
-    """How long the replacements of that version before it took from there to their join."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +213,7 @@ class RolloutMemory:
     """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
     tuning: Tuning = field(default_factory=Tuning)
     step: Step | None = None
-    handover: Handover | None = None
+    handover: WireHandover | None = None
     canary: Canary | None = None
     message: str = ""
     """Why it failed or went back, for people."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from slackwater.core.world.handover import TakenOver
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import Workload
@@ -105,7 +106,7 @@ def arrives_in(memory: RolloutMemory, sets: tuple[Workload, Workload], pods: Seq
         there = {pod.workload: pod.created_at for pod in pods}
         older = there.get(newcomer.name, _NEVER) < there.get(in_use.name, _NEVER)
         return in_use.name if older else newcomer.name
-    has_taken_over = bool(handover.after)
+    has_taken_over = isinstance(handover.reached, TakenOver)
     return newcomer.name if (handover.to == newcomer.name) != has_taken_over else in_use.name
 
 

@@ -1,0 +1,87 @@
+"""What a handover has left behind: a pod that ends, a state to write down, a process that was fenced.
+
+The chain `REMAINS` is asked in order once no ordinal is in both StatefulSets any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from slackwater.core.decision.acts import Cause, DeletePod
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Reason, waiting_for
+from slackwater.core.handover.fencing import ended_when_fenced, has_not_come, is_fenced
+from slackwater.core.handover.overlap import LOOK_AGAIN_S
+from slackwater.core.handover.transitions import counted, member_ids, over, without_its_run
+from slackwater.core.world.memory import Step
+from slackwater.core.world.two_sets import Beside
+from slackwater.core.world.world import World
+
+
+def afterwards(world: World, beside: Beside) -> Decision | None:
+    """The first that is left to be done; None when nothing is."""
+    left = (decision for remain in REMAINS if (decision := remain(world, beside)) is not None)
+    return next(left, None)
+
+
+def replaced_pod_ends(world: World, beside: Beside) -> Decision | None:
+    """Until it has ended, two processes may have the id."""
+    if not beside.leaving:
+        return None
+    whom = f"{beside.leaving[0].name}, which was replaced, to end"
+    return Decision(world.memory, hold=waiting_for(Reason.RESTART_IN_HAND, whom, LOOK_AGAIN_S))
+
+
+def handover_is_over(world: World, beside: Beside) -> Decision | None:
+    """Written down with the moment: what was seen of the id before may have been the other pod's doing."""
+    handover = world.memory.handover
+    if handover is None or handover.over:
+        return None
+    return Decision(replace(world.memory, handover=over(world, handover)))
+
+
+def fenced_pod_restarts(world: World, beside: Beside) -> Decision | None:
+    """Its process is dead to the group. By its uid, so that no other pod is ever meant."""
+    handover = world.memory.handover
+    pod = world.pod(handover.ordinal) if handover is not None else None
+    if handover is None or pod is None or pod.terminating:
+        return None
+    # A pod of the new version that does not come is a failure of that version, on the way there.
+    to_blame = not world.memory.phase.goes_back and pod.workload == beside.newcomer.name
+    unseen = not to_blame and has_not_come(world, handover, pod)
+    if not unseen and not is_fenced(world, handover, pod):
+        return None
+    step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
+    return Decision(
+        replace(world.memory, handover=counted(handover), step=step),
+        DeletePod(pod.name, pod.uid, pod.ordinal, Cause.NOT_COME if unseen else Cause.FENCED),
+        notes=_fought(
+            f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew"
+        ),
+    )
+
+
+def fenced_process_is_counted(world: World, beside: Beside) -> Decision | None:
+    """It ended when it was fenced, and its node has started it again: it is counted and said, once."""
+    handover = world.memory.handover
+    pod = world.pod(handover.ordinal) if handover is not None else None
+    if handover is None or pod is None or pod.terminating or not ended_when_fenced(world, handover, pod):
+        return None
+    memory = replace(world.memory, handover=without_its_run(counted(handover)))
+    message = f"{pod.name} was fenced by the other process of its handover, or may have been, and started anew"
+    return Decision(memory, notes=_fought(message))
+
+
+REMAINS: Final[tuple[Callable[[World, Beside], Decision | None], ...]] = (
+    replaced_pod_ends,
+    handover_is_over,
+    fenced_pod_restarts,
+    fenced_process_is_counted,
+)
+
+
+def _fought(message: str) -> tuple[Note, ...]:
+    return (Note(Reason.FENCED_EACH_OTHER, message, warning=True),)

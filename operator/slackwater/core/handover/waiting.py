@@ -1,0 +1,104 @@
+"""The old pod still holds its ids: what can end the wait for its replacement, and when it is looked at again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from slackwater.api.rollout import RolloutStrategy
+from slackwater.core.decision.acts import Purpose
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.handover.arrival import has_no_room
+from slackwater.core.handover.foresight import let_go_at, with_start
+from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
+from slackwater.core.handover.transitions import undone
+from slackwater.core.rollout.gates import first_refusal
+from slackwater.core.world.memory import RolloutPhase
+
+MADE_WITHIN_S: Final = 5.0
+"""A StatefulSet that may make a pod has made it by then."""
+SHORTEST_WAIT_S: Final = 0.02
+NO_ROOM_AGAIN_S: Final = 5.0
+
+
+def wait_or_end_the_wait(overlap: Overlap) -> Decision:
+    """The first thing that ends the wait decides; without any, the replacement is waited for."""
+    ended = (decision for end in ENDS if (decision := end(overlap)) is not None)
+    return next(ended, None) or wait_for_the_join(overlap)
+
+
+def take_back(overlap: Overlap) -> Decision:
+    """Remove the replacement; once it has ended, whoever has the ids is the old pod."""
+    return overlap.remembering(undone(overlap.world, overlap.handover, overlap.old)).removes_new()
+
+
+def give_up(overlap: Overlap) -> Decision:
+    """The old pod goes before its replacement has taken over, once all gates hold."""
+    if hold := first_refusal(overlap.world, overlap.down):
+        return Decision(overlap.world.memory, hold=hold)
+    return overlap.removes_old(Purpose.GIVE_UP)
+
+
+def rollout_has_stopped(overlap: Overlap) -> Decision | None:
+    """A failed rollout removes no pod that works."""
+    if overlap.world.memory.phase is not RolloutPhase.FAILED:
+        return None
+    hold = Hold(Reason.RESTART_IN_HAND, "the rollout has stopped", LOOK_AGAIN_S)
+    return Decision(overlap.world.memory, hold=hold)
+
+
+def replacement_is_tried_again(overlap: Overlap) -> Decision | None:
+    """`retry` was given since the replacement was made: another one takes its place."""
+    again = overlap.new is not None and overlap.world.memory.retries(overlap.new)
+    return take_back(overlap) if again else None
+
+
+def old_pods_go_first(overlap: Overlap) -> Decision | None:
+    """There was no room before in this rollout, or it is to go on in place."""
+    in_place = overlap.world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
+    return give_up(overlap) if in_place or overlap.handover.cold else None
+
+
+def replacement_has_no_room(overlap: Overlap) -> Decision | None:
+    """It is not made, or no node can take it: wait for up to `surgeTimeout`, then go on without."""
+    if not has_no_room(overlap.new):
+        return None
+    handover, timeout_ms = overlap.handover, overlap.world.group.spec.rollout.surge_timeout_ms
+    waited_s = overlap.world.now - handover.started_at
+    if timeout_ms is not None and waited_s > timeout_ms / 1000:
+        return give_up(overlap.remembering(replace(handover, cold=True)))
+    if overlap.new is None and waited_s <= MADE_WITHIN_S:
+        return overlap.waits_for(f"{handover.to}-{handover.ordinal} to be made")
+    return Decision(overlap.world.memory, hold=Hold(Reason.NO_ROOM, _no_room_in_words(overlap), NO_ROOM_AGAIN_S))
+
+
+ENDS: Final[tuple[Callable[[Overlap], Decision | None], ...]] = (
+    rollout_has_stopped,
+    replacement_is_tried_again,
+    old_pods_go_first,
+    replacement_has_no_room,
+)
+
+
+def wait_for_the_join(overlap: Overlap) -> Decision:
+    """Look often once the replacement runs; where its join can be predicted, let the old pod go just before it."""
+    handover = with_start(overlap.world, overlap.handover, overlap.new)
+    overlap, due_s = overlap.remembering(handover), LOOK_AGAIN_S
+    old, new, world = overlap.old, overlap.new, overlap.world
+    if (moment := let_go_at(world, handover, new)) is not None:
+        due_s = min(due_s, moment - world.now)
+        if due_s <= 0 and first_refusal(world, overlap.down) is None:
+            return overlap.removes_old(Purpose.LET_GO_EARLY)
+    who, whom = f"{handover.to}-{handover.ordinal}", old.name if old is not None else "the pod before it"
+    look_s = LOOK_AGAIN_S if new is not None and new.started_at is not None else None
+    return overlap.waits_for(f"{who} to take over from {whom}", max(due_s, SHORTEST_WAIT_S), look_s)
+
+
+def _no_room_in_words(overlap: Overlap) -> str:
+    new = overlap.new
+    detail = f": {new.waiting_message}" if new is not None and new.waiting_message else ""
+    detail = ", or it may not be made: see the StatefulSet's events" if new is None else detail
+    ways_out = "Make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
+    return f"there is no room for one pod more{detail}. {ways_out}"

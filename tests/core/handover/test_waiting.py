@@ -1,0 +1,169 @@
+"""The old pod still holds its ids: what ends the wait, in which order, and how soon it is looked at again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from slackwater.core.decision.decision import Decision
+from slackwater.core.handover.foresight import LEAD_S
+from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
+from slackwater.core.handover.waiting import MADE_WITHIN_S, SHORTEST_WAIT_S, wait_or_end_the_wait
+from slackwater.core.world.handover import Handover, Undone
+from slackwater.core.world.history import MemberSighting
+from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.pods import Pod
+from tests.core.factories import LONG_AGO, NAME, NOW, group
+from tests.core.handover.stories import ALT, HELD, NEW, OLD, A, begun_with, both, looked_at, shown
+
+GIVES_OLD_UP: Final = f"GIVE_UP {NAME} [1, 3)"
+TAKES_BACK: Final = f"TAKE_BACK {ALT} [0, 0)"
+WAITS: Final = "RestartInHand: waiting for payments-alt-0 to take over from payments-0"
+NO_ROOM: Final = (
+    "NoRoom: there is no room for one pod more: 0/3 nodes are available. "
+    "Make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
+)
+NOT_MADE: Final = (
+    "NoRoom: there is no room for one pod more, or it may not be made: see the StatefulSet's events. "
+    "Make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
+)
+UNSCHEDULABLE: Final = replace(
+    NEW, started_at=None, ready=False, waiting="Unschedulable", waiting_message="0/3 nodes are available"
+)
+
+
+def waited(
+    new: Pod | None = NEW,
+    then: Handover | None = None,
+    old: Pod | None = OLD,
+    annotations: dict[str, str] | None = None,
+    rollout: dict[str, Any] | None = None,
+    **memory: Any,
+) -> Decision:
+    then = begun_with() if then is None else then
+    spec = group(annotations, rollout={"strategy": "WarmHandover"} | (rollout or {}))
+    seen = looked_at(A, MemberSighting(A, LONG_AGO, None), group=spec)
+    world = both(seen, then, tuple(pod for pod in (old, new) if pod is not None), **memory)
+    beside, way = world.beside, world.way
+    assert beside is not None
+    assert way is not None
+    return wait_or_end_the_wait(Overlap(world, beside, way, then, old, new))
+
+
+COLD: Final = begun_with(cold=True)
+CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "nothing ends it": ({}, WAITS),
+    "the pod before it is gone": (
+        {"old": None},
+        "RestartInHand: waiting for payments-alt-0 to take over from the pod before it",
+    ),
+    "the rollout has stopped": ({"phase": RolloutPhase.FAILED}, "RestartInHand: the rollout has stopped"),
+    "the rollout has stopped, and a retry does not go on with it by itself": (
+        {"phase": RolloutPhase.FAILED, "retried_at": NOW},
+        "RestartInHand: the rollout has stopped",
+    ),
+    "the rollout has stopped, and no pod that works is given up for want of room": (
+        {"phase": RolloutPhase.FAILED, "then": COLD},
+        "RestartInHand: the rollout has stopped",
+    ),
+    "retry was given since the replacement was made": ({"retried_at": NOW - 1}, TAKES_BACK),
+    "retry was given before the replacement was made": ({"retried_at": NEW.created_at - 1}, WAITS),
+    "there was no room before in this rollout": ({"then": COLD}, GIVES_OLD_UP),
+    "the strategy was changed to InPlace": ({"rollout": {"strategy": "InPlace"}}, GIVES_OLD_UP),
+    "the strategy was changed to InPlace, and a gate does not hold": (
+        {"rollout": {"strategy": "InPlace"}, "annotations": {"slackwater.dev/pause": "true"}},
+        "Paused: paused: remove the annotation slackwater.dev/pause to go on",
+    ),
+    "it is not made, and may be yet": (
+        {"new": None, "then": begun_with(started_at=NOW - MADE_WITHIN_S)},
+        "RestartInHand: waiting for payments-alt-0 to be made",
+    ),
+    "it is not made for too long": ({"new": None}, NOT_MADE),
+    "no node can take it, and there is no surgeTimeout": ({"new": UNSCHEDULABLE}, NO_ROOM),
+    "no node can take it, and surgeTimeout is not over": (
+        {"new": UNSCHEDULABLE, "rollout": {"surgeTimeout": "30s"}},
+        NO_ROOM,
+    ),
+    "no node can take it for longer than surgeTimeout": (
+        {"new": UNSCHEDULABLE, "rollout": {"surgeTimeout": "29s"}},
+        GIVES_OLD_UP,
+    ),
+    "it had no room once, and runs now": ({"new": replace(NEW, waiting="Unschedulable")}, WAITS),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES.keys())
+def test_what_ends_the_wait(given: dict[str, Any], expected: str) -> None:
+    assert shown(waited(**given)) == expected
+
+
+def test_a_replacement_that_is_taken_back_leaves_what_the_old_pod_holds() -> None:
+    handover = waited(retried_at=NOW - 1).memory.handover
+    assert handover == replace(begun_with(), state=Undone(HELD))
+
+
+def test_a_rollout_that_went_on_without_room_remembers_that() -> None:
+    went_on = waited(UNSCHEDULABLE, rollout={"surgeTimeout": "29s"}).memory.handover
+    assert went_on == begun_with(cold=True)
+    assert waited(UNSCHEDULABLE).memory.handover == begun_with()
+
+
+# Predictive.
+
+JOINS_IN_S: Final = 4.0
+
+
+def predicted(since_start_s: float, **changes: Any) -> Decision:
+    """The replacement's container has run for so long, and those before it took four seconds to join."""
+    then = begun_with()
+    replacement = replace(then.replacement, running_since=NOW - since_start_s, joined_after_s=(JOINS_IN_S,))
+    timing = {"rollout": {"handover": "Predictive"}} | changes
+    return waited(replace(NEW, started_at=NOW - since_start_s), replace(then, replacement=replacement), **timing)
+
+
+@pytest.mark.parametrize(
+    ("since_start_s", "expected"),
+    [
+        (JOINS_IN_S - LEAD_S - 0.05, WAITS),
+        (JOINS_IN_S - LEAD_S, f"LET_GO_EARLY {NAME} [1, 3)"),
+        (JOINS_IN_S, f"LET_GO_EARLY {NAME} [1, 3)"),
+        (JOINS_IN_S + 0.1, WAITS),
+    ],
+    ids=["not yet", "just before the join", "just at the join", "it is late"],
+)
+def test_the_old_pod_is_let_go_just_before_the_join(since_start_s: float, expected: str) -> None:
+    assert shown(predicted(since_start_s)) == expected
+
+
+def test_nothing_is_let_go_early_while_a_gate_does_not_hold() -> None:
+    assert shown(predicted(JOINS_IN_S - LEAD_S, annotations={"slackwater.dev/pause": "true"})) == WAITS
+
+
+@pytest.mark.parametrize(
+    ("since_start_s", "recheck_s"),
+    [(1.0, LOOK_AGAIN_S), (JOINS_IN_S - LEAD_S - 0.05, 0.05), (JOINS_IN_S - LEAD_S - 0.001, SHORTEST_WAIT_S)],
+    ids=["the moment is far", "the moment is near", "the moment is nearer than a pass can be"],
+)
+def test_the_next_pass_comes_at_the_moment(since_start_s: float, recheck_s: float) -> None:
+    hold = predicted(since_start_s).hold
+    assert hold is not None
+    assert hold.recheck_s == pytest.approx(recheck_s)
+
+
+def test_the_start_is_written_down_as_soon_as_it_is_seen() -> None:
+    handover = waited(replace(NEW, started_at=NOW - 1, told_running_at=NOW - 0.7)).memory.handover
+    assert handover is not None
+    assert handover.replacement.running_since == NOW - 0.7
+
+
+@pytest.mark.parametrize(
+    ("new", "look_s"),
+    [(NEW, LOOK_AGAIN_S), (replace(NEW, started_at=None), None)],
+    ids=["it runs", "it does not run yet"],
+)
+def test_the_group_is_looked_at_often_once_the_replacement_runs(new: Pod, look_s: float | None) -> None:
+    hold = waited(new).hold
+    assert hold is not None
+    assert hold.look_s == look_s
