@@ -12,8 +12,9 @@ from typing import Final
 from slackwater.core.decision.acts import DeletePod, ReleaseMembers
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupState
-from tests.core.coordinator import model, modern
+from tests.core.coordinator import clients, model, modern
 from tests.core.coordinator.fleet import (
+    PARTITIONS,
     REJOIN_TIMEOUT_S,
     SESSION_S,
     TICK_S,
@@ -21,10 +22,9 @@ from tests.core.coordinator.fleet import (
     Pod,
     Spec,
     StatefulSet,
-    balanced,
     state_seen,
 )
-from tests.core.coordinator.model import Awaits, Error, Member
+from tests.core.coordinator.model import Error, Member
 from tests.core.coordinator.pilot import Broken, carry_out, die, passes, put, stop, take_down
 
 Change = Callable[[Spec], Spec]
@@ -213,49 +213,30 @@ def joined(fleet: Fleet, pod: Pod) -> Fleet:
     """Its process asks to be let in. Raises Broken when no protocol is common to all (F2)."""
     member_id = f"{pod.address}/{fleet.ids}"
     member = Member(member_id, pod.instance_id if fleet.client.static else None, fleet.client.offers[pod.profile])
-    if member.classic:
-        group, answers = modern.classic_join(fleet.group, member)
-        if answers and answers[0].error is Error.MEMBER_ID_REQUIRED:
-            group, answers = modern.classic_rejoin(group, member)
-    else:
-        group, answers = modern.consumer_join(fleet.group, member)
-    errors = {answer.error for answer in answers if answer.to == member_id}
-    if Error.INCONSISTENT_GROUP_PROTOCOL in errors:
+    group, error = clients.ask_to_join(fleet.group, member)
+    if error is Error.INCONSISTENT_GROUP_PROTOCOL:
         raise Broken(f"{pod.name} with {pod.profile.words} is refused: no protocol is common to all")
-    refused = Error.UNRELEASED_INSTANCE_ID in errors
+    refused = error is Error.UNRELEASED_INSTANCE_ID
     after = replace(pod, member_id="" if refused else member_id, refused=refused)
     return replace(fleet, group=group, pods=put(fleet.pods, after), ids=fleet.ids + 1)
 
 
 def rebalanced(fleet: Fleet) -> Fleet:
     """Every living member joins again and syncs; dead dynamic ones are out, dead static ones stay."""
-    group = fleet.group
-    for member in group.members:
-        living = fleet.process_of(member) is not None
-        if living and member.awaits is Awaits.NOTHING and group.state is GroupState.PREPARING_REBALANCE:
-            group, _ = model.rejoin(group, member)
+
+    def lives(member: Member) -> bool:
+        return fleet.process_of(member) is not None
+
+    group = clients.join_again(fleet.group, lives)
     if group.state is GroupState.PREPARING_REBALANCE:
         group, _ = model.complete(group)
-    if group.state is not GroupState.COMPLETING_REBALANCE or group.leader is None:
-        return replace(fleet, group=group)
-    others = [m for m in group.members if m.member_id != group.leader and fleet.process_of(m) is not None]
-    for member in others:
-        group, _ = model.sync(group, member.member_id, member.instance_id, group.generation)
-    leader = group.member(group.leader or "")
-    assert leader is not None
-    given = balanced(group.members)
-    group, _ = model.sync(group, leader.member_id, leader.instance_id, group.generation, given)
-    return replace(fleet, group=group)
+    return replace(fleet, group=clients.sync(group, lives, PARTITIONS))
 
 
 def reconciled(fleet: Fleet) -> Fleet:
     """Everybody has what the coordinator wants, unless somebody dead would have to give something up."""
-    target = balanced(fleet.group.members)
-    dead = [m for m in fleet.group.members if fleet.process_of(m) is None]
-    if any(m.assignment - target[m.member_id] for m in dead):
-        return fleet
-    members = tuple(replace(m, assignment=target[m.member_id]) for m in fleet.group.members)
-    return replace(fleet, group=replace(fleet.group, members=members))
+    group = clients.reconcile(fleet.group, lambda member: fleet.process_of(member) is not None, PARTITIONS)
+    return replace(fleet, group=group)
 
 
 def sessions_ended(fleet: Fleet) -> Fleet:

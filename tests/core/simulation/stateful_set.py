@@ -13,9 +13,11 @@ from typing import Any, Final
 
 from slackwater.core.decision.acts import WriteWorkload
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile, profile_in
 from slackwater.core.world.workload import UpdateStrategy, Workload
+from tests.core.coordinator.fleet import OFFERS
 from tests.core.factories import NAME, UID
-from tests.core.simulation.broker import Broker, Process
+from tests.core.simulation.broker import RANGE, Broker, Process
 from tests.core.simulation.versions import Version, version_of
 
 Json = Mapping[str, Any]
@@ -37,6 +39,7 @@ class SimulatedPod:
     uid: str
     revision: str
     version: Version
+    profile: Profile
     static: bool
     created_at: float
     process: Process | None = None
@@ -68,6 +71,7 @@ class SimulatedPod:
             terminating=self.gone_at is not None,
             address=self.address,
             ended_at=None if self.ended_at is None else float(int(self.ended_at)),
+            protocol=self.profile,
             workload=self.workload,
         )
 
@@ -121,7 +125,8 @@ class SimulatedPod:
             self.waiting = "ImagePullBackOff"
             return
         instance_id = f"{NAME}-{self.ordinal}" if self.static else None
-        self.process = Process(instance_id, self.address, self.version.consumes)
+        offers = OFFERS.get(self.profile, RANGE)
+        self.process = Process(instance_id, self.address, self.version.consumes, offers)
         self.started_at, self.waiting = now, ""
 
     def _set_ready(self, ready: bool, now: float) -> None:
@@ -261,10 +266,11 @@ class StatefulSet:
     def _make(self, ordinal: int, now: float) -> SimulatedPod:
         held = self.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal < self.start + self.partition
         revision = self.current_revision if held else self.update_revision
-        version = version_of(self.revisions[revision])
+        template = self.revisions[revision]
+        version, profile = version_of(template), profile_in(template)
         uid = str(next(self._uids))
         return SimulatedPod(
-            self.name, ordinal, uid, revision, version, self.static, now, start_due=now + version.pull_s
+            self.name, ordinal, uid, revision, version, profile, self.static, now, start_due=now + version.pull_s
         )
 
     def _update_one(self, now: float) -> None:
