@@ -26,6 +26,8 @@ class Run:
     crashes: Crashes = field(default_factory=Crashes)
     invariants: Invariants = field(init=False)
     operator: SimulatedOperator = field(init=False)
+    happened: Callable[[str], None] = lambda what: None
+    """Hears of what somebody does."""
 
     def __post_init__(self) -> None:
         self.invariants = Invariants(self.outside)
@@ -48,6 +50,7 @@ class Run:
     def do(self, what: str, doing: Doing) -> None:
         """Somebody does something, which the log tells."""
         self.operator.say(f"-- {what}")
+        self.happened(what)
         doing(self.outside)
 
     def step(self) -> None:
