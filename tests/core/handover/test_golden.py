@@ -28,6 +28,10 @@ def _apply(run: Run, version: str) -> None:
     run.until(PROGRESSING)
 
 
+def _is_fenced(outside: Outside) -> bool:
+    return any(pod.process is not None and outside.broker.has_fenced(pod.process) for pod in outside.pods)
+
+
 def warm_rollout(run: Run) -> None:
     """Three pods, each replaced by one that starts beside it; then the first StatefulSet goes."""
     _apply(run, "v2")
@@ -52,8 +56,7 @@ def replacement_never_joins(run: Run) -> None:
 def fight(run: Run) -> None:
     """The StatefulSet controller is late: the replaced process has exited, comes back, and fences its replacement."""
     _apply(run, "v2")
-    while not any(pod.process and run.outside.broker.has_fenced(pod.process) for pod in run.outside.pods):
-        run.step()
+    run.until_it_is("taken over", _is_fenced)
     run.do("the StatefulSet controller stops", Outside.stop_controller)
     run.for_seconds(14)
     run.do("the StatefulSet controller is back", Outside.start_controller)
@@ -62,11 +65,10 @@ def fight(run: Run) -> None:
 
 
 def going_back_in_the_middle(run: Run) -> None:
-    """Aborted when one ordinal is handed over and the other's replacement starts: that one is removed, and the first
-    ordinal goes back as it came."""
+    """Aborted when two ordinals are handed over and the third one's replacement starts: that one is removed, and the
+    two go back, the last one first."""
     _apply(run, "v2")
-    while 1 not in run.outside.sets[SECOND].pods:
-        run.step()
+    run.until_it_is("at the third ordinal", lambda outside: 2 in outside.sets[SECOND].pods)
     run.for_seconds(1)
     run.do("abort", Outside.abort)
     run.until(ROLLED_BACK)
@@ -74,13 +76,17 @@ def going_back_in_the_middle(run: Run) -> None:
 
 
 def no_room(run: Run) -> None:
-    """The nodes have no place for one pod more: after surgeTimeout, old pods are given up first."""
+    """There is no room for one more pod: after surgeTimeout, old pods are given up first, once all gates hold."""
 
     def fill(outside: Outside) -> None:
         outside.room = len(outside.pods)
 
     run.do("the nodes are full", fill)
     _apply(run, "v2")
+    run.for_seconds(12)
+    run.do("somebody's console joins the group", lambda outside: outside.foreign_member(there=True))
+    run.for_seconds(10)
+    run.do("the console leaves", lambda outside: outside.foreign_member(there=False))
     run.until(COMPLETE)
     run.for_seconds(10)
 
@@ -90,8 +96,8 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "predictive": Scenario(predictive, {**WARM, "handover": "Predictive", "rejoinTimeout": "60s"}),
     "replacement-never-joins": Scenario(replacement_never_joins, WARM),
     "fight": Scenario(fight, WARM),
-    "going-back-in-the-middle": Scenario(going_back_in_the_middle, WARM),
-    "no-room": Scenario(no_room, {**WARM, "surgeTimeout": "15s"}),
+    "going-back-in-the-middle": Scenario(going_back_in_the_middle, {**WARM, "replicas": 3}),
+    "no-room": Scenario(no_room, {**WARM, "surgeTimeout": "15s", "rejoinTimeout": "60s"}),
 }
 
 

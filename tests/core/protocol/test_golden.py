@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation import kept
-from tests.core.simulation.outside import LIBRDKAFKA
+from tests.core.simulation.outside import LIBRDKAFKA, Outside
 from tests.core.simulation.passes import passes_of
 from tests.core.simulation.runs import Run
 from tests.core.simulation.scenarios import Scenario
@@ -25,16 +25,18 @@ def _ask_for(run: Run, target: str) -> None:
 
 def _upgrade(run: Run, target: str) -> None:
     _ask_for(run, target)
-    while not _is_upgraded(run, target):
-        run.step()
-        assert run.now < 300, run.operator.log[-20:]
+    run.until_it_is(f"on {target}", lambda outside: _is_on(outside, target))
     run.for_seconds(5)
 
 
-def _is_upgraded(run: Run, target: str) -> bool:
-    memory = read_memory(run.outside.status)
-    arrived = all(pod.profile == target and run.outside.serves(pod) for pod in run.outside.pods)
+def _is_on(outside: Outside, target: str) -> bool:
+    memory = read_memory(outside.status)
+    arrived = all(pod.profile == target and outside.serves(pod) for pod in outside.pods)
     return arrived and memory.upgrade is None and memory.phase is RolloutPhase.COMPLETE
+
+
+def _has_one_with_the_new_settings(outside: Outside) -> bool:
+    return any(pod.profile == "Cooperative" and outside.serves(pod) for pod in outside.pods)
 
 
 def two_bounces(run: Run) -> None:
@@ -55,8 +57,15 @@ def drain_cutover(run: Run) -> None:
 def turned_back_in_the_middle(run: Run) -> None:
     """One pod has joined with the second bounce's settings when the old target is asked for again."""
     _ask_for(run, "Cooperative")
-    while not any(pod.profile == "Cooperative" and run.outside.serves(pod) for pod in run.outside.pods):
-        run.step()
+    run.until_it_is("in the second bounce", _has_one_with_the_new_settings)
+    _upgrade(run, "Eager")
+
+
+def step_is_not_proven(run: Run) -> None:
+    """The program does not put the operator's settings into its client: the upgrade waits at its end, until the old
+    target is asked for again."""
+    _ask_for(run, "Consumer")
+    run.for_seconds(25)
     _upgrade(run, "Eager")
 
 
@@ -68,6 +77,7 @@ SCENARIOS: Final[Mapping[str, Scenario]] = {
     "two-bounces": Scenario(two_bounces, _options(JAVA, "Eager")),
     "online-migration": Scenario(online_migration, _options(LIBRDKAFKA, "Eager")),
     "drain-cutover": Scenario(drain_cutover, _options(LIBRDKAFKA, "Eager", allowDowntime=True)),
+    "step-is-not-proven": Scenario(step_is_not_proven, {**_options(LIBRDKAFKA, "Eager"), "version": "heedless"}),
     "turned-back-in-the-middle": Scenario(turned_back_in_the_middle, _options(JAVA, "Eager")),
 }
 

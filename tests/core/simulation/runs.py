@@ -67,10 +67,14 @@ class Run:
 
     def until(self, *phases: RolloutPhase, within_s: float = 400.0) -> None:
         """Run until the rollout is in one of the phases and nothing is left to do; AssertionError when it never is."""
+        self.until_it_is(f"in {phases}", lambda _: self.phase in phases and not self.acting, within_s)
+
+    def until_it_is(self, what: str, so: Callable[[Outside], bool], within_s: float = 400.0) -> None:
+        """Run until it is so; AssertionError when it never is."""
         until = self.now + within_s
         while self.now < until:
             self.step()
-            if self.phase in phases and not self.acting:
+            if so(self.outside):
                 return
         log = "\n".join(self.operator.log[-40:])
-        raise AssertionError(f"not {phases} but {self.phase} after {within_s} s:\n{log}")
+        raise AssertionError(f"not {what} but {self.phase} after {within_s} s:\n{log}")

@@ -125,7 +125,7 @@ class SimulatedPod:
             self.waiting = "ImagePullBackOff"
             return
         instance_id = f"{NAME}-{self.ordinal}" if self.static else None
-        offers = OFFERS.get(self.profile, RANGE)
+        offers = OFFERS.get(self.profile, RANGE) if self.version.heeds_settings else RANGE
         self.process = Process(instance_id, self.address, self.version.consumes, offers)
         self.started_at, self.waiting = now, ""
 
