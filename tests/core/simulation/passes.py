@@ -1,7 +1,7 @@
 """The operator's passes, each with what went into its plan and what came out, for golden logs.
 
-Written from what is public: the world, the decision, and the memory as it stands in `status.rollout`. A pass that comes
-to what the one before it came to is left out.
+Written from what is public: the world, the decision, and the memory as it stands in `status.rollout`. `#7` is the
+member with that number in its id; a pass with the same result as the one before it is left out.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ class Passes:
 
     def write(self, world: World, decided: Decision) -> None:
         memory = decided.memory
-        if memory.target_hash not in self._names:
-            self._names[memory.target_hash] = "/".join(filter(None, (self.outside.wanted_version, memory.protocol)))
+        if memory.target_hash:
+            name = "/".join(filter(None, (self.outside.wanted_version, memory.protocol)))
+            self._names.setdefault(memory.target_hash, name)
         result = list(self._result(world, decided))
         if decided.act is None and result == self._before:
             return
@@ -78,7 +79,7 @@ class Passes:
         written = write_memory(memory)
         hashes = {"target": "targetHash", "last good": "lastGoodHash", "failed": "failedHash"}
         phase = [written["phase"], *(f"{what} {written[name]}" for what, name in hashes.items() if name in written)]
-        told = {
+        remembered = {
             "phase": ", ".join(phase),
             "upgrade": _upgrade(written.get("upgrade")),
             "step": _step(written.get("step")),
@@ -87,7 +88,7 @@ class Passes:
             "released": ", ".join(sorted(written.get("released", {}))),
             "refused": ", ".join(sorted(written.get("refused", {}))),
         }
-        return {what: is_so for what, is_so in told.items() if is_so}
+        return {what: is_so for what, is_so in remembered.items() if is_so}
 
     def _set(self, each: Workload) -> str:
         moves = "OnDelete" if each.strategy is UpdateStrategy.ON_DELETE else f"partition {each.partition}"

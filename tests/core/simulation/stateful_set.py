@@ -1,7 +1,6 @@
-"""The StatefulSet controller and the pods, as Kubernetes 1.36 does it with podManagementPolicy Parallel.
+"""A StatefulSet and its pods in time: optimistic locks, revisions, containers that start, get Ready, crash and end.
 
-The same steps as its `updateStatefulSet`: make what is missing, delete what is too much, then delete at most one pod
-of another revision, from the highest ordinal down to the partition, waiting for each that is not Ready on the way.
+What its controller does in a pass is `coordinator.controller`'s matter.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from slackwater.core.decision.acts import WriteWorkload
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, profile_in
 from slackwater.core.world.workload import UpdateStrategy, Workload
+from tests.core.coordinator.controller import Seen, Wanted
 from tests.core.coordinator.fleet import OFFERS
 from tests.core.factories import NAME, UID
 from tests.core.simulation.broker import RANGE, Broker, Process
@@ -240,14 +240,17 @@ class StatefulSet:
         self.observed_generation = self.generation
         self.update_revision = self._revision()
         self.current_revision = self.current_revision or self.update_revision
-        for ordinal in self.ordinals:
-            if ordinal not in self.pods:
-                self.pods[ordinal] = self._make(ordinal, now)
-        for ordinal in [o for o in self.pods if o not in self.ordinals]:
+        wanted = self._wanted()
+        for ordinal in wanted.missing(self._seen()):
+            self.pods[ordinal] = self._make(ordinal, wanted.revision_of(ordinal), now)
+        for ordinal in wanted.surplus(self._seen()):
             self.delete(ordinal, self.pods[ordinal].uid, now)
-        if self.strategy is UpdateStrategy.ROLLING_UPDATE:
-            self._update_one(now)
-            self._complete()
+        blocked = self.counts_unavailable and any(not self.pods[o].ready for o in self.ordinals)
+        if not blocked and (replaced := wanted.to_replace(self._seen())) is not None:
+            self.before_update(self.pods[replaced])
+            self.delete(replaced, self.pods[replaced].uid, now)
+        if wanted.is_complete(self._seen()):
+            self.current_revision = self.update_revision
         if before != (self.observed_generation, self.current_revision, self.update_revision):
             self.version += 1
 
@@ -263,29 +266,17 @@ class StatefulSet:
         self.revisions[name] = self.template
         return name
 
-    def _make(self, ordinal: int, now: float) -> SimulatedPod:
-        held = self.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal < self.start + self.partition
-        revision = self.current_revision if held else self.update_revision
+    def _wanted(self) -> Wanted:
+        on_delete = self.strategy is UpdateStrategy.ON_DELETE
+        return Wanted(self.ordinals, self.partition, on_delete, self.current_revision, self.update_revision)
+
+    def _seen(self) -> dict[int, Seen]:
+        return {o: Seen(pod.revision, pod.ready, pod.gone_at is not None) for o, pod in self.pods.items()}
+
+    def _make(self, ordinal: int, revision: str, now: float) -> SimulatedPod:
         template = self.revisions[revision]
         version, profile = version_of(template), profile_in(template)
         uid = str(next(self._uids))
         return SimulatedPod(
             self.name, ordinal, uid, revision, version, profile, self.static, now, start_due=now + version.pull_s
         )
-
-    def _update_one(self, now: float) -> None:
-        if self.counts_unavailable and any(not self.pods[o].ready for o in self.ordinals):
-            return
-        for ordinal in reversed(self.ordinals[self.partition :]):
-            pod = self.pods[ordinal]
-            if pod.revision != self.update_revision and pod.gone_at is None:
-                self.before_update(pod)
-                self.delete(ordinal, pod.uid, now)
-                return
-            if not pod.ready or pod.gone_at is not None:
-                return
-
-    def _complete(self) -> None:
-        pods = self.pods.values()
-        if len(self.pods) == self.replicas and all(p.ready and p.revision == self.update_revision for p in pods):
-            self.current_revision = self.update_revision
