@@ -12,8 +12,10 @@ from typing import Final
 from slackwater.core.decision.acts import DeletePod, ReleaseMembers
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupState
-from tests.core.coordinator import model, modern
+from tests.core.coordinator import clients, model, modern
+from tests.core.coordinator.controller import Seen, Wanted
 from tests.core.coordinator.fleet import (
+    PARTITIONS,
     REJOIN_TIMEOUT_S,
     SESSION_S,
     TICK_S,
@@ -21,10 +23,9 @@ from tests.core.coordinator.fleet import (
     Pod,
     Spec,
     StatefulSet,
-    balanced,
     state_seen,
 )
-from tests.core.coordinator.model import Awaits, Error, Member
+from tests.core.coordinator.model import Error, Member
 from tests.core.coordinator.pilot import Broken, carry_out, die, passes, put, stop, take_down
 
 Change = Callable[[Spec], Spec]
@@ -152,7 +153,7 @@ def _operator(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
 
 
 def sync(fleet: Fleet) -> Fleet:
-    """One pass of the StatefulSet controller (Kubernetes 1.36, podManagementPolicy Parallel) over each."""
+    """One pass of the StatefulSet controller over each."""
     for name in [each.name for each in fleet.sets]:
         fleet = _sync_one(fleet, name)
     return fleet
@@ -162,45 +163,35 @@ def _sync_one(fleet: Fleet, name: str) -> Fleet:
     object_ = fleet.named(name)
     assert object_ is not None
     seen = replace(object_, settled=True, update=object_.template, current=object_.current or object_.template)
-    missing = [o for o in seen.ordinals if fleet.pod_of(name, o) is None]
+    wanted = Wanted(seen.ordinals, seen.partition, seen.on_delete, seen.current, seen.update)
     before = fleet.pods
+    missing = wanted.missing(_seen(fleet, name))
     pods = fleet.pods
     for ordinal in missing:
-        held = not seen.on_delete and ordinal < seen.start + seen.partition
-        revision = seen.current if held else seen.update
-        pods = put(pods, Pod(name, ordinal, fleet.ids, revision, created_at=fleet.now))
+        pods = put(pods, Pod(name, ordinal, fleet.ids, wanted.revision_of(ordinal), created_at=fleet.now))
     fleet = replace(_with(fleet, seen), pods=pods, ids=fleet.ids + len(missing[:1]))
-    for pod in [p for p in fleet.pods if p.workload == name and p.ordinal not in seen.ordinals and not p.terminating]:
-        fleet = replace(stop(fleet, pod), taken=fleet.taken - {pod.ordinal})
-    if not seen.on_delete:
-        fleet = _completed(_update_one(fleet, seen), name)
+    for ordinal in wanted.surplus(_seen(fleet, name)):
+        fleet = replace(stop(fleet, _pod(fleet, name, ordinal)), taken=fleet.taken - {ordinal})
+    if (replaced := wanted.to_replace(_seen(fleet, name))) is not None:
+        fleet = take_down(fleet, _pod(fleet, name, replaced))
+    if wanted.is_complete(_seen(fleet, name)):
+        fleet = _with(fleet, replace(seen, current=seen.update))
     changed = bool(missing) or (fleet.named(name), fleet.pods) != (object_, before)
     return replace(fleet, outrun=changed and fleet.pending is not None) if not fleet.outrun else fleet
 
 
+def _seen(fleet: Fleet, name: str) -> dict[int, Seen]:
+    return {p.ordinal: Seen(p.revision, p.running, p.terminating) for p in fleet.pods if p.workload == name}
+
+
+def _pod(fleet: Fleet, name: str, ordinal: int) -> Pod:
+    pod = fleet.pod_of(name, ordinal)
+    assert pod is not None
+    return pod
+
+
 def _with(fleet: Fleet, object_: StatefulSet) -> Fleet:
     return replace(fleet, sets=tuple(object_ if each.name == object_.name else each for each in fleet.sets))
-
-
-def _update_one(fleet: Fleet, object_: StatefulSet) -> Fleet:
-    for ordinal in reversed(object_.ordinals[object_.partition :]):
-        pod = fleet.pod_of(object_.name, ordinal)
-        assert pod is not None
-        if pod.revision != object_.update and not pod.terminating:
-            return take_down(fleet, pod)
-        if not pod.running or pod.terminating:
-            return fleet
-    return fleet
-
-
-def _completed(fleet: Fleet, name: str) -> Fleet:
-    object_ = fleet.named(name)
-    assert object_ is not None
-    ours = [p for p in fleet.pods if p.workload == name]
-    done = [p for p in ours if p.running and not p.terminating and p.revision == object_.update]
-    if len(done) == len(ours) == object_.replicas:
-        return _with(fleet, replace(object_, current=object_.update))
-    return fleet
 
 
 def _started(fleet: Fleet, pod: Pod) -> Fleet:
@@ -213,49 +204,30 @@ def joined(fleet: Fleet, pod: Pod) -> Fleet:
     """Its process asks to be let in. Raises Broken when no protocol is common to all (F2)."""
     member_id = f"{pod.address}/{fleet.ids}"
     member = Member(member_id, pod.instance_id if fleet.client.static else None, fleet.client.offers[pod.profile])
-    if member.classic:
-        group, answers = modern.classic_join(fleet.group, member)
-        if answers and answers[0].error is Error.MEMBER_ID_REQUIRED:
-            group, answers = modern.classic_rejoin(group, member)
-    else:
-        group, answers = modern.consumer_join(fleet.group, member)
-    errors = {answer.error for answer in answers if answer.to == member_id}
-    if Error.INCONSISTENT_GROUP_PROTOCOL in errors:
+    group, error = clients.ask_to_join(fleet.group, member)
+    if error is Error.INCONSISTENT_GROUP_PROTOCOL:
         raise Broken(f"{pod.name} with {pod.profile.words} is refused: no protocol is common to all")
-    refused = Error.UNRELEASED_INSTANCE_ID in errors
+    refused = error is Error.UNRELEASED_INSTANCE_ID
     after = replace(pod, member_id="" if refused else member_id, refused=refused)
     return replace(fleet, group=group, pods=put(fleet.pods, after), ids=fleet.ids + 1)
 
 
 def rebalanced(fleet: Fleet) -> Fleet:
     """Every living member joins again and syncs; dead dynamic ones are out, dead static ones stay."""
-    group = fleet.group
-    for member in group.members:
-        living = fleet.process_of(member) is not None
-        if living and member.awaits is Awaits.NOTHING and group.state is GroupState.PREPARING_REBALANCE:
-            group, _ = model.rejoin(group, member)
+
+    def lives(member: Member) -> bool:
+        return fleet.process_of(member) is not None
+
+    group = clients.join_again(fleet.group, lives)
     if group.state is GroupState.PREPARING_REBALANCE:
         group, _ = model.complete(group)
-    if group.state is not GroupState.COMPLETING_REBALANCE or group.leader is None:
-        return replace(fleet, group=group)
-    others = [m for m in group.members if m.member_id != group.leader and fleet.process_of(m) is not None]
-    for member in others:
-        group, _ = model.sync(group, member.member_id, member.instance_id, group.generation)
-    leader = group.member(group.leader or "")
-    assert leader is not None
-    given = balanced(group.members)
-    group, _ = model.sync(group, leader.member_id, leader.instance_id, group.generation, given)
-    return replace(fleet, group=group)
+    return replace(fleet, group=clients.sync(group, lives, PARTITIONS))
 
 
 def reconciled(fleet: Fleet) -> Fleet:
     """Everybody has what the coordinator wants, unless somebody dead would have to give something up."""
-    target = balanced(fleet.group.members)
-    dead = [m for m in fleet.group.members if fleet.process_of(m) is None]
-    if any(m.assignment - target[m.member_id] for m in dead):
-        return fleet
-    members = tuple(replace(m, assignment=target[m.member_id]) for m in fleet.group.members)
-    return replace(fleet, group=replace(fleet.group, members=members))
+    group = clients.reconcile(fleet.group, lambda member: fleet.process_of(member) is not None, PARTITIONS)
+    return replace(fleet, group=group)
 
 
 def sessions_ended(fleet: Fleet) -> Fleet:

@@ -236,15 +236,15 @@ def key_of(member: Member) -> str:
     return member.instance_id or member.member_id
 
 
-def balanced(members: tuple[Member, ...]) -> dict[str, frozenset[int]]:
+def balanced(members: tuple[Member, ...], partitions: int = PARTITIONS) -> dict[str, frozenset[int]]:
     """Partitions by member id: the same members get the same, whoever holds an instance id now."""
     order = sorted(members, key=key_of)
-    return {m.member_id: frozenset(range(i, PARTITIONS, len(order))) for i, m in enumerate(order)}
+    return {m.member_id: frozenset(range(i, partitions, len(order))) for i, m in enumerate(order)}
 
 
-def state_seen(group: Group) -> GroupState:
+def state_seen(group: Group, partitions: int = PARTITIONS) -> GroupState:
     """As a description tells it: a consumer group whose members are not where they should be is on its way."""
     if group.type is not GroupType.CONSUMER or not group.members:
         return group.state
-    there = balanced(group.members) == {m.member_id: m.assignment for m in group.members}
+    there = balanced(group.members, partitions) == {m.member_id: m.assignment for m in group.members}
     return GroupState.STABLE if there else GroupState.RECONCILING

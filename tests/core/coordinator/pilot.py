@@ -23,12 +23,12 @@ from slackwater.core.decision.acts import (
 from slackwater.core.decision.reasons import Hold
 from slackwater.core.world.history import GroupHistory, advance
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupType, PartitionOffsets, TopicPartition
-from slackwater.core.world.observation import Member as SeenMember
+from slackwater.core.world.observation import GroupObservation, GroupType, PartitionOffsets
 from slackwater.core.world.pods import Pod as SeenPod
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
-from tests.core.coordinator import modern
+from tests.core.coordinator import clients, modern
+from tests.core.coordinator.described import observed
 from tests.core.coordinator.fleet import (
     BROKERS,
     TEMPLATES,
@@ -36,13 +36,11 @@ from tests.core.coordinator.fleet import (
     Fleet,
     Pod,
     StatefulSet,
-    balanced,
     group_resource,
-    state_seen,
     template_hash,
 )
 from tests.core.coordinator.model import Member
-from tests.core.factories import BOOTSTRAP, NAME, UID
+from tests.core.factories import BOOTSTRAP, UID
 
 ONE_LOOK, MANY_LOOKS = 1, 3
 """After the third one the operator knows all that looking at what stands still can tell."""
@@ -140,14 +138,9 @@ def take_down(fleet: Fleet, pod: Pod) -> Fleet:
 
 
 def stop(fleet: Fleet, pod: Pod) -> Fleet:
-    """SIGTERM: classic static members stay listed, dynamic ones leave, KIP-848 ones release their id (F10, F12)."""
+    """SIGTERM: its process ends in order."""
     member = fleet.group.member(pod.member_id) if pod.running and pod.member_id else None
-    group = fleet.group
-    if member is not None and not member.classic:
-        ids = (member.member_id, member.instance_id)
-        group, _ = modern.consumer_leave(group, *ids, for_a_while=member.instance_id is not None)
-    elif member is not None and member.instance_id is None:
-        group, _ = modern.leave(group, member.member_id, None)
+    group = fleet.group if member is None else clients.stop(fleet.group, member)
     ended = fleet.now if pod.running else pod.ended_at
     gone = replace(pod, terminating=True, running=False, ended_at=ended, ready_changed_at=fleet.now)
     return replace(fleet, group=group, pods=put(fleet.pods, gone))
@@ -160,22 +153,10 @@ def put(pods: tuple[Pod, ...], pod: Pod) -> tuple[Pod, ...]:
 
 def observe(fleet: Fleet) -> GroupObservation:
     """Partitions of living owners are read on; in every partition something new has come."""
-    group = fleet.group
-    living = [m for m in group.members if fleet.process_of(m) is not None]
-    state = state_seen(group)
+    living = [m for m in fleet.group.members if fleet.process_of(m) is not None]
     reads = {p for m in living for p in m.assignment}
-    target = balanced(group.members) if group.type is GroupType.CONSUMER else {}
-    return GroupObservation(
-        NAME,
-        float(fleet.now),
-        state,
-        group.type,
-        (group.protocol or "") if group.type is GroupType.CLASSIC else "uniform",
-        members=tuple(_seen_member(fleet, m, target.get(m.member_id)) for m in group.members),
-        partitions=fleet.partitions,
-        offsets={p: PartitionOffsets(READ + (p.partition in reads), READ + 1) for p in fleet.partitions},
-        settings={},
-    )
+    offsets = {p: PartitionOffsets(READ + (p.partition in reads), READ + 1) for p in fleet.partitions}
+    return observed(fleet.group, float(fleet.now), _host, offsets, settings={})
 
 
 def _judge(fleet: Fleet, act: Act) -> None:
@@ -251,22 +232,8 @@ def _seen_pod(pod: Pod) -> SeenPod:
     )
 
 
-def _seen_member(fleet: Fleet, member: Member, target: frozenset[int] | None) -> SeenMember:
-    epoch = None if fleet.group.type is GroupType.CLASSIC else -2 if member.released else 7
-    host = member.member_id.partition("/")[0]
-    return SeenMember(
-        member.member_id,
-        member.instance_id,
-        "consumer",
-        f"/{host}",
-        _topic(member.assignment),
-        None if target is None else _topic(target),
-        epoch,
-    )
-
-
-def _topic(numbers: frozenset[int]) -> frozenset[TopicPartition]:
-    return frozenset(TopicPartition("orders", number) for number in numbers)
+def _host(member: Member) -> str:
+    return member.member_id.partition("/")[0]
 
 
 def _float(moment: int | None) -> float | None:

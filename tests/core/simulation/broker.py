@@ -1,8 +1,7 @@
-"""A group coordinator and the logs of one topic, as far as a consumer group sees them.
+"""The modelled coordinator in time: sessions that end, heartbeats that learn of a rebalance, commits.
 
-Classic static members (F10): one that died stays listed until its session ends; one that returns before that gets its
-partitions back without a rebalance, under a new member id (F41). With `kip848`, a member that crashed keeps its
-instance id until then (F13), and one that was stopped in order releases it (F12).
+What it answers, and what becomes of the group, is `coordinator.model`'s matter, which a real broker is held against;
+what clients do with the answers is `coordinator.clients`'. Here is only when.
 """
 
 from __future__ import annotations
@@ -14,19 +13,24 @@ from typing import Final
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import (
-    GroupObservation,
     GroupState,
     GroupType,
     KafkaView,
-    Member,
     MemberRef,
     PartitionOffsets,
     TopicPartition,
     Unobserved,
 )
+from tests.core.coordinator import clients, modern
+from tests.core.coordinator.described import observed, topic
+from tests.core.coordinator.fleet import state_seen
+from tests.core.coordinator.model import Error, Group, Member, complete
 
 REBALANCE_S: Final = 1.5
+"""In that time every living member has learned of a rebalance by its heartbeat. A broker waits for as long when the
+first member joins an empty group, and again with each further one."""
 COMMIT_EVERY_S: Final = 2.0
+RANGE: Final = ("range",)
 
 
 @dataclass(eq=False)
@@ -36,156 +40,155 @@ class Process:
     instance_id: str | None
     address: str
     consumes: bool = True
+    protocols: tuple[str, ...] = RANGE
+    """What it offers, most wanted first; none: it speaks KIP-848."""
     alive: bool = True
-    member_id: str | None = None
+    member_id: str = ""
+    """Under which it joined last."""
+    refused: Error | None = None
+    """A fatal answer to its join: it lives on and never joins (F13)."""
     committed_at: float = 0.0
 
 
-@dataclass
-class Listed:
-    """One entry in the coordinator's books."""
-
-    process: Process
-    member_id: str
-    heard_at: float
-    released: bool = False
-    assignment: frozenset[TopicPartition] = frozenset()
-
-
 class Broker:
-    def __init__(self, partitions: int, session_s: float, *, kip848: bool = False) -> None:
-        self.partitions = tuple(TopicPartition("orders", i) for i in range(partitions))
+    def __init__(self, partitions: int, session_s: float) -> None:
+        self.partitions = tuple(sorted(topic(range(partitions))))
         self.session_s = session_s
-        self.kip848 = kip848
         self.reachable = True
         self.producing = True
-        self.books: dict[str, Listed] = {}
+        self.group = Group()
         self.rebalances = 0
+        """Of a consumer group: how often the coordinator had another target."""
         self.down_since = 0.0
         self.idle_s = dict.fromkeys(self.partitions, 0.0)
         """Seconds for which nobody alive owned each partition."""
-        self._rebalance_ends: float | None = None
+        self._heard_at: dict[str, float] = {}
+        self._processes: dict[str, Process] = {}
+        """By member id; also of members that are gone."""
+        self._hosts: dict[str, str] = {}
+        """By instance id, while somebody has it: the first holder's (F41)."""
+        self._learned_at = 0.0
+        """When all members know of the rebalance under way."""
         self._end = dict.fromkeys(self.partitions, 100)
         self._committed: dict[TopicPartition, int] = {}
         self._ids = count()
 
     def join(self, process: Process, now: float) -> None:
-        """Let a process into the group if it can be let in now."""
-        if not self.reachable or process.member_id is not None:
+        """A process that is not in the group asks to be let in, unless it was fenced and has yet to learn of it."""
+        in_vain = process.refused is not None or self.has_fenced(process)
+        if not self.reachable or in_vain or self._is_member(process):
             return
-        key = process.instance_id or f"dynamic-{next(self._ids)}"
-        known = self.books.get(key)
-        if known is not None and self.kip848 and not known.released:
-            return  # UNRELEASED_INSTANCE_ID
-        process.member_id = f"{key}-{next(self._ids)}"
-        process.committed_at = now
-        assignment = known.assignment if known is not None else frozenset()
-        self.books[key] = Listed(process, process.member_id, now, assignment=assignment)
-        if known is None:
-            self._rebalance(now)
+        member = Member(f"{process.address}/{next(self._ids)}", process.instance_id, process.protocols)
+        group, error = clients.ask_to_join(self.group, member)
+        if error is not Error.NONE:
+            process.refused = error
+            return
+        process.member_id, process.committed_at = member.member_id, now
+        self._processes[member.member_id] = process
+        self._heard_at[member.member_id] = now
+        if process.instance_id is not None:
+            self._hosts.setdefault(process.instance_id, process.address)
+        if group.initial:
+            self._learned_at = now + REBALANCE_S
+        self._become(group, now)
 
     def stopped_in_order(self, process: Process, now: float) -> None:
-        """SIGTERM: dynamic members leave, static ones do not, KIP-848 ones release their instance id."""
-        for key, listed in list(self.books.items()):
-            if listed.process is process and self.reachable:
-                listed.released = True
-                if process.instance_id is None:
-                    del self.books[key]
-                    self._rebalance(now)
+        """SIGTERM."""
+        member = self.group.member(process.member_id)
+        if member is not None and self.reachable:
+            self._become(clients.stop(self.group, member), now)
 
     def remove(self, members: Iterable[MemberRef], now: float) -> None:
         """What the operator asks for when pods were scaled away (F10): exactly these members, by both ids."""
-        gone = [ref for ref in members if self._holds(ref)]
-        for ref in gone:
-            del self.books[ref.instance_id]
-        if gone:
-            self._rebalance(now)
+        for ref in members:
+            self._become(modern.leave(self.group, ref.member_id, ref.instance_id)[0], now)
 
-    def release(self, members: Iterable[MemberRef]) -> None:
+    def release(self, members: Iterable[MemberRef], now: float) -> None:
         """Their instance ids may be taken over (F12)."""
         for ref in members:
-            if self._holds(ref):
-                self.books[ref.instance_id].released = True
-
-    def _holds(self, ref: MemberRef) -> bool:
-        known = self.books.get(ref.instance_id)
-        return known is not None and known.member_id == ref.member_id
+            left, _ = modern.consumer_leave(self.group, ref.member_id, ref.instance_id, for_a_while=True)
+            self._become(left, now)
 
     def set_reachable(self, reachable: bool, now: float) -> None:
-        """A coordinator that comes back gives every member a whole session anew."""
+        """A coordinator that comes back gives every member a whole session again."""
         self.reachable = reachable
         self.down_since = now
-        for listed in self.books.values():
-            listed.heard_at = now
+        self._heard_at = dict.fromkeys(self._heard_at, now)
 
     def tick(self, now: float, passed_s: float) -> None:
         if not self.reachable:
             return
-        for key, listed in list(self.books.items()):
-            if listed.process.alive and listed.process.member_id == listed.member_id:
-                listed.heard_at = now
-            elif now - listed.heard_at > self.session_s:
-                del self.books[key]
-                self._rebalance(now)
-        if self._rebalance_ends is not None and now >= self._rebalance_ends:
-            self._rebalance_ends = None
-            self._assign()
+        self._end_sessions(now)
+        if now >= self._learned_at:
+            self._rebalance(now)
         self._move_offsets(now, passed_s)
-        served = {p for e in self.books.values() if self.works(e.process) for p in e.assignment}
+        working = [m for m in self.group.members if self.works(self._processes[m.member_id])]
+        served = {p for member in working for p in topic(member.assignment)}
         for partition in self.partitions:
             self.idle_s[partition] += 0.0 if partition in served else passed_s
 
-    def observe(self, group_id: str, now: float) -> KafkaView:
+    def observe(self, now: float) -> KafkaView:
         if not self.reachable:
             return Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", self.down_since)
-        state = GroupState.STABLE if self.books else GroupState.EMPTY
-        if self._rebalance_ends is not None:
-            state = GroupState.PREPARING_REBALANCE
-        return GroupObservation(
-            group_id,
-            now,
-            state,
-            GroupType.CONSUMER if self.kip848 else GroupType.CLASSIC,
-            "range",
-            members=tuple(self._member(listed) for listed in self.books.values()),
-            partitions=frozenset(self.partitions),
-            offsets={p: PartitionOffsets(self._committed.get(p), self._end[p]) for p in self.partitions},
-        )
+        offsets = {p: PartitionOffsets(self._committed.get(p), self._end[p]) for p in self.partitions}
+        return observed(self.group, now, self._host_of, offsets)
 
     def has_fenced(self, process: Process) -> bool:
         """Whether another process holds the id under which this one had joined."""
-        known = self.books.get(process.instance_id or "")
-        return process.member_id is not None and known is not None and known.member_id != process.member_id
+        holder = self.group.holder(process.instance_id)
+        return bool(process.member_id) and holder is not None and holder.member_id != process.member_id
 
     def works(self, process: Process) -> bool:
         """The process is in the group and consumes; the truth, of which the operator sees only signs."""
-        return process.alive and process.consumes and any(e.process is process for e in self.books.values())
+        return process.alive and process.consumes and self._is_member(process)
 
-    def _member(self, listed: Listed) -> Member:
-        target = listed.assignment if self.kip848 else None
-        host = f"/{listed.process.address}"
-        epoch = (-2 if listed.released else 1) if self.kip848 else None
-        return Member(listed.member_id, listed.process.instance_id, "consumer", host, listed.assignment, target, epoch)
+    def _is_member(self, process: Process) -> bool:
+        return self.group.member(process.member_id) is not None
+
+    def _lives(self, member: Member) -> bool:
+        return self._processes[member.member_id].alive
+
+    def _host_of(self, member: Member) -> str:
+        return self._hosts.get(member.instance_id or "", self._processes[member.member_id].address)
+
+    def _end_sessions(self, now: float) -> None:
+        for member in self.group.members:
+            if self._lives(member):
+                self._heard_at[member.member_id] = now
+            elif now - self._heard_at[member.member_id] > self.session_s:
+                self._become(modern.drop(self.group, member.member_id)[0], now)
 
     def _rebalance(self, now: float) -> None:
-        if self._rebalance_ends is None:
-            self.rebalances += 1
-        self._rebalance_ends = now + REBALANCE_S
+        """The first one in a group ends by time; each other one as soon as nobody is waited for any more."""
+        group = complete(self.group)[0] if self.group.initial else clients.join_again(self.group, self._lives)
+        leader = group.member(group.leader or "")
+        if leader is not None and self._lives(leader):  # without it, until its session ends, there is nothing to go by
+            group = clients.sync(group, self._lives, len(self.partitions))
+        if group.type is GroupType.CONSUMER:
+            group = clients.reconcile(group, self._lives, len(self.partitions))
+        self._become(group, now)
 
-    def _assign(self) -> None:
-        order = sorted(self.books)
-        for index, key in enumerate(order):
-            self.books[key].assignment = frozenset(self.partitions[index :: len(order)])
+    def _become(self, group: Group, now: float) -> None:
+        was_calm = self._is_calm
+        self.group = group
+        if was_calm and not self._is_calm:
+            self.rebalances += 1
+            self._learned_at = now + REBALANCE_S
+        held = {member.instance_id for member in group.members}
+        self._hosts = {instance_id: host for instance_id, host in self._hosts.items() if instance_id in held}
+
+    @property
+    def _is_calm(self) -> bool:
+        return state_seen(self.group, len(self.partitions)) in (GroupState.STABLE, GroupState.EMPTY)
 
     def _move_offsets(self, now: float, passed_s: float) -> None:
         if self.producing:
             for partition in self.partitions:
                 self._end[partition] += max(1, int(10 * passed_s))
-        if self._rebalance_ends is not None:
+        if self.group.type is GroupType.CLASSIC and not self._is_calm:
             return
-        for listed in self.books.values():
-            process = listed.process
-            live = process.alive and process.consumes and process.member_id == listed.member_id
-            if live and now - process.committed_at >= COMMIT_EVERY_S:
+        for member in self.group.members:
+            process = self._processes[member.member_id]
+            if process.alive and process.consumes and now - process.committed_at >= COMMIT_EVERY_S:
                 process.committed_at = now
-                self._committed |= {p: self._end[p] for p in listed.assignment}
+                self._committed |= {p: self._end[p] for p in topic(member.assignment)}

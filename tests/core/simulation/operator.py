@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from random import Random
@@ -73,6 +74,8 @@ class SimulatedOperator:
     acted_upon: list[World] = field(default_factory=list)
     hold: str = ""
     """The last refusal, as the log tells it."""
+    witness: Callable[[World, Decision], None] = lambda world, decided: None
+    """Sees what went into each plan, and what came out."""
     names: dict[str, str] = field(default_factory=dict)
     """Template hash → the version's name, so that the logs do not change with every detail of a template."""
 
@@ -80,6 +83,7 @@ class SimulatedOperator:
         """Observe, decide, remember, act, report."""
         world = self._look()
         decided = plan(world)
+        self.witness(world, decided)
         self.last, self.last_world = decided, world
         if decided.memory.target_hash:
             self.names[decided.memory.target_hash] = self.outside.wanted_version
@@ -130,7 +134,7 @@ class SimulatedOperator:
         for note in decided.notes:
             self.say(f"event {note.reason}: {note.message}")
         if decided.act is not None:
-            self.say(_in_words(decided.act))
+            self.say(in_words(decided.act))
         hold = "" if decided.hold is None else f"hold {decided.hold.reason}: {decided.hold.message}"
         if hold not in ("", self.hold):
             self.say(hold)
@@ -139,7 +143,8 @@ class SimulatedOperator:
             self.say(f"phase {decided.memory.phase}")
 
 
-def _in_words(act: Act) -> str:
+def in_words(act: Act) -> str:
+    """As the logs tell it."""
     if isinstance(act, DeletePod):
         return f"delete pod {act.name}: {act.why}"
     if isinstance(act, RemoveMembers | ReleaseMembers):
@@ -153,7 +158,8 @@ def _in_words(act: Act) -> str:
         raise AssertionError("no simulated group is deleted")  # noqa: TRY004 - the type is right
     where = "OnDelete" if act.strategy == "OnDelete" else f"partition {act.partition}"
     if act.purpose in BESIDE:
-        return f"write {act.name}: {act.purpose} (ordinals {act.start} to {act.start + act.replicas - 1})"
+        ordinals = f"ordinals {act.start} to {act.start + act.replicas - 1}" if act.replicas else "no ordinals"
+        return f"write {act.name}: {act.purpose} ({ordinals})"
     return f"write: {act.purpose} ({act.replicas} pods, {where})"
 
 

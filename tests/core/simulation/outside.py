@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from itertools import count
 from random import Random
+from types import MappingProxyType
 from typing import Any, Final
 
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RESTART, RETRY
@@ -29,12 +30,15 @@ from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 from tests.core.factories import BOOTSTRAP, BROKER, NAME, UID
-from tests.core.simulation.broker import Broker, Process
+from tests.core.simulation.broker import RANGE, Broker, Process
 from tests.core.simulation.stateful_set import SimulatedPod, StatefulSet
 
 START: Final = 1_000_000.0
 SESSION_S: Final = 12
 QUICK: Final[Mapping[str, Any]] = {"stableFor": "3s", "rejoinTimeout": "20s"}
+
+
+LIBRDKAFKA: Final[Mapping[str, str]] = {"library": "Librdkafka", "version": "2.12.1"}
 
 
 class Outside:
@@ -48,10 +52,12 @@ class Outside:
         static: bool = True,
         kip848: bool = False,
         counts_unavailable: bool = False,
+        client: Mapping[str, str] = LIBRDKAFKA,
+        protocol: Mapping[str, Any] = MappingProxyType({}),
         **rollout: Any,
     ) -> None:
         self.now = START
-        self.broker = Broker(partitions=6, session_s=SESSION_S, kip848=kip848)
+        self.broker = Broker(partitions=6, session_s=SESSION_S)
         uids = count(1)
         self.sets = {
             name: StatefulSet(self.broker, name, uids=uids, static=static, counts_unavailable=counts_unavailable)
@@ -64,17 +70,19 @@ class Outside:
         self.status: dict[str, Any] = {}
         self.annotations: dict[str, str] = {}
         self.generation = 1
-        timeouts: dict[str, str] = {} if kip848 else {"session": f"{SESSION_S}s"}
+        protocol = {"target": "Consumer"} if kip848 else dict(protocol)
         self.spec: dict[str, Any] = {
             "replicas": replicas,
             "membership": "Static" if static else "Dynamic",
-            "protocol": {"target": "Consumer"} if kip848 else {},
-            "timeouts": timeouts,
+            "client": dict(client),
+            "protocol": protocol,
+            "timeouts": _timeouts(protocol),
             "rollout": {**QUICK, **rollout},
             "template": _template(version),
         }
         self._parsed: ConsumerGroup | None = None
         self._tokens = 0
+        self._kip848 = kip848
         self._foreign: Process | None = None
 
     @property
@@ -97,6 +105,10 @@ class Outside:
 
     def change_rollout(self, **changes: Any) -> None:
         self._change_spec(rollout={**self.spec["rollout"], **changes})
+
+    def change_target(self, target: str) -> None:
+        protocol = {**self.spec["protocol"], "target": target}
+        self._change_spec(protocol=protocol, timeouts=_timeouts(protocol))
 
     def scale(self, replicas: int) -> None:
         self._change_spec(replicas=replicas)
@@ -136,7 +148,7 @@ class Outside:
 
     def foreign_member(self, *, there: bool) -> None:
         if there and self._foreign is None:
-            self._foreign = Process(None, "10.9.9.9")
+            self._foreign = Process(None, "10.9.9.9", protocols=() if self._kip848 else RANGE)
             self.broker.join(self._foreign, self.now)
         elif not there and self._foreign is not None:
             self._foreign.alive = False
@@ -161,7 +173,7 @@ class Outside:
         return self._parsed
 
     def observe(self) -> KafkaView:
-        return self.broker.observe(NAME, self.now)
+        return self.broker.observe(self.now)
 
     def world(self, kafka: KafkaView, history: GroupHistory) -> World:
         memory = read_memory(self.status)
@@ -196,7 +208,7 @@ class Outside:
             case RemoveMembers():
                 self.broker.remove(act.members, self.now)
             case ReleaseMembers():
-                self.broker.release(act.members)
+                self.broker.release(act.members, self.now)
             case WriteWorkload():
                 self.sets[act.name].write(act, self.now)
             case AlterGroupSettings() | DeleteGroup() | LetGo():
@@ -256,6 +268,11 @@ class Outside:
 
 def _template(version: str) -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "consumer", "image": f"consumer:{version}"}]}}
+
+
+def _timeouts(protocol: Mapping[str, Any]) -> dict[str, str]:
+    """Members of the new protocol are given their session by the group's settings."""
+    return {} if protocol.get("target") == "Consumer" else {"session": f"{SESSION_S}s"}
 
 
 def _version_name(template: Mapping[str, Any]) -> str:

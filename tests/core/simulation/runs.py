@@ -26,6 +26,8 @@ class Run:
     crashes: Crashes = field(default_factory=Crashes)
     invariants: Invariants = field(init=False)
     operator: SimulatedOperator = field(init=False)
+    happened: Callable[[str], None] = lambda what: None
+    """Hears of what somebody does."""
 
     def __post_init__(self) -> None:
         self.invariants = Invariants(self.outside)
@@ -48,6 +50,7 @@ class Run:
     def do(self, what: str, doing: Doing) -> None:
         """Somebody does something, which the log tells."""
         self.operator.say(f"-- {what}")
+        self.happened(what)
         doing(self.outside)
 
     def step(self) -> None:
@@ -64,10 +67,14 @@ class Run:
 
     def until(self, *phases: RolloutPhase, within_s: float = 400.0) -> None:
         """Run until the rollout is in one of the phases and nothing is left to do; AssertionError when it never is."""
+        self.until_it_is(f"in {phases}", lambda _: self.phase in phases and not self.acting, within_s)
+
+    def until_it_is(self, what: str, so: Callable[[Outside], bool], within_s: float = 400.0) -> None:
+        """Run until it is so; AssertionError when it never is."""
         until = self.now + within_s
         while self.now < until:
             self.step()
-            if self.phase in phases and not self.acting:
+            if so(self.outside):
                 return
         log = "\n".join(self.operator.log[-40:])
-        raise AssertionError(f"not {phases} but {self.phase} after {within_s} s:\n{log}")
+        raise AssertionError(f"not {what} but {self.phase} after {within_s} s:\n{log}")

@@ -1,7 +1,6 @@
-"""The StatefulSet controller and the pods, as Kubernetes 1.36 does it with podManagementPolicy Parallel.
+"""A StatefulSet and its pods in time: optimistic locks, revisions, containers that start, get Ready, crash and end.
 
-The same steps as its `updateStatefulSet`: make what is missing, delete what is too much, then delete at most one pod
-of another revision, from the highest ordinal down to the partition, waiting for each that is not Ready on the way.
+What its controller does in a pass is `coordinator.controller`'s matter.
 """
 
 from __future__ import annotations
@@ -13,9 +12,12 @@ from typing import Any, Final
 
 from slackwater.core.decision.acts import WriteWorkload
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.profile import Profile, profile_in
 from slackwater.core.world.workload import UpdateStrategy, Workload
+from tests.core.coordinator.controller import Seen, Wanted
+from tests.core.coordinator.fleet import OFFERS
 from tests.core.factories import NAME, UID
-from tests.core.simulation.broker import Broker, Process
+from tests.core.simulation.broker import RANGE, Broker, Process
 from tests.core.simulation.versions import Version, version_of
 
 Json = Mapping[str, Any]
@@ -37,6 +39,7 @@ class SimulatedPod:
     uid: str
     revision: str
     version: Version
+    profile: Profile
     static: bool
     created_at: float
     process: Process | None = None
@@ -68,6 +71,7 @@ class SimulatedPod:
             terminating=self.gone_at is not None,
             address=self.address,
             ended_at=None if self.ended_at is None else float(int(self.ended_at)),
+            protocol=self.profile,
             workload=self.workload,
         )
 
@@ -121,7 +125,8 @@ class SimulatedPod:
             self.waiting = "ImagePullBackOff"
             return
         instance_id = f"{NAME}-{self.ordinal}" if self.static else None
-        self.process = Process(instance_id, self.address, self.version.consumes)
+        offers = OFFERS.get(self.profile, RANGE) if self.version.heeds_settings else RANGE
+        self.process = Process(instance_id, self.address, self.version.consumes, offers)
         self.started_at, self.waiting = now, ""
 
     def _set_ready(self, ready: bool, now: float) -> None:
@@ -235,14 +240,17 @@ class StatefulSet:
         self.observed_generation = self.generation
         self.update_revision = self._revision()
         self.current_revision = self.current_revision or self.update_revision
-        for ordinal in self.ordinals:
-            if ordinal not in self.pods:
-                self.pods[ordinal] = self._make(ordinal, now)
-        for ordinal in [o for o in self.pods if o not in self.ordinals]:
+        wanted = self._wanted()
+        for ordinal in wanted.missing(self._seen()):
+            self.pods[ordinal] = self._make(ordinal, wanted.revision_of(ordinal), now)
+        for ordinal in wanted.surplus(self._seen()):
             self.delete(ordinal, self.pods[ordinal].uid, now)
-        if self.strategy is UpdateStrategy.ROLLING_UPDATE:
-            self._update_one(now)
-            self._complete()
+        blocked = self.counts_unavailable and any(not self.pods[o].ready for o in self.ordinals)
+        if not blocked and (replaced := wanted.to_replace(self._seen())) is not None:
+            self.before_update(self.pods[replaced])
+            self.delete(replaced, self.pods[replaced].uid, now)
+        if wanted.is_complete(self._seen()):
+            self.current_revision = self.update_revision
         if before != (self.observed_generation, self.current_revision, self.update_revision):
             self.version += 1
 
@@ -258,28 +266,17 @@ class StatefulSet:
         self.revisions[name] = self.template
         return name
 
-    def _make(self, ordinal: int, now: float) -> SimulatedPod:
-        held = self.strategy is UpdateStrategy.ROLLING_UPDATE and ordinal < self.start + self.partition
-        revision = self.current_revision if held else self.update_revision
-        version = version_of(self.revisions[revision])
+    def _wanted(self) -> Wanted:
+        on_delete = self.strategy is UpdateStrategy.ON_DELETE
+        return Wanted(self.ordinals, self.partition, on_delete, self.current_revision, self.update_revision)
+
+    def _seen(self) -> dict[int, Seen]:
+        return {o: Seen(pod.revision, pod.ready, pod.gone_at is not None) for o, pod in self.pods.items()}
+
+    def _make(self, ordinal: int, revision: str, now: float) -> SimulatedPod:
+        template = self.revisions[revision]
+        version, profile = version_of(template), profile_in(template)
         uid = str(next(self._uids))
         return SimulatedPod(
-            self.name, ordinal, uid, revision, version, self.static, now, start_due=now + version.pull_s
+            self.name, ordinal, uid, revision, version, profile, self.static, now, start_due=now + version.pull_s
         )
-
-    def _update_one(self, now: float) -> None:
-        if self.counts_unavailable and any(not self.pods[o].ready for o in self.ordinals):
-            return
-        for ordinal in reversed(self.ordinals[self.partition :]):
-            pod = self.pods[ordinal]
-            if pod.revision != self.update_revision and pod.gone_at is None:
-                self.before_update(pod)
-                self.delete(ordinal, pod.uid, now)
-                return
-            if not pod.ready or pod.gone_at is not None:
-                return
-
-    def _complete(self) -> None:
-        pods = self.pods.values()
-        if len(self.pods) == self.replicas and all(p.ready and p.revision == self.update_revision for p in pods):
-            self.current_revision = self.update_revision

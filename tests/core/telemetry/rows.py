@@ -50,9 +50,9 @@ class Row:
         join = broker.join
 
         def join_written_down(process: Process, now: float) -> None:
-            was_out = process.member_id is None
+            before = process.member_id
             join(process, now)
-            if was_out and process.member_id is not None and process.instance_id is not None:
+            if process.member_id != before and process.instance_id is not None:
                 self.joins.append((now, process.instance_id, process.member_id))
 
         broker.join = join_written_down  # type: ignore[method-assign]
