@@ -33,12 +33,14 @@ demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka
 	$(BIN)/python -m demo $(if $(KEEP),--keep)
 
 # Explorations and Spark compute, the tests against the sandbox wait: they go on together, and the latter come first.
+# The former are a process group of their own (set -m), so that an interrupt ends them too.
 test: setup ## Everything but what is long: check, docs, explorations, Spark, the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory docs
-	@mkdir -p build && { nice $(MAKE) --no-print-directory meanwhile >build/meanwhile.log 2>&1 & }; \
+	@mkdir -p build; set -m; nice $(MAKE) --no-print-directory meanwhile >build/meanwhile.log 2>&1 & \
+	meanwhile=$$!; set +m; trap 'kill -- -$$meanwhile; cat build/meanwhile.log; exit 130' INT TERM; \
 	{ $(MAKE) --no-print-directory sandbox-up && $(MAKE) --no-print-directory e2e; } && status=0 || status=$$?; \
-	wait $$! || status=$$?; \
+	wait $$meanwhile || status=$$?; \
 	cat build/meanwhile.log; \
 	exit $$status
 

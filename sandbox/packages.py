@@ -96,7 +96,10 @@ def cni_folder() -> Path | None:
 
 
 def _install(names: Sequence[str]) -> None:
-    _apt(["apt-get", "install", "--yes", "--no-install-recommends", *names], ", ".join(names))
+    _apt(
+        ["apt-get", "install", "--yes", "-o", "DPkg::Lock::Timeout=600", "--no-install-recommends", *names],
+        ", ".join(names),
+    )
 
 
 def _apt(argv: Sequence[str], what: str, cwd: Path | None = None) -> None:

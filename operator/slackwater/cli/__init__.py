@@ -8,7 +8,7 @@ The rooms stand on floors, as core's do (held by a contract):
     planning | importing | doctor | giving  what a manifest would change; a running workload's manifest; what is
                                             missing in an installation; the commands that people give a group
     looking                                 one look at a group, many of them, or until something is so
-    pictures | reaching | credentials       what people and programs read; the cluster that the person means
+    pictures | reaching                     what people and programs read; the cluster that the person means
     words | options | completion | edge     pieces of sentences; what commands have in common; errors as sentences
     errors
 

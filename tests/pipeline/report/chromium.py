@@ -28,8 +28,8 @@ def _on_path() -> Path | None:
 def _install() -> Path:
     if shutil.which("apt-get") and os.geteuid() == 0:
         quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "capture_output": True}
-        subprocess.run(["apt-get", "update", "-q"], check=False, **quiet)  # type: ignore[call-overload]
-        command = ["apt-get", "install", "-qy", "--no-install-recommends", "chromium"]
+        subprocess.run(["apt-get", "update", "-q", "-o", "DPkg::Lock::Timeout=600"], check=False, **quiet)  # type: ignore[call-overload]
+        command = ["apt-get", "install", "-qy", "-o", "DPkg::Lock::Timeout=600", "--no-install-recommends", "chromium"]
         done = subprocess.run(command, check=False, text=True, **quiet)  # type: ignore[call-overload]
         if done.returncode == 0 and (found := _on_path()):
             return found

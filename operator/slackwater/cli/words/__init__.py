@@ -5,5 +5,6 @@ gates        what each gate says
 explanation  a plan: what would be done now, why, and what would follow
 standing     how a group stands, where the operator's own word is known
 protocol     how it rebalances, and where it is being taken
+proofs       what would still prove that a member is back
 reasons      what a reason means, and what to do
 """
