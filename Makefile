@@ -32,17 +32,13 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m demo $(if $(KEEP),--keep)
 
-# Explorations and Spark compute, the tests against the sandbox wait: they go on together, and the latter come first.
-# The former are a process group of their own (set -m), so that an interrupt ends them too.
+# Building the sandbox waits for downloads, explorations and Spark compute: they go on together. The tests against the
+# sandbox come after both, since what they measure should not depend on what else goes on.
 test: setup ## Everything but what is long: check, docs, explorations, Spark, the sandbox, which stays up; as root
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory docs
-	@mkdir -p build; set -m; nice $(MAKE) --no-print-directory meanwhile >build/meanwhile.log 2>&1 & \
-	meanwhile=$$!; set +m; trap 'kill -- -$$meanwhile; cat build/meanwhile.log; exit 130' INT TERM; \
-	{ $(MAKE) --no-print-directory sandbox-up && $(MAKE) --no-print-directory e2e; } && status=0 || status=$$?; \
-	wait $$meanwhile || status=$$?; \
-	cat build/meanwhile.log; \
-	exit $$status
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target explore-and-spark sandbox-up
+	@$(MAKE) --no-print-directory e2e
 
 check: setup ## What needs no sandbox, in two minutes: lint, types, layers, fast tests
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
@@ -51,7 +47,7 @@ long: setup ## What takes minutes and finds little: before an issue that touches
 	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline meanwhile e2e faults pipeline-pod crashes failover chart-check bench
+.PHONY: lint types layers unit explore pipeline explore-and-spark e2e faults pipeline-pod crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -70,7 +66,9 @@ explore: setup ## Every protocol strategy with faults at every moment, against a
 pipeline: setup ## The tests that start a Spark, or look at the report in Chromium (installed where it is missing; as root)
 	$(call timed,pipeline,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile -m "(spark or browser) and not e2e and not slow and not long")
 
-meanwhile: explore pipeline
+explore-and-spark: setup # One after the other: each takes both cores.
+	@$(MAKE) --no-print-directory explore
+	@$(MAKE) --no-print-directory pipeline
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m "e2e and not long and not alone")
