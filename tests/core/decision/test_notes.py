@@ -74,5 +74,7 @@ def test_what_a_rollout_and_a_statefulset_begin_with() -> None:
     given = world()
     assert start_note(given, "abc") == Note(Reason.ROLLOUT_STARTED, "version abc is to be rolled out to 3 pods")
     assert workload_note(Purpose.CREATE, given) == Note(Reason.CREATED, "created StatefulSet payments with 3 pods")
+    upper = workload_note(Purpose.SCALE, world(workload=workload(start=1, replicas=2)))
+    assert upper == Note(Reason.SCALED, "scaled from 2 to 3 pods")
     scaled = workload_note(Purpose.SCALE, world(workload=workload(replicas=1)))
     assert scaled == Note(Reason.SCALED, "scaled from 1 to 3 pods")

@@ -80,6 +80,10 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
         {"new": None, "then": begun_with(started_at=NOW - MADE_WITHIN_S)},
         "RestartInHand: waiting for payments-alt-0 to be made",
     ),
+    "it is not made yet, and surgeTimeout is shorter than that takes": (
+        {"new": None, "then": begun_with(started_at=NOW - 3), "rollout": {"surgeTimeout": "0s"}},
+        "RestartInHand: waiting for payments-alt-0 to be made",
+    ),
     "it is not made for too long": ({"new": None}, NOT_MADE),
     "no node can take it, and there is no surgeTimeout": ({"new": UNSCHEDULABLE}, NO_ROOM),
     "no node can take it, and surgeTimeout is not over": (

@@ -64,4 +64,5 @@ def start_note(world: World, version: str) -> Note:
 def workload_note(purpose: Purpose, world: World) -> Note:
     if purpose is Purpose.CREATE:
         return Note(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.replicas} pods")
-    return Note(Reason.SCALED, f"scaled from {world.made} to {world.replicas} pods")
+    before = world.workload.replicas if world.workload is not None else 0
+    return Note(Reason.SCALED, f"scaled from {before} to {world.replicas} pods")

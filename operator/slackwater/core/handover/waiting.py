@@ -67,10 +67,10 @@ def replacement_has_no_room(overlap: Overlap) -> Decision | None:
         return None
     handover, timeout_ms = overlap.handover, overlap.world.group.spec.rollout.surge_timeout_ms
     waited_s = overlap.world.now - handover.started_at
-    if timeout_ms is not None and waited_s > timeout_ms / 1000:
-        return give_up(overlap.remembering(replace(handover, cold=True)))
     if overlap.new is None and waited_s <= MADE_WITHIN_S:
         return overlap.waits_for(f"{handover.to}-{handover.ordinal} to be made")
+    if timeout_ms is not None and waited_s > timeout_ms / 1000:
+        return give_up(overlap.remembering(replace(handover, cold=True)))
     return Decision(overlap.world.memory, hold=Hold(Reason.NO_ROOM, _no_room_in_words(overlap), NO_ROOM_AGAIN_S))
 
 
