@@ -23,7 +23,6 @@ from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import (
-    BOOTSTRAP,
     NAME,
     NOW,
     group,
@@ -131,6 +130,17 @@ def test_after_a_stateful_set_its_pods_are_there_although_no_look_showed_them() 
     assert plan_deletion(ending(), remains).hold is not None
 
 
+def test_a_pass_that_deletes_ours_does_not_let_go_beside_somebody_elses() -> None:
+    """Only another look shows what is left, and what the object is by then."""
+    remains = Remains((THEIRS, SECOND), LABELLED, pods=True)
+    act = plan_deletion(ending(), remains).act
+    assert isinstance(act, DeleteWorkload)
+    decided = plan_deletion(ending(), remains.after(act))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.recheck_s == PODS_AGAIN_S
+
+
 @pytest.mark.parametrize(
     ("seen", "out"),
     [
@@ -199,17 +209,17 @@ def test_an_empty_group_is_deleted_where_that_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("remains", "bootstrap", "turn"),
+    ("remains", "turn"),
     [
-        (Remains((OURS,)), BOOTSTRAP, False),
-        (Remains(pods=True), BOOTSTRAP, False),
-        (NOTHING_LEFT, None, False),
-        (NOTHING_LEFT, BOOTSTRAP, True),
+        (Remains((OURS,)), False),
+        (Remains(pods=True), False),
+        (NOTHING_LEFT, True),
     ],
-    ids=["a StatefulSet is there", "pods end", "no connection", "all is gone"],
+    ids=["a StatefulSet is there", "pods end", "all is gone"],
 )
-def test_kafka_is_looked_at_once_all_else_is_done(remains: Remains, bootstrap: str | None, turn: bool) -> None:
-    assert is_kafkas_turn(ending(bootstrap_servers=bootstrap), remains) is turn
+def test_kafka_is_looked_at_once_all_else_is_done(remains: Remains, turn: bool) -> None:
+    """The connection is read for that look, and not before."""
+    assert is_kafkas_turn(ending(bootstrap_servers=None), remains) is turn
 
 
 def _next(seen: World, remains: Remains) -> Act | None:

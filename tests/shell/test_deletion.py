@@ -6,7 +6,10 @@ import time
 from typing import Any
 
 import pytest
+import structlog
+from structlog.testing import capture_logs
 
+from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
@@ -38,15 +41,24 @@ class Stage:
     def saw_act(self, key: Key, act: Act) -> None:
         self.acts.append(act)
 
-    async def run(self) -> float | None:
-        obj = self.api.objects["ConsumerGroup", *KEY]
+    async def run(self, stale: Any = None) -> float | None:
+        """`stale`: the object as the store has it, where that is not the newest."""
+        obj = stale or self.api.objects["ConsumerGroup", *KEY]
         return await self.deletion.go_on(parse_consumer_group(obj), obj)
 
+    def remember(self, **rollout: Any) -> None:
+        """As somebody writes it."""
+        obj = self.api.changed_by_somebody(CONSUMER_GROUP, KEY)
+        self.api.add(CONSUMER_GROUP, {**obj, "status": {"rollout": rollout}})
+
+    def add_set(self, name: str = KEY.name, owner: str = UID, replicas: int = 3, **metadata: Any) -> None:
+        owners = [{"kind": "ConsumerGroup", "name": KEY.name, "uid": owner, "controller": True}] if owner else []
+        usual = {"namespace": KEY.namespace, "name": name, "uid": f"uid-of-{name}", "resourceVersion": "3"}
+        spec = {"template": {}, "replicas": replicas}
+        self.api.add(STATEFUL_SET, {"metadata": usual | {"ownerReferences": owners} | metadata, "spec": spec})
+
     def add_pods(self, owner: str = UID) -> None:
-        owners = [{"kind": "ConsumerGroup", "name": KEY.name, "uid": owner, "controller": True}]
-        metadata = {"namespace": KEY.namespace, "name": KEY.name, "uid": "set", "resourceVersion": "3"}
-        spec: dict[str, Any] = {"template": {}}
-        self.api.add(STATEFUL_SET, {"metadata": metadata | {"ownerReferences": owners}, "spec": spec})
+        self.add_set(owner=owner)
         labels = {GROUP_LABEL: KEY.name}
         self.api.add(POD, {"metadata": {"namespace": KEY.namespace, "name": "payments-0", "labels": labels}})
 
@@ -92,11 +104,11 @@ async def test_members_of_somebody_elses_stateful_set_are_not_taken_out() -> Non
 
 
 async def test_ours_are_taken_out_although_somebody_else_has_made_a_stateful_set_of_the_groups_name() -> None:
-    """Ours had the other name, and is gone."""
+    """Ours had the other name, and is gone. Who has an id that only theirs gives stays."""
     stage = Stage()
-    stage.add_pods(owner="somebody")
-    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
-    stage.api.objects["ConsumerGroup", *KEY]["status"] = {"rollout": {"targetHash": "abc"}}
+    stage.add_set(owner="", replicas=8)
+    stage.connections.seen = observation(members(*range(8)))
+    stage.remember(targetHash="abc")
     assert await stage.run() is None
     assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
 
@@ -135,6 +147,7 @@ async def test_without_a_connection_the_group_goes_all_the_same() -> None:
     del stage.api.objects["KafkaConnection", KEY.namespace, "main"]
     assert await stage.run() is None
     assert [event["reason"] for event in stage.api.events] == ["ConnectionMissing"]
+    assert stage.api.asked == ["create Event", "finalizers ConsumerGroup"]  # afterwards nobody would make up for it
     assert stage.is_gone
 
 
@@ -190,3 +203,100 @@ async def test_kafka_is_left_alone_while_pods_end() -> None:
     for _ in range(2):
         await stage.run()
     assert stage.connections.looks == 0
+
+
+async def test_the_memory_is_never_written_over_a_newer_one() -> None:
+    stage = Stage()
+    stage.add_set(replicas=5)
+    stale = stage.api.objects["ConsumerGroup", *KEY]
+    stage.remember(targetHash="newer")
+    with pytest.raises(Conflict):
+        await stage.run(stale)
+    newest = stage.api.objects["ConsumerGroup", *KEY]
+    assert newest["status"]["rollout"] == {"targetHash": "newer"}
+    assert stage.taken_in == [newest]
+    assert ("StatefulSet", *KEY) in stage.api.objects
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.taken_in[-1]["status"]["rollout"] == {"targetHash": "newer", "idsGiven": 5, "phase": "None"}
+
+
+async def test_why_it_waits_is_never_written_over_a_newer_memory_either() -> None:
+    stage = Stage()
+    stage.connections.seen = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", 0.0)
+    stale = stage.api.objects["ConsumerGroup", *KEY]
+    stage.remember(targetHash="newer")
+    with pytest.raises(Conflict):
+        await stage.run(stale)
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert stage.api.objects["ConsumerGroup", *KEY]["status"]["rollout"] == {"targetHash": "newer"}
+
+
+async def test_a_pass_that_writes_the_memory_does_not_conflict_with_itself() -> None:
+    """Ours was scaled by somebody, and has the other name; one that was given back has the group's."""
+    stage = Stage()
+    stage.add_set(owner="", labels={GROUP_LABEL: KEY.name})
+    stage.add_set(f"{KEY.name}-alt", replicas=5)
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.writes() == ["status ConsumerGroup", "delete StatefulSet"]
+    assert await stage.run() is None
+    assert stage.is_gone
+
+
+async def test_for_two_stateful_sets_the_memory_is_written_once() -> None:
+    stage = Stage()
+    for name in (KEY.name, f"{KEY.name}-alt"):
+        stage.add_set(name, replicas=5)
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.writes() == ["status ConsumerGroup", "delete StatefulSet", "delete StatefulSet"]
+
+
+async def test_what_is_orphaned_is_let_go_although_its_memory_cannot_be_read() -> None:
+    stage = Stage(finalizers=(FINALIZER, "orphan"))
+    stage.add_pods()
+    stage.remember(phase="FromTheFuture")
+    assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
+
+
+@pytest.mark.parametrize(
+    ("scene", "reads"),
+    [
+        ("orphaned", {}),
+        ("somebody else's", {"statefulsets": 2}),
+        ("ours", {"statefulsets": 2, "pods": 1}),
+        ("pods end", {"statefulsets": 2, "pods": 1}),
+        ("all is gone", {"statefulsets": 2, "pods": 1, "kafkaconnections": 1}),
+    ],
+)
+async def test_each_pass_reads_what_it_needs_and_no_more(scene: str, reads: dict[str, int]) -> None:
+    """What stands in a later step's way, such as a right that is missing, is not in the way of an earlier one.
+
+    The pods of ours are read before it goes: which ids they have is remembered.
+    """
+    stage = Stage(finalizers=(FINALIZER, "orphan") if scene == "orphaned" else (FINALIZER,))
+    if scene != "all is gone":
+        stage.add_pods(owner="somebody" if scene == "somebody else's" else UID)
+    if scene == "pods end":
+        del stage.api.objects["StatefulSet", *KEY]
+    await stage.run()
+    assert stage.api.requests == {("GET", plural): count for plural, count in reads.items()}
+
+
+async def test_the_log_says_which_members_were_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slackwater.shell.deletion._log", structlog.get_logger())
+    stage = Stage()
+    with capture_logs() as logged:
+        await stage.run()
+    assert [(each["act"], each["members"]) for each in logged] == [
+        ("remove members", ["payments-0", "payments-1", "payments-2"]),
+        ("let go", None),
+    ]
+
+
+async def test_without_a_usable_connection_it_waits_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    monkeypatch.setattr(stage.connections, "admin", lambda key: None)
+    assert await stage.run() == KAFKA_AGAIN_S
+    [event] = stage.api.events
+    assert event["reason"] == "ConnectionInvalid"
+    assert "there is no usable connection" in event["message"]

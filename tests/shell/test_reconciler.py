@@ -316,6 +316,24 @@ async def test_a_spec_that_cannot_be_read_does_not_keep_its_object_for_ever_with
     assert f"remove the finalizer {FINALIZER}" in stage.condition("Degraded")["message"]
 
 
+async def test_a_memory_that_cannot_be_read_does_not_keep_its_object_for_ever_without_a_word_either() -> None:
+    stage = Stage()
+    obj = stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z")
+    memory = {"phase": "FromTheFuture"}
+    stage.see(stage.api.add(CONSUMER_GROUP, {**obj, "status": {"rollout": memory}}))
+    assert await stage.run() is None
+    assert f"remove the finalizer {FINALIZER}" in stage.condition("Degraded")["message"]
+    assert stage.api.objects["ConsumerGroup", *KEY]["status"]["rollout"] == memory
+    assert stage.api.writes() == ["status ConsumerGroup"]
+
+
+async def test_what_is_wrong_is_never_written_over_a_newer_status() -> None:
+    stage = Stage(topics=[])
+    stage.api.changed_by_somebody(CONSUMER_GROUP, KEY)
+    with pytest.raises(Conflict):
+        await stage.run()
+
+
 @pytest.mark.parametrize("finalizers", [(), (FINALIZER,)])
 async def test_a_group_that_is_gone_before_the_watch_says_so_is_forgotten_at_once(finalizers: tuple[str, ...]) -> None:
     stage = Stage(finalizers=finalizers)

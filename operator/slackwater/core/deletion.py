@@ -41,12 +41,15 @@ class Remains:
     """Members of ours may be in the group in Kafka."""
     group: bool = True
     """The group in Kafka may be there."""
+    fresh: bool = True
+    """No StatefulSet of ours was deleted since the look."""
 
     def after(self, act: Act) -> Remains:
         """What is left once the act is done. What a look showed before it is history."""
         match act:
             case DeleteWorkload():
-                return replace(self, sets=tuple(each for each in self.sets if each.uid != act.uid), pods=True)
+                left = tuple(each for each in self.sets if each.uid != act.uid)
+                return replace(self, sets=left, pods=True, fresh=False)
             case RemoveMembers():
                 return replace(self, members=False)
             case DeleteGroup():
@@ -61,8 +64,13 @@ def plan_deletion(world: World, remains: Remains) -> Decision:
     return next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
 
 
+def is_let_go(world: World, remains: Remains) -> bool:
+    """The object goes, and what is left of it stays: nothing more has to be looked at."""
+    return _let_go_of_what_is_not_ours(world, remains) is not None
+
+
 def is_kafkas_turn(world: World, remains: Remains) -> bool:
-    """Nothing is left to do in the cluster: only now is a look at Kafka worth its price."""
+    """Nothing is left to do in the cluster: only now is a look at the connection and at Kafka worth its price."""
     return all(step(world, remains) is None for step in _IN_CLUSTER)
 
 
@@ -80,9 +88,11 @@ def _let_go_of_what_is_not_ours(world: World, remains: Remains) -> Decision | No
     """
     if _ORPHAN in world.group.metadata.finalizers:
         return _end(world, "its pods are to stay")
+    if not remains.fresh or _ours(world, remains):
+        return None
     never_ours, name = not world.memory.target_hash, world.group.name
     theirs = any(each.name in remains.labelled or (never_ours and each.name == name) for each in remains.sets)
-    return _end(world, "its pods are not ours") if theirs and not _ours(world, remains) else None
+    return _end(world, "its pods are not ours") if theirs else None
 
 
 def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None:
@@ -134,9 +144,8 @@ _IN_CLUSTER: Final[tuple[_Step, ...]] = (
     _let_go_of_what_is_not_ours,
     _delete_the_stateful_sets,
     _wait_for_the_pods,
-    _let_go_without_a_connection,
 )
-_IN_KAFKA: Final[tuple[_Step, ...]] = (_take_the_members_out, _delete_the_group)
+_IN_KAFKA: Final[tuple[_Step, ...]] = (_let_go_without_a_connection, _take_the_members_out, _delete_the_group)
 
 
 def _end(world: World, why: str) -> Decision:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.api.annotations import FINALIZER
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
@@ -52,6 +54,23 @@ async def carry_out(api: Cluster, admin: GroupAdmin | None, world: World, act: A
             rest = [finalizer for finalizer in metadata.finalizers if finalizer != FINALIZER]
             return await api.set_finalizers(CONSUMER_GROUP, {"metadata": place}, rest)
     return None
+
+
+async def write_status(
+    api: Cluster, group: ConsumerGroup, status: Mapping[str, Any], take_in: Callable[[Json | None], None]
+) -> None:
+    """On exactly the version that was decided about. Else the answer could bring somebody's change in between, and
+    the watch's event about that, being older than what we know then, would wake nobody.
+
+    Raises ClusterFailed, and Conflict when the object has changed: it is read again for the next pass.
+    """
+    at = group.metadata
+    try:
+        written = await api.apply_status(CONSUMER_GROUP, at.namespace, at.name, at.uid, status, at.resource_version)
+    except Conflict:
+        take_in(await api.read(CONSUMER_GROUP, at.namespace, at.name))
+        raise
+    take_in(written)
 
 
 def _fixed(world: World, name: str) -> Mapping[str, Any]:

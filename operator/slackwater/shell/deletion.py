@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
-from slackwater.adapters.cluster.snapshot import Snapshot, read_workloads, to_world
-from slackwater.adapters.cluster.translation import group_of, to_workload
+from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, POD
+from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_workloads, to_world
+from slackwater.adapters.cluster.translation import controller_uid, group_of, to_workload
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.decision.acts import Act, LetGo, kind_of
+from slackwater.core.decision.acts import Act, LetGo, RemoveMembers, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.deletion import Remains, cannot_leave, is_kafkas_turn, plan_deletion
+from slackwater.core.deletion import Remains, cannot_leave, is_kafkas_turn, is_let_go, plan_deletion
 from slackwater.core.status.compose import degraded_status
-from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, write_memory
-from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
-from slackwater.shell.acting import carry_out
+from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import post
 from slackwater.shell.store import Key
@@ -53,7 +51,10 @@ class Deletion:
         self._acted = acted
 
     async def go_on(self, group: ConsumerGroup, obj: Json) -> float | None:
-        """Returns in how many seconds to go on; None when there is nothing left to do. Raises ClusterFailed."""
+        """Returns in how many seconds to go on; None when there is nothing left to do.
+
+        Raises ClusterFailed, and InvalidSpec when what is remembered cannot be read.
+        """
         if FINALIZER not in group.metadata.finalizers:
             return None
         world, remains = await self._gather(group, obj)
@@ -67,42 +68,61 @@ class Deletion:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             if isinstance(decided.act, LetGo):
                 return None
-            remains = remains.after(decided.act)
+            world, remains = world.remembering(decided.memory), remains.after(decided.act)
 
     async def _gather(self, group: ConsumerGroup, obj: Json) -> tuple[World, Remains]:
-        """From where it is true; Kafka is asked once all else is done."""
-        namespace, name = group.namespace, group.name
-        workloads, (pods, _), connection = await asyncio.gather(
-            read_workloads(self._api, namespace, name),
-            self._api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
-            self._api.read(KAFKA_CONNECTION, namespace, group.spec.connection_ref.name),
-        )
-        not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", self._now())
-        world = to_world(Snapshot(obj, connection, workloads, pods), not_yet, GroupHistory(), self._now(), group)
-        labelled = frozenset(each["metadata"]["name"] for each in workloads if group_of(each) == name)
-        remains = Remains(tuple(map(to_workload, workloads)), labelled, bool(pods))
-        if connection is None or not is_kafkas_turn(world, remains):
-            return world, remains
-        return replace(world, kafka=await self._look(group, connection)), remains
+        """Each part from where it is true, once those before it leave something open; Kafka comes last.
 
-    async def _look(self, group: ConsumerGroup, connection: Json) -> KafkaView:
-        key = Key(group.namespace, group.name)
+        The world shows the StatefulSets that are ours, and no other: what somebody else's gave is not for us to take.
+        """
+        not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", self._now())
+        world, remains = World(self._now(), group, not_yet), Remains()
+        if is_let_go(world, remains):
+            return world, remains  # whatever it remembers, and whether that can be read or not
+        world = world.remembering(memory_in(obj))
+        workloads = await read_workloads(self._api, group.namespace, group.name)
+        labelled = frozenset(each["metadata"]["name"] for each in workloads if group_of(each) == group.name)
+        remains = Remains(tuple(map(to_workload, workloads)), labelled)
+        if is_let_go(world, remains):
+            return world, remains
+        pods, _ = await self._api.list_all(POD, group.namespace, f"{GROUP_LABEL}={group.name}")
+        ours = [each for each in workloads if controller_uid(each) == group.metadata.uid]
+        world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
+        remains = replace(remains, pods=bool(pods))
+        return await self._look(world) if is_kafkas_turn(world, remains) else world, remains
+
+    async def _look(self, world: World) -> World:
+        """With the connection and what Kafka says."""
+        group, key = world.group, Key(world.group.namespace, world.group.name)
+        connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
+        if connection is None:
+            return world
         await self._connections.use(key, _without_topics(group), connection, self._now())
         await self._connections.look_now(key)
-        return self._connections.view(key, self._now())[0]
+        return replace(world, bootstrap_servers=connection["spec"]["bootstrapServers"], kafka=self._view(key))
+
+    def _view(self, key: Key) -> KafkaView:
+        view, _ = self._connections.view(key, self._now())
+        if isinstance(view, GroupObservation) and self._connections.admin(key) is None:
+            return Unobserved(Reason.CONNECTION_INVALID, "there is no usable connection", self._now())
+        return view
 
     async def _do(self, world: World, obj: Json, decided: Decision, act: Act) -> None:
-        """The memory is written first. Raises ClusterFailed and KafkaFailed."""
+        """The memory is written first, and people are informed: once the object is gone nobody can make up for it.
+
+        Raises ClusterFailed and KafkaFailed.
+        """
         if decided.memory != world.memory:
             await self._write_status(world.group, _with_memory(obj, decided.memory))
+        for note in decided.notes:
+            await post(self._api, world.group, note, self._now())
         key = Key(world.group.namespace, world.group.name)
         written = await carry_out(self._api, self._connections.admin(key), world, act)
         self._acted(key, act)
-        _log.info("acted", group=str(key), act=kind_of(act), why=getattr(act, "why", ""))
+        members = sorted(ref.instance_id for ref in act.members) if isinstance(act, RemoveMembers) else None
+        _log.info("acted", group=str(key), act=kind_of(act), why=getattr(act, "why", ""), members=members)
         if isinstance(act, LetGo) and written is not None and written["metadata"].get("finalizers"):
             self._take_in(written)  # without any it is gone, and must not come back after the watch has said so
-        for note in decided.notes:
-            await post(self._api, world.group, note, self._now())
 
     async def _wait(self, world: World, obj: Json, decided: Decision) -> float | None:
         """What somebody has to do something about is said once for each reason: in a condition, and in one Event."""
@@ -118,8 +138,7 @@ class Deletion:
         return hold.recheck_s
 
     async def _write_status(self, group: ConsumerGroup, status: Json) -> None:
-        at = group.metadata
-        self._take_in(await self._api.apply_status(CONSUMER_GROUP, at.namespace, at.name, at.uid, status))
+        await write_status(self._api, group, status, self._take_in)
 
 
 def _with_memory(obj: Json, memory: RolloutMemory) -> Json:

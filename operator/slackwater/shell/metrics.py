@@ -29,7 +29,10 @@ class Metrics(Witness):
         self.groups = GroupMetrics()
         self.registry.register(self.groups)
         self._acts = Counter(
-            "slackwater_acts", "What was done to the cluster, by kind.", ("act",), registry=self.registry
+            "slackwater_acts",
+            "What was done to the cluster and to groups in Kafka, by kind.",
+            ("act",),
+            registry=self.registry,
         )
         self._passes = Counter("slackwater_reconciles", "Passes, by result.", ("result",), registry=self.registry)
         self._seconds = Histogram(

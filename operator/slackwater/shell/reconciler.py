@@ -28,7 +28,7 @@ from slackwater.core.status.compose import compose_status, degraded_status
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
-from slackwater.shell.acting import carry_out
+from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
@@ -75,11 +75,11 @@ class Reconciler:
             return None
         try:
             group = self._gathering.parse(key, obj)
+            if group.metadata.is_being_deleted:
+                return await self._deletion.go_on(group, obj)
         except InvalidSpec as error:
             await self._report_invalid(obj, error)
             return None
-        if group.metadata.is_being_deleted:
-            return await self._deletion.go_on(group, obj)
         if FINALIZER not in group.metadata.finalizers:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
             self._gathering.take_in_or_drop(key, written)
@@ -138,22 +138,9 @@ class Reconciler:
         if status == before:
             return
         group = world.group
-        await self._write_status(group, status)
+        await write_status(self._api, group, status, self._gathering.take_in)
         for note in changed_refusals(before, decided):
             await self._say(group, note)
-
-    async def _write_status(self, group: ConsumerGroup, status: Json) -> None:
-        """On exactly the version that was decided about. Else the answer could bring somebody's change in between, and
-        the watch's event about that, being older than what we know then, would wake nobody."""
-        at = group.metadata
-        try:
-            written = await self._api.apply_status(
-                CONSUMER_GROUP, at.namespace, at.name, at.uid, status, at.resource_version
-            )
-        except Conflict:
-            self._gathering.take_in(await self._api.read(CONSUMER_GROUP, at.namespace, at.name))
-            raise
-        self._gathering.take_in(written)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
         def views() -> list[KafkaView]:
@@ -193,15 +180,15 @@ class Reconciler:
         await post(self._api, group, note, self._now())
 
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
-        """An object that an older CRD let through: its pods are left alone."""
+        """A spec that an older CRD let through, or a memory that a newer operator left: its pods are left alone."""
         before, problem = obj.get("status") or {}, str(error)
         if obj["metadata"].get("deletionTimestamp"):
             problem += f" To delete it as it is, with its members left in the group, remove the finalizer {FINALIZER}."
         status = degraded_status(obj, "Invalid", Reason.INVALID_SPEC, problem, self._now())
         if status != before:
-            metadata = obj["metadata"]
+            at = obj["metadata"]
             written = await self._api.apply_status(
-                CONSUMER_GROUP, metadata["namespace"], metadata["name"], metadata["uid"], status
+                CONSUMER_GROUP, at["namespace"], at["name"], at["uid"], status, at["resourceVersion"]
             )
             self._gathering.take_in(written)
 

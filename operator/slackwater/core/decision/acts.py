@@ -94,7 +94,7 @@ class WriteWorkload:
 
 @dataclass(frozen=True, slots=True)
 class DeleteWorkload:
-    """Delete exactly this StatefulSet, which has no pods any more."""
+    """Delete exactly this StatefulSet, with the pods that it has; another one under the same name is left alone."""
 
     disruptive: ClassVar[bool] = False
     asks_the_gates: ClassVar[bool] = False
