@@ -14,4 +14,4 @@ def held(name: str, picture: str) -> None:
     approved, shown = _FOLDER / name, re.sub(r"\b[0-9a-f]{16}\b", "0123456789abcdef", picture)
     if os.environ.get("SLACKWATER_REDRAW"):
         approved.write_text(shown)
-    assert shown == approved.read_text()
+    assert shown == approved.read_text(), "look at it, then SLACKWATER_REDRAW=1 .venv/bin/pytest tests/cli"

@@ -21,7 +21,8 @@ def test_the_page_has_every_gate_in_its_order_with_its_reasons() -> None:
 
 def test_readme_has_a_line_for_each_gate_and_leads_to_the_page() -> None:
     section = README.read_text(encoding="utf-8").partition("## When is a pod restarted?\n")[2].partition("\n## ")[0]
-    assert re.findall(r"^(\d+)\. ", section, re.MULTILINE) == [str(n) for n in range(1, len(GATES) + 1)]
+    numbers = re.findall(r"^(\d+)\. ", section, re.MULTILINE)
+    assert numbers == [str(n) for n in range(1, len(GATES) + 1)], "a line for each gate, by hand"
     assert "docs/restarting.md" in section
     assert "docs/restarting.md" in links(README)
 

@@ -1,4 +1,4 @@
-"""What each of the seven gates says of a world, for people. Pure: it asks the gates that the operator asks."""
+"""What each gate says of a world, for people. Pure: it asks the gates that the operator asks."""
 
 from __future__ import annotations
 

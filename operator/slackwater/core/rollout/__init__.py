@@ -1,6 +1,6 @@
 """A rollout in place.
 
-`gates`: when may a pod be restarted? The seven questions, in order. `candidates`: which pods are to be replaced.
+`gates`: when may a pod be restarted? The questions, in order. `candidates`: which pods are to be replaced.
 `in_place`: which one is next, and what is done to it. `canary` and `scaling` are what holds or bends it on the way;
 `beginning` is how it starts, `failure` whether its version has failed, `ending` what follows from that.
 """
