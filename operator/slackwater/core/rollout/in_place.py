@@ -1,7 +1,8 @@
 """How a rollout goes: which pod is next, and what to do to it.
 
-The order of things in one pass: a restart under way is waited for; pods that are known to be down go first, in any
-order, since they have nothing to lose; then the highest outdated ordinal. All gates hold before each.
+The order of things in one pass: a restart under way is waited for; pods that are known to be down go first (under
+OrderedReady, the lowest of them), since they have nothing to lose; then the highest outdated ordinal. All gates hold
+before each, and a canary's hold comes before both.
 """
 
 from __future__ import annotations
