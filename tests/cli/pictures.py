@@ -1,4 +1,4 @@
-"""Pictures that were approved. After a change that is meant: SLACKWATER_REDRAW=1 pytest tests/cli."""
+"""Pictures that were approved. After a change that is meant: SLACKWATER_REDRAW=1 .venv/bin/pytest tests/cli."""
 
 from __future__ import annotations
 

@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import slackwater
 from tests.test_layout import ROOT
 
@@ -20,13 +22,23 @@ PACKAGE = Path(slackwater.__file__).parent
 _MODULE = re.compile(r"`((?:core|adapters|shell|cli|pipeline|api)/[\w/]+?)(\.py|/)?`")
 
 
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+
+
 def test_the_map_has_the_floors_that_import_linter_holds() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
+    floors = next(each["layers"] for each in CONTRACTS if each.get("containers") == ["slackwater.core"])
+    assert drawn(PAGE, "core/__init__.py -->\n```text\n") == floors
+
+
+@pytest.mark.parametrize(
+    ("page", "above"),
+    [("CONTRIBUTING.md", "## The map\n```text\n"), ("docs/architecture.md", "## The layers\n\n```text\n")],
+)
+def test_the_layers_are_those_that_import_linter_holds(page: str, above: str) -> None:
+    layers = next(each["layers"] for each in CONTRACTS if each["name"] == "Core decides, shell acts")
+    assert drawn((ROOT / page).read_text(encoding="utf-8"), above) == [
+        each.replace("slackwater.", "") for each in layers
     ]
-    floors = next(each["layers"] for each in contracts if each.get("containers") == ["slackwater.core"])
-    drawn = PAGE.partition("core/__init__.py -->\n```text\n")[2].partition("```")[0]
-    assert [re.split(r" {2,}", line)[0] for line in drawn.splitlines()] == floors
 
 
 def test_every_target_that_is_named_is_one_of_the_makefile() -> None:
@@ -47,6 +59,11 @@ def test_modules_that_guides_name_are_there() -> None:
     }
     assert len(named) > 10
     assert [each for each in sorted(named) if not is_there(each[1])] == []
+
+
+def drawn(page: str, above: str) -> list[str]:
+    """What stands in the first column of the text that begins there."""
+    return [re.split(r" {2,}", line.strip())[0] for line in page.partition(above)[2].partition("```")[0].splitlines()]
 
 
 def is_there(path: str) -> bool:

@@ -37,7 +37,11 @@ THINKING: Final = (
         "shell/gathering.py",
     ),
     Step("Decide", ("plan(world) → Decision:", "memory, act, hold, refusal,", "notes"), "core/plan", CALM),
-    Step("Look again", ("anything to do? All is read", "where it is true, and decided", "again"), "shell/gathering.py"),
+    Step(
+        "Look again",
+        ("anything to do? All is read", "from the source of truth, and", "decided again"),
+        "shell/gathering.py",
+    ),
 )
 DOING: Final = (
     Step(
