@@ -1,9 +1,11 @@
 """What people look at, and the documents that programs read. Pure: the same values give the same picture.
 
-view        `status`: all of one group; view_tables and pod_rows are its parts
-paragraph   `explain`: one paragraph
-members     `members` and `lag`
-groups      `list`
-history     `history`: a group's versions
-documents   `-o json` of them
+view         `status`: all of one group
+view_tables  its tables
+pod_rows     its pods
+paragraph    `explain`: one paragraph
+members      `members` and `lag`
+groups       `list`
+history      `history`: a group's versions
+documents    `-o json` of them
 """

@@ -4,5 +4,6 @@ files       manifests and recorded worlds
 applying    the ConsumerGroup once the manifest were applied
 foreseeing  the world with it applied, from the cluster and Kafka as they are now
 outlook     what core plans for that world, and in words: `plan`
-difference  what would change, by field, setting and pod: `diff`; changes compares two objects
+difference  what would change, by field, setting and pod: `diff`
+changes     two objects compared
 """

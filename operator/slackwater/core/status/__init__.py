@@ -1,1 +1,6 @@
-"""What a ConsumerGroup's status says."""
+"""What a ConsumerGroup's status says.
+
+compose         the whole of it, from a world and the plan made of it
+conditions      what is so, why, and since when
+recommendation  what is recommended, and what came of it
+"""

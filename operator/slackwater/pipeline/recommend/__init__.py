@@ -6,7 +6,10 @@
     facts       a group's settings as the statistics want them; what is not known is Kafka's documented default
     judging     rows in, rows out: calls the statistics once a group; runs on the workers, knows no Spark session
     publishing  messages to a compacted topic, or to a file that the operator follows
-    job         all of it; command and printing are its face
+    summary     what a run found, small enough to show
+    job         all of it
+    command     its command line
+    printing    its summary for people
 
 No step handles the events of one group in one place: they are counted where they lie, in parallel, and only counts on
 a grid come together. So a group with half of all events costs its worker as much as any other.
