@@ -14,7 +14,7 @@ from slackwater.shell.places import FilePlace, TopicPlace, parse_place
 from slackwater.shell.settings import InvalidSettings, read_settings
 from slackwater.shell.store import Key
 from tests.adapters.recommendations.messages import recommendation
-from tests.core.tuning.advised import advice
+from tests.core.timeouts.advised import advice
 from tests.shell.fakes import FakeApi
 
 GROUP = Key("shop", "a")

@@ -17,7 +17,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memor
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, OLD, group, members, observation, pod, workload, world
-from tests.core.test_plan import rolling
+from tests.core.plan.test_plan import rolling
 
 ASKED = 5
 CANARY: dict[str, Any] = {"rollout": {"canary": [{"replicas": 1}]}}

@@ -19,7 +19,7 @@ from slackwater.core.world.recording import read_world, write_world
 from slackwater.core.world.settings import Setting
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, observation
-from tests.core.tuning.advised import advice, at_rest, session
+from tests.core.timeouts.advised import advice, at_rest, session
 
 KIP848 = session(55, 54, 56) | {Subject.HEARTBEAT: Range(5_000, 9_000, 15_000)}
 FITS = {Setting.SESSION: 20_000, Setting.HEARTBEAT: 6_666}

@@ -21,7 +21,7 @@ from slackwater.core.world.profile import Profile
 from slackwater.core.world.settings import Setting
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, observation
-from tests.core.tuning.advised import DAY, advice, at_rest, session
+from tests.core.timeouts.advised import DAY, advice, at_rest, session
 
 FITS = {Setting.SESSION: 20_000, Setting.HEARTBEAT: 6_666}
 POLL = {Subject.MAX_POLL_INTERVAL: Range(50_000, 60_000, 90_000), Subject.MAX_POLL_RECORDS: Range(80, 100, 120)}
