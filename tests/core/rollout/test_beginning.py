@@ -1,0 +1,118 @@
+"""When a rollout begins, and what is remembered then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import TEMPLATE_HASH
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, OLD, observation, pod, workload, world
+
+WANTED = wanted_template(world())
+AT_REST = RolloutPhase.COMPLETE
+UNSEEN = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
+
+
+def at(phase: RolloutPhase = AT_REST, **memory: Any) -> World:
+    return world(memory=RolloutMemory(phase=phase, **memory))
+
+
+BEGINS = [
+    ("another version is wanted", at(target_hash="before"), True),
+    ("none was rolled out before", at(RolloutPhase.NONE), True),
+    ("in the middle of another", at(RolloutPhase.PROGRESSING, target_hash="before"), True),
+    ("this one is rolled out", at(target_hash=WANTED.hash), False),
+    ("this one is known to have failed", at(RolloutPhase.FAILED, target_hash="before", failed_hash=WANTED.hash), False),
+]
+
+
+@pytest.mark.parametrize(("given", "begins"), [pytest.param(w, b, id=name) for name, w, b in BEGINS])
+def test_a_rollout_begins(given: World, begins: bool) -> None:
+    decided = begin(given, WANTED)
+    assert (decided.memory.target_hash == WANTED.hash and decided.memory.started_at == NOW) is begins
+    assert [note.reason for note in decided.notes] == ([Reason.ROLLOUT_STARTED] if begins else [])
+    assert (decided.memory == given.memory) is not begins
+
+
+def test_what_the_last_one_left_is_forgotten() -> None:
+    left = at(
+        RolloutPhase.FAILED, failed_hash="before", canary=Canary(0, NOW), step=Step(1, NOW), message="x", retried_at=NOW
+    )
+    memory = begin(left, WANTED).memory
+    assert memory.phase is RolloutPhase.PROGRESSING
+    assert (memory.failed_hash, memory.canary, memory.step, memory.message) == ("", None, None, "")
+    assert memory.retried_at is None
+
+
+GOOD = [
+    ("what is known stays", AT_REST, (pod(0), pod(1), pod(2)), ("known", "hash"), ("known", "hash")),
+    ("where it was lost, what every pod runs", AT_REST, (pod(0), pod(1), pod(2)), ("", ""), (OLD, "in-use")),
+    ("not where one is not Ready", AT_REST, (pod(0), pod(1), pod(2, ready=False)), ("", ""), ("", "")),
+    ("not where one runs another", AT_REST, (pod(0), pod(1), pod(2, NEW)), ("", ""), ("", "")),
+    ("not where there is none", AT_REST, (), ("", ""), ("", "")),
+    ("not where the last one failed", RolloutPhase.FAILED, (pod(0), pod(1), pod(2)), ("", ""), ("", "")),
+]
+
+
+@pytest.mark.parametrize(("phase", "pods", "known", "expected"), [pytest.param(*row, id=name) for name, *row in GOOD])
+def test_the_last_good_version(
+    phase: RolloutPhase, pods: tuple[Pod, ...], known: tuple[str, str], expected: tuple[str, str]
+) -> None:
+    memory = RolloutMemory(phase=phase, target_hash="before", last_good_revision=known[0], last_good_hash=known[1])
+    runs = workload(update_revision=OLD, template_hash="in-use")
+    begun = begin(world(memory=memory, pods=pods, workload=runs), WANTED).memory
+    assert (begun.last_good_revision, begun.last_good_hash) == expected
+
+
+LAG = [
+    ("is noted when Kafka answers", at(RolloutPhase.PROGRESSING), 7),
+    ("stays as it was at the beginning", at(RolloutPhase.PROGRESSING, lag_before=3), 3),
+    ("is not asked for at rest", at(), None),
+    ("is not known yet", replace(at(RolloutPhase.PROGRESSING), kafka=UNSEEN), None),
+]
+
+
+@pytest.mark.parametrize(("given", "lag"), [pytest.param(w, lag, id=name) for name, w, lag in LAG])
+def test_the_lag_before(given: World, lag: int | None) -> None:
+    seen = replace(given, kafka=observation(lag=7)) if given.seen is not None else given
+    assert note_lag(seen).memory.lag_before == lag
+
+
+MADE = [
+    ("since the restart", pod(1, created_at=NOW - 4), True),
+    ("in the same second", pod(1, created_at=NOW - 5), True),
+    ("before it: the old one", pod(1), False),
+    ("not yet", None, False),
+    ("but it is another", pod(2, created_at=NOW - 4), False),
+]
+
+
+@pytest.mark.parametrize(("there", "made"), [pytest.param(p, m, id=name) for name, p, m in MADE])
+def test_the_pod_in_hand_was_made(there: Pod | None, made: bool) -> None:
+    given = at(RolloutPhase.PROGRESSING, step=Step(1, NOW - 4.5))
+    step = note_pod_made(replace(given, all_pods=() if there is None else (there,))).memory.step
+    assert step is not None
+    assert step.made is made
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        (None, None),
+        ({"metadata": {"annotations": {TEMPLATE_HASH: "good"}}}, "good"),
+        ({"metadata": {}}, ""),
+    ],
+    ids=["cannot be read", "with its hash", "of before there were hashes"],
+)
+def test_the_last_good_template(kept: dict[str, Any] | None, expected: str | None) -> None:
+    found = last_good(world(last_good_template=kept))
+    assert found == (None if expected is None else Template(expected, kept or {}))

@@ -1,0 +1,51 @@
+"""Which pods are to be replaced, and which of them are known not to consume."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.core.rollout.candidates import known_down, replaceable
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, members, observation, pod, workload, world
+
+WITHOUT_2: dict[str, Any] = {"kafka": observation(members(0, 1))}
+RETRIED: dict[str, Any] = {
+    "memory": RolloutMemory(phase=RolloutPhase.PROGRESSING, retried_at=NOW - 5),
+}
+
+
+def with_pod_2(revision: str = NEW, *, elsewhere: dict[str, Any] | None = None, **changes: Any) -> World:
+    """The others have the new version."""
+    return world(pods=(pod(0, NEW), pod(1, NEW), pod(2, revision, **changes)), **(elsewhere or {}))
+
+
+TABLE = [
+    ("outdated ones, the highest first", world(), (2, 1, 0), set()),
+    ("none that has the new version", with_pod_2(), (), set()),
+    ("not one above replicas", world(pods=(pod(0), pod(3))), (0,), set()),
+    ("down: not Ready", world(pods=(pod(0), pod(1), pod(2, ready=False)), **WITHOUT_2), (2, 1, 0), {2}),
+    (
+        "not down: it ends by itself",
+        world(pods=(pod(0), pod(1), pod(2, ready=False, terminating=True))),
+        (2, 1, 0),
+        set(),
+    ),
+    ("a new one that fails is left alone", with_pod_2(ready=False, elsewhere=WITHOUT_2), (), set()),
+    ("until somebody asks for another try", with_pod_2(ready=False, elsewhere=WITHOUT_2 | RETRIED), (2,), {2}),
+    ("which is none for a pod that works", with_pod_2(elsewhere=RETRIED), (), set()),
+    (
+        "nor for one that was made since",
+        with_pod_2(ready=False, created_at=NOW - 4, elsewhere=WITHOUT_2 | RETRIED),
+        (),
+        set(),
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "chosen", "down"), [pytest.param(w, c, d, id=name) for name, w, c, d in TABLE])
+def test_candidates(given: World, chosen: tuple[int, ...], down: set[int]) -> None:
+    assert tuple(each.ordinal for each in replaceable(given, workload())) == chosen
+    assert known_down(given, workload()) == down

@@ -1,0 +1,100 @@
+"""Which pod is next, and what is done to it. The gates hold where a row does not say otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.api.annotations import PAUSE
+from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import wanted_template
+from slackwater.core.rollout.in_place import next_move
+from slackwater.core.world.memory import Step
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import UpdateStrategy
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, OLD, group, members, observation, pod, workload, world
+
+CLOSE, OPEN, RESTART = Purpose.CLOSE_OUT_OF_ORDER, Purpose.OPEN_OUT_OF_ORDER, Purpose.RESTART
+IS_OPEN: dict[str, Any] = {"strategy": UpdateStrategy.ON_DELETE}
+PAUSED: dict[str, Any] = {"annotations": {PAUSE: ""}}
+CANARY: dict[str, Any] = {"rollout": {"canary": [{"replicas": 1}]}}
+
+
+def given(*pods: Pod, wanted: dict[str, Any] | None = None, listed: tuple[int, ...] = (0, 1, 2), **sets: Any) -> World:
+    """`listed`: whose members are in the group, and own all partitions that there are."""
+    there = members(*listed)
+    owned = frozenset(partition for member in there for partition in member.assignment)
+    seen = observation(there, partitions=owned)
+    return world(pods=pods, group=group(**(wanted or {})), kafka=seen, workload=workload(**sets))
+
+
+def down(ordinal: int, revision: str = OLD) -> Pod:
+    return pod(ordinal, revision, ready=False)
+
+
+def move(given: World) -> Decision:
+    assert given.workload is not None
+    return next_move(given, given.workload, wanted_template(given))
+
+
+def told(decided: Decision) -> tuple[object, ...]:
+    """What, to which ordinal; or why not."""
+    act = decided.act
+    if isinstance(act, DeletePod):
+        return ("delete", act.ordinal)
+    if isinstance(act, WriteWorkload):
+        return (act.purpose, act.partition)
+    return (decided.hold.reason,) if decided.hold is not None else ()
+
+
+ALL = (pod(0), pod(1), pod(2))
+ALL_NEW = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
+TWO_DOWN = (pod(0), down(1), down(2))
+IN_ORDER: dict[str, Any] = {"fixed": {"podManagementPolicy": "OrderedReady"}}
+
+TABLE = [
+    ("the highest outdated ordinal is restarted", given(*ALL), (RESTART, 2)),
+    ("then the next one", given(pod(0), pod(1), pod(2, NEW), partition=2), (RESTART, 1)),
+    ("nothing is left to do", given(*ALL_NEW, partition=0), ()),
+    ("the controller is waited for", given(*ALL, partition=2), (Reason.RESTART_IN_HAND,)),
+    ("a pod that is to be made is waited for", given(pod(0), pod(1), partition=2), (Reason.RESTART_IN_HAND,)),
+    (
+        "a pod that is to end is waited for",
+        given(pod(0), pod(1), pod(2, terminating=True), partition=2),
+        (Reason.RESTART_IN_HAND,),
+    ),
+    ("a gate refuses", given(*ALL, wanted=PAUSED), (Reason.PAUSED,)),
+    ("a pod that is down goes first", given(pod(0), down(1), pod(2), listed=(0, 2), **IS_OPEN), ("delete", 1)),
+    ("but not before a gate lets it", given(pod(0), down(1), pod(2), wanted=PAUSED, **IS_OPEN), (Reason.PAUSED,)),
+    ("nor before it would come back new", given(pod(0), down(1), pod(2), listed=(0, 2)), (OPEN, 0)),
+    ("which it does from the partition up", given(pod(0), pod(1), down(2), listed=(0, 1), partition=2), ("delete", 2)),
+    ("of two that are down, the highest", given(*TWO_DOWN, listed=(0,), **IS_OPEN), ("delete", 2)),
+    ("under OrderedReady, the lowest", given(*TWO_DOWN, listed=(0,), **IS_OPEN, **IN_ORDER), ("delete", 1)),
+    ("once none is down it is closed again", given(pod(0), pod(1), pod(2, NEW), **IS_OPEN), (CLOSE, 2)),
+    ("although a gate would refuse", given(pod(0), pod(1), pod(2, NEW), wanted=PAUSED, **IS_OPEN), (CLOSE, 2)),
+    ("a canary's hold holds", given(pod(0), pod(1), pod(2, NEW), wanted=CANARY, partition=2), (Reason.CANARY_HOLD,)),
+    (
+        "one that is down as well",
+        given(pod(0), down(1), pod(2, NEW), wanted=CANARY, listed=(0, 2), partition=2),
+        (Reason.CANARY_HOLD,),
+    ),
+    (
+        "and closes what is open",
+        given(pod(0), down(1), pod(2, NEW), wanted=CANARY, listed=(0, 2), **IS_OPEN),
+        (CLOSE, 2),
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), [pytest.param(w, e, id=name) for name, w, e in TABLE])
+def test_next_move(given: World, expected: tuple[object, ...]) -> None:
+    assert told(move(given)) == expected
+
+
+@pytest.mark.parametrize("before", [given(*ALL), given(pod(0), pod(1), down(2), partition=2)], ids=["in turn", "down"])
+def test_who_was_there_before_is_remembered_with_the_restart(before: World) -> None:
+    assert move(before).memory.step == Step(2, NOW, {"payments-2": "payments-2-a"})
