@@ -12,7 +12,7 @@ from slackwater.adapters.cluster.paths import DEPLOYMENT, STATEFUL_SET
 from slackwater.api.client import Library
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
-from slackwater.cli.errors import CannotBeImported, NotTold
+from slackwater.cli.errors import CannotBeImported, OptionMissing
 from slackwater.cli.importing.command import as_text, consequences
 from slackwater.cli.importing.manifest import Imported, Said, imported
 from slackwater.cli.importing.settings_found import found_in
@@ -112,7 +112,7 @@ def test_a_connection_is_written_where_there_is_none() -> None:
 
 
 def test_a_connection_to_other_brokers_is_not_taken_for_ours() -> None:
-    with pytest.raises(NotTold, match="give --connection"):
+    with pytest.raises(OptionMissing, match="give --connection"):
         imported(workload(), SAID, [kafka_connection(bootstrapServers="elsewhere:9092")])
 
 
@@ -124,7 +124,7 @@ def test_a_connection_that_is_named_counts_and_a_difference_is_told() -> None:
 
 
 def test_all_that_nothing_tells_is_asked_for_at_once() -> None:
-    with pytest.raises(NotTold) as caught:
+    with pytest.raises(OptionMissing) as caught:
         imported(workload(env={}), Said(), [])
     for option in ("--group-id", "--topic", "--client", "--env-prefix", "--connection"):
         assert option in str(caught.value).partition(": give ")[2]
@@ -143,13 +143,13 @@ def test_what_is_said_needs_no_finding_out() -> None:
 
 def test_two_values_are_no_answer() -> None:
     env = ENV | {"GROUP_ID": "another"}
-    with pytest.raises(NotTold, match=r"KAFKA_GROUP_ID says billing\.payments but GROUP_ID says another"):
+    with pytest.raises(OptionMissing, match=r"KAFKA_GROUP_ID says billing\.payments but GROUP_ID says another"):
         imported(workload(env), SAID, [])
 
 
 def test_a_value_from_elsewhere_is_no_answer() -> None:
     env = ENV | {"KAFKA_GROUP_ID": {"configMapKeyRef": {"name": "settings", "key": "group"}}}
-    with pytest.raises(NotTold, match="KAFKA_GROUP_ID is not a plain value"):
+    with pytest.raises(OptionMissing, match="KAFKA_GROUP_ID is not a plain value"):
         imported(workload(env), SAID, [])
 
 
@@ -237,9 +237,9 @@ def test_the_consumer_is_told_from_its_sidecar() -> None:
     assert spec["client"]["container"] == "app"
     assert [each["name"] for each in spec["template"]["spec"]["containers"]] == ["proxy", "app"]
     containers[0]["env"] = variables(GROUP_ID="theirs")
-    with pytest.raises(NotTold, match="--container"):
+    with pytest.raises(OptionMissing, match="--container"):
         imported(with_sidecar, SAID, [])
-    with pytest.raises(NotTold, match="there is no container ap, but proxy, app"):
+    with pytest.raises(OptionMissing, match="there is no container ap, but proxy, app"):
         imported(with_sidecar, Said(container="ap"), [])
 
 

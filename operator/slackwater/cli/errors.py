@@ -8,7 +8,7 @@
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
     ├── CannotBeImported  a workload that is not there, or that no ConsumerGroup can stand for
     ├── CannotBeAdopted   a StatefulSet that is not there, or that the group cannot have, or not now
-    ├── NotTold           what nothing tells, and so the person has to
+    ├── OptionMissing     an option that only some workloads need
     ├── NothingToDo       a command that would change nothing
     ├── NotObeyed         the operator has not taken a command up in time
     ├── NotReached        what is waited for has not come about in time
@@ -51,7 +51,7 @@ class CannotBeAdopted(SlackwaterError):
     """There is no such StatefulSet, or it, its pods or its members are not as a ConsumerGroup's are."""
 
 
-class NotTold(SlackwaterError):
+class OptionMissing(SlackwaterError):
     """An option is missing that only some workloads need. Exit code 2, as for any mistyped command line."""
 
 
@@ -60,11 +60,11 @@ class NothingToDo(SlackwaterError):
 
 
 class NotObeyed(SlackwaterError):
-    """The command is given; the operator has not taken it up in time."""
+    """The command was given, but the operator did not take it up in time."""
 
 
 class NotReached(SlackwaterError):
-    """In time. Exit code 3, so that a script can tell it from a failure."""
+    """What was waited for did not come in time. Exit code 3, so that a script can distinguish it from a failure."""
 
 
 class WentWrong(SlackwaterError):

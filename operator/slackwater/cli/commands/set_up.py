@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from slackwater.api.client import Library
-from slackwater.cli.errors import NotTold
+from slackwater.cli.errors import OptionMissing
 from slackwater.cli.options import (
     As,
     Context,
@@ -98,7 +98,7 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
     said = Said(group_id, connection, client, topic or (), container, env_prefix)
     try:
         text, lines = run(context, namespace or namespace_of(context), kind, name, said)
-    except NotTold as error:
+    except OptionMissing as error:
         raise typer.BadParameter(str(error)) from error
     typer.echo(text)
     for line in lines:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from slackwater.api.annotations import API_VERSION
 from slackwater.api.client import Library
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
-from slackwater.cli.errors import NotTold
+from slackwater.cli.errors import OptionMissing
 from slackwater.cli.importing.left_behind import check_importable, left_behind
 from slackwater.cli.importing.owned import Moved, move_owned
 from slackwater.cli.importing.settings_found import Found, Told, found_in
@@ -45,7 +45,7 @@ class Imported:
 def imported(workload: Mapping[str, Any], said: Said, connections: Sequence[Mapping[str, Any]]) -> Imported:
     """`connections`: the KafkaConnections of the namespace.
 
-    Raises CannotBeImported, NotTold for what nobody says, and InvalidSpec where the models refuse what came of it.
+    Raises CannotBeImported, OptionMissing for what nobody says, and InvalidSpec where the models refuse the result.
     """
     check_importable(workload)
     name, namespace = workload["metadata"]["name"], workload["metadata"]["namespace"]
@@ -54,7 +54,7 @@ def imported(workload: Mapping[str, Any], said: Said, connections: Sequence[Mapp
     found = found_in(container)
     answers = _Answers(said, found, name, connections)
     if answers.asked:
-        raise NotTold(answers.question)
+        raise OptionMissing(answers.question)
     moved = _taken_out(container, answers.env_prefix)
     several = len(template["spec"]["containers"]) > 1
     members = found.members_per_pod.value
@@ -104,12 +104,12 @@ def _consumer(containers: Sequence[Json], named: str | None) -> Json:
     """The container that is the consumer: the one named, the only one, or the only one that looks like it."""
     names = [each["name"] for each in containers]
     if named is not None and named not in names:
-        raise NotTold(f"there is no container {named}, but {', '.join(names)}: give one of them as --container")
+        raise OptionMissing(f"there is no container {named}, but {', '.join(names)}: give one of them as --container")
     wanted = [each for each in containers if named in (None, each["name"])]
     if len(wanted) > 1:
         wanted = [each for each in wanted if found_in(each).is_a_consumer]
     if len(wanted) != 1:
-        raise NotTold(f"which of the containers {', '.join(names)} is the consumer? Give it as --container")
+        raise OptionMissing(f"which of the containers {', '.join(names)} is the consumer? Give it as --container")
     return wanted[0]
 
 
@@ -148,7 +148,7 @@ class _Answers:
         servers = self._servers.value
         if there is None:
             if servers is None:
-                raise NotTold(
+                raise OptionMissing(
                     f"there is no KafkaConnection {self.connection}, and nothing tells Kafka's address to write one:"
                     " apply it first, or give another as --connection"
                 )

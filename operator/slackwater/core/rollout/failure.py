@@ -110,7 +110,7 @@ FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, st
 
 
 def _never_made(world: World, ordinal: int) -> Failure | None:
-    """The pod in hand does not come; another one's absence is not the new version's doing."""
+    """The pod being restarted does not come up; another one's absence is not the new version's doing."""
     step = world.memory.step
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:

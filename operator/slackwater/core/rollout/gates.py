@@ -1,4 +1,4 @@
-"""When may a pod be restarted? The gates, in order: the first refusal wins and is what people are told.
+"""When may a pod be restarted? The gates, in order: the first refusal wins and is what people see.
 
 A gate is a pure function of the world and of the pods that are known to be down already: those cannot be disturbed, so
 they are not waited for; everything else is judged as strictly as if they were not there.
