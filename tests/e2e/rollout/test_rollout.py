@@ -59,16 +59,19 @@ def rolled(stage: Stage) -> Iterator[Rolled]:
         began = time.time()
         stage.cluster.apply(with_env(group, VERSION="2"))
         stage.cluster.wait_complete(NAME)
-        wait_for("the StatefulSet to be parked", lambda: _partition(stage) == REPLICAS)
+        wait_for("the StatefulSet to be parked, and the record of it", lambda: _is_parked_on_record(stage))
         ended = time.time()
         released = releases(stage.recorder, stage.cluster.namespace, NAME, began)
         yield Rolled(stage, began, ended, lookout.sightings(), released)
 
 
-def _partition(stage: Stage) -> int:
+def _is_parked_on_record(stage: Stage) -> bool:
+    """What the API server has is recorded by a watch, which may come later than a look."""
     workload = stage.cluster.get("statefulset", NAME) or {}
-    partition: int = workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"]
-    return partition
+    generation: int = workload["metadata"]["generation"]
+    parked: bool = workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] == REPLICAS
+    records = [record.obj for record in stage.recorder.records("statefulsets") if record.name == NAME]
+    return parked and bool(records) and records[-1]["metadata"]["generation"] == generation
 
 
 def test_every_pod_is_restarted_exactly_once(rolled: Rolled) -> None:
