@@ -11,8 +11,12 @@ INSTALLED := $(VENV)/.installed
 CHART_CRDS := charts/slackwater/files/crds
 TARGET := operator
 
+# Where it is set, every process compiles all of its Python anew, and pytest rewrites every test in each of its workers:
+# half of what the fast tests compute, and a second of processor for each operator and each command that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The modules of a run against the sandbox are shared out to so many: their tests wait more than they compute.
-E2E_WORKERS := 2
+E2E_WORKERS := 3
 WORKERS := --numprocesses=$(E2E_WORKERS) --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
 
 # Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:
@@ -32,13 +36,12 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m demo $(if $(KEEP),--keep)
 
-# Building the sandbox waits for downloads, explorations and Spark compute: they go on together. The tests against the
-# sandbox come after both, since what they measure should not depend on what else goes on.
-test: setup ## Everything but what is long: check, docs, explorations, Spark, the sandbox, which stays up; as root
+# The tests against the sandbox wait more than they compute, so explorations and Spark go on beside them, in the
+# processors' idle class: they take what nobody else wants at that moment, and nothing that is measured waits for them.
+test: setup ## Everything but what is long: check, docs, the sandbox, which stays up, explorations, Spark; as root
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory docs
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target explore-and-spark sandbox-up
-	@$(MAKE) --no-print-directory e2e
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target in-the-sandbox beside-it
 
 check: setup ## What needs no sandbox, in two minutes: lint, types, layers, fast tests
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
@@ -47,7 +50,7 @@ long: setup ## What takes minutes and finds little: before an issue that touches
 	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline explore-and-spark e2e faults pipeline-pod crashes failover chart-check bench
+.PHONY: lint types layers unit explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -66,9 +69,13 @@ explore: setup ## Every protocol strategy with faults at every moment, against a
 pipeline: setup ## The tests that start a Spark, or look at the report in Chromium (installed where it is missing; as root)
 	$(call timed,pipeline,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile -m "(spark or browser) and not e2e and not slow and not long")
 
-explore-and-spark: setup # One after the other: each takes both cores.
-	@$(MAKE) --no-print-directory explore
-	@$(MAKE) --no-print-directory pipeline
+in-the-sandbox: setup
+	@$(MAKE) --no-print-directory sandbox-up
+	@$(MAKE) --no-print-directory e2e
+
+beside-it: setup # One after the other: each takes all that it gets.
+	@chrt --idle 0 $(MAKE) --no-print-directory explore
+	@chrt --idle 0 $(MAKE) --no-print-directory pipeline
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m "e2e and not long and not alone")
@@ -136,11 +143,12 @@ sbom: ## The operator's bill of materials (CycloneDX, with hashes) in build/sbom
 	@test -x build/sbom/bin/cyclonedx-py || { $(PYTHON) -m venv build/sbom && build/sbom/bin/pip install --quiet cyclonedx-bom==7.5.0; }
 	build/sbom/bin/cyclonedx-py requirements requirements/operator.txt --pyproject pyproject.toml --output-reproducible --of JSON -o build/sbom.json
 
-LOCK = @$(UV) pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
+LOCK = @$(UV) pip compile --system-certs --quiet --generate-hashes --no-emit-index-url --no-emit-find-links \
 	--python-version 3.11 --python-platform linux --custom-compile-command "make lock" $(LOCK_FLAGS)
-UV = $(or $(wildcard $(BIN)/uv),$(shell command -v uv),$(error `make lock` needs uv: install it, for example by `pip install uv`))
-lock: ## Pin all packages anew (LOCK_FLAGS=--upgrade: to their newest versions); needs uv
+UV = $(BIN)/uv
+lock: setup ## Pin all packages again (LOCK_FLAGS=--upgrade: to their newest versions)
 	$(LOCK) pyproject.toml --output-file requirements/operator.txt
+	$(LOCK) requirements/installer.in --output-file requirements/installer.txt
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
 	$(LOCK) pyproject.toml --extra pipeline --constraint requirements/operator.txt --output-file requirements/pipeline.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra pipeline --group dev \
@@ -152,12 +160,13 @@ clean: ## Remove what was built and cached in this folder; .venv and the sandbox
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
-$(INSTALLED): requirements/dev.txt pyproject.toml
+$(INSTALLED): requirements/dev.txt requirements/installer.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Slackwater needs Python 3.11 or newer, and $(PYTHON) is older: make PYTHON=python3.11 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip' \
 	  || { echo "This Python cannot make environments: apt-get install python3-venv, then again." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip install --quiet --require-hashes -r requirements/installer.txt
+	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

