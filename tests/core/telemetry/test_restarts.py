@@ -117,6 +117,17 @@ def test_members_that_come_for_the_first_time_have_not_restarted() -> None:
     assert story.restarts == []
 
 
+def test_a_first_member_in_kafka_before_its_process_in_the_cluster_has_not_restarted() -> None:
+    """Its node reports later that it runs; seen on a loaded machine as an absence of an unknown reason."""
+    pods = tuple(replace(pod(ordinal), created_at=NOW, started_at=None, ready=False) for ordinal in range(3))
+    story = Story(members=(), pods=pods)
+    story.look(0)
+    story.members = members(0, 1, 2)
+    story.look(1)
+    story.look(3, pods=tuple(replace(each, started_at=NOW + 1, ready=True) for each in pods))
+    assert story.restarts == []
+
+
 def test_a_member_may_be_back_before_its_pod_is_ready() -> None:
     story = Story()
     story.look(0)

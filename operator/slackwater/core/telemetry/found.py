@@ -45,7 +45,7 @@ def _found_away(sight: Sight, place: str, ordinal: int, holding: Holding | None)
         return None
     pod = world.pod(ordinal)
     ended, nothing_runs = _restarted_in_hand(sight, place, ordinal, pod), pod is None or pod.started_at is None
-    if holding is not None and nothing_runs:
+    if holding is not None and nothing_runs and not _is_of_the_pod(holding, pod):
         ended = holding.member_ids
     if not ended:
         return None
@@ -64,6 +64,14 @@ def _found_away(sight: Sight, place: str, ordinal: int, holding: Holding | None)
     if pod is not None and pod.restarts and not nothing_runs:  # when the run that came after it started, is not known
         found = replace(found, pod_uid=pod.uid, ran_since=pod.started_at)
     return with_reason(sight, found)
+
+
+def _is_of_the_pod(holding: Holding, pod: Pod | None) -> bool:
+    """Whether it joined when the pod was there: a process may be in the group before its node reports that it runs."""
+    joined_at = holding.joined_by(holding.member_ids)
+    if pod is None or pod.ended_at is not None or joined_at is None:
+        return False
+    return joined_at >= pod.created_at
 
 
 def _restarted_in_hand(sight: Sight, place: str, ordinal: int, pod: Pod | None) -> frozenset[str]:
