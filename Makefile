@@ -41,16 +41,16 @@ demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka
 test: setup ## Everything but what is long: check, docs, the sandbox, which stays up, explorations, Spark; as root
 	@$(MAKE) --no-print-directory check
 	@$(MAKE) --no-print-directory docs
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target in-the-sandbox beside-it
+	@$(MAKE) --no-print-directory --jobs=2 in-the-sandbox beside-it
 
-check: setup ## What needs no sandbox, in two minutes: lint, types, layers, fast tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target unit lint types layers
+check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast tests
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target unit-core unit-rest types lint layers
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
 	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
 
 ##@ Parts of the above
-.PHONY: lint types layers unit explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -60,8 +60,14 @@ types: setup ## mypy --strict, the sandbox and the tests too
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
-unit: setup ## The tests that need nothing but Python
-	$(call timed,unit,$(BIN)/pytest -q --numprocesses=2 -m "not e2e and not slow and not spark and not browser and not long")
+unit: unit-core unit-rest ## The tests that need nothing but Python
+
+FAST := -q -m "not e2e and not slow and not spark and not browser and not long"
+unit-core: setup # By itself, for each process collects only what it plays.
+	$(call timed,unit-core,$(BIN)/pytest $(FAST) tests/core)
+
+unit-rest: setup
+	$(call timed,unit-rest,$(BIN)/pytest $(FAST) --ignore=tests/core)
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
 	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m "slow and not long")
@@ -73,9 +79,10 @@ in-the-sandbox: setup
 	@$(MAKE) --no-print-directory sandbox-up
 	@$(MAKE) --no-print-directory e2e
 
-beside-it: setup # One after the other: each takes all that it gets.
-	@chrt --idle 0 $(MAKE) --no-print-directory explore
-	@chrt --idle 0 $(MAKE) --no-print-directory pipeline
+beside-it: setup # One after the other: each takes all that it gets. What they say comes whole, at their end.
+	@mkdir -p build; status=0; \
+	chrt --idle 0 $(MAKE) --no-print-directory --keep-going explore pipeline >build/beside-it.log 2>&1 || status=$$?; \
+	cat build/beside-it.log; exit $$status
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m "e2e and not long and not alone")

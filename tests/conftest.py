@@ -33,10 +33,6 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
 
 
-def pytest_unconfigure() -> None:
-    gc.unfreeze()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest modules begin first: what begins last must not be what takes longest, when they are shared out."""
     items.sort(key=_minutes, reverse=True)
