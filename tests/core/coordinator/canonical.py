@@ -127,7 +127,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
                 since=move(s.since),
                 absent_at=maybe(s.absent_at),
                 assigned_since=move(s.assigned_since),
-                takeovers=(),
+                takeovers=() if s.after_nobody else (move(s.since),),
                 there_by=maybe(s.there_by),
             )
             for k, s in history.members.items()
@@ -306,7 +306,7 @@ def _times_of_handover(fleet: Fleet, pod: Pod, sightings: list[MemberSighting]) 
     commits = [fleet.history.commit_moved_after.get(p, 0.0) for p in owned]
     ended = pod.ended_at
     return (
-        tuple(ended is not None and s.since < ended for s in sightings),
+        tuple((s.after_nobody, ended is not None and s.since < ended) for s in sightings),
         ended is not None and any(at > ended for at in commits),
         alone is not None and (alone > (pod.started_at or 0), any(at >= alone for at in commits)),
         tuple(

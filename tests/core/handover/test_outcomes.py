@@ -20,6 +20,7 @@ from slackwater.core.world.two_sets import direction_of
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NAME, NOW
 from tests.core.handover.stories import (
+    AFTER_NOBODY,
     ALT,
     BEGUN_AT,
     HELD,
@@ -126,6 +127,23 @@ ROWS: Final = {
         fenced(undone()),
         pods=(OLD, replace(NOT_RUNNING, restarts=1)),
         notes=1,
+    ),
+    "nobody had the id in between: they are parted, and nothing is known of the old pod, which may work": Row(
+        Stage.BEGUN,
+        Holder.UNCLEAR,
+        begun_with(),
+        TAKES_BACK,
+        fenced(UNKNOWN),
+        looked_at(B, AFTER_NOBODY),
+        notes=1,
+    ),
+    "no node has the replacement, and the id has changed: the old pod has joined again by itself": Row(
+        Stage.BEGUN,
+        Holder.CAME_BACK,
+        begun_with(),
+        "remember",
+        Handover(0, ALT, NOW, Begun(Held({"payments-0": B}, OLD.run, down=True)), Replacement("a version")),
+        pods=(OLD, replace(NOT_RUNNING, ready=False, waiting="Unschedulable")),
     ),
     "turned round while the old pod has the ids: the replacement goes": Row(
         Stage.TURNED_ROUND, Holder.OLD, begun_with(), TAKES_BACK, undone(), looked_at(A, CALM), goes_back=True
