@@ -280,6 +280,15 @@ def test_a_state_that_was_over_is_judged_as_far_as_it_had_come() -> None:
     assert shown(outcome(world, world.beside, direction_of(world.beside, "a version"), 0)) == LETS_OLD_GO
 
 
+def test_a_rollout_that_has_stopped_gives_no_pod_up_that_was_down_when_its_handover_began() -> None:
+    """It may come back, and its replacement is of the version that failed."""
+    row = ROWS["the old pod was down and still is: it is given up"]
+    world = both(row.seen, row.then, row.pods, phase=RolloutPhase.FAILED)
+    assert world.beside is not None
+    decided = outcome(world, world.beside, direction_of(world.beside, "a version"), 0)
+    assert (shown(decided), decided.memory) == ("RestartInHand: the rollout has stopped", world.memory)
+
+
 def test_the_group_is_looked_at_often_while_a_start_is_not_reported() -> None:
     world = both(looked_at(), begun_with(), (OLD, NOT_RUNNING))
     assert world.beside is not None
