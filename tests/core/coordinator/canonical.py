@@ -57,6 +57,7 @@ def key(fleet: Fleet) -> Hashable:
         pods,
         (group.type, group.state, group.protocol, tuple(members)),
         _memory_key(fleet.memory, ids),
+        _owed_key(fleet),
         _handover_key(fleet, ids),
         _history_key(fleet, ids),
         tuple(_pod_times(fleet, pod) for pod in fleet.pods),
@@ -107,7 +108,10 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
         step=step,
         handover=None if memory.handover is None else _retimed_handover(memory.handover, move),
         released={k: replace(r, released_at=move(r.released_at), tries=1) for k, r in memory.released.items()},
-        refused={k: replace(r, restarted_at=move(r.restarted_at), times=1) for k, r in memory.refused.items()},
+        refused={
+            k: replace(r, restarted_at=move(r.restarted_at), times=1, started_at=maybe(r.started_at))
+            for k, r in memory.refused.items()
+        },
         holders={k: replace(h, there_by=move(h.there_by)) for k, h in memory.holders.items()},
         lag_before=0,
         message="",
@@ -123,7 +127,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
                 since=move(s.since),
                 absent_at=maybe(s.absent_at),
                 assigned_since=move(s.assigned_since),
-                takeovers=(),
+                takeovers=() if s.after_nobody else (move(s.since),),
                 there_by=maybe(s.there_by),
             )
             for k, s in history.members.items()
@@ -198,6 +202,17 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
         tuple(sorted(memory.commands.items())),
         memory.retried_at is None,
     )
+
+
+def _owed_key(fleet: Fleet) -> Hashable:
+    """Pods whose restart is remembered and was not done, and for which ids; whether their processes are the same."""
+    owed = []
+    for pod in fleet.pods:
+        refusal = fleet.memory.refused.get(pod.name)
+        if refusal is not None and refusal.uid == str(pod.uid):
+            same = (refusal.started_at, refusal.restarts) == (_runs_since(pod), pod.restarts)
+            owed.append((pod.name, same, tuple(sorted(refusal.ids))))
+    return tuple(owed)
 
 
 def _handover_key(fleet: Fleet, ids: Mapping[str, int]) -> Hashable:
@@ -291,7 +306,7 @@ def _times_of_handover(fleet: Fleet, pod: Pod, sightings: list[MemberSighting]) 
     commits = [fleet.history.commit_moved_after.get(p, 0.0) for p in owned]
     ended = pod.ended_at
     return (
-        tuple(ended is not None and s.since < ended for s in sightings),
+        tuple((s.after_nobody, ended is not None and s.since < ended) for s in sightings),
         ended is not None and any(at > ended for at in commits),
         alone is not None and (alone > (pod.started_at or 0), any(at >= alone for at in commits)),
         tuple(

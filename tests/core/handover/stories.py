@@ -36,7 +36,9 @@ def begun_with(held: Held = HELD, **changes: Any) -> Handover:
     return replace(Handover(0, ALT, BEGUN_AT, Begun(held)), **changes)
 
 
-JOINED: Final = MemberSighting(B, JOINED_AT, ABSENT_AT, frozenset({tp(0)}))
+JOINED: Final = MemberSighting(B, JOINED_AT, ABSENT_AT, frozenset({tp(0)}), takeovers=(JOINED_AT,))
+AFTER_NOBODY: Final = replace(JOINED, takeovers=())
+"""The look before the one that first showed B showed nobody under the id."""
 
 
 def looked_at(

@@ -19,6 +19,8 @@ from slackwater.core.world.world import World
 from tests.core.factories import NOW, tp
 from tests.core.handover.stories import (
     ABSENT_AT,
+    AFTER_NOBODY,
+    JOINED,
     JOINED_AT,
     NEW,
     OLD,
@@ -54,6 +56,41 @@ STORIES: Final = {
     "the old pod ran on, so only its replacement can have joined": Story(Holder.NEW),
     "nobody watched, but the old pod ran on": Story(Holder.NEW, seen=looked_at(B, None)),
     "the old pod is gone altogether": Story(Holder.NEW, old=None, seen=looked_at(B, None)),
+    "nobody had the id in between: the old process may have joined again by itself": Story(
+        Holder.UNCLEAR, seen=looked_at(B, AFTER_NOBODY)
+    ),
+    "nobody had the id in between, and the old process has ended since": Story(
+        Holder.DOWN, old=replace(CRASHED, restarts=1, ended_at=WENT_AFTER), seen=looked_at(B, AFTER_NOBODY)
+    ),
+    "nobody had the id in between, and the old process has ended since and is back": Story(
+        Holder.UNCLEAR, old=replace(RESTARTED, ended_at=WENT_AFTER), seen=looked_at(B, AFTER_NOBODY)
+    ),
+    "nobody had the id in between, and commits have moved since the old process ended": Story(
+        Holder.NEW,
+        old=replace(CRASHED, ended_at=FIRST_WENT),
+        seen=looked_at(B, AFTER_NOBODY, commits_moved_after=FIRST_WENT + CLOCKS_DIFFER_S + 0.5),
+    ),
+    "nobody had the id in between, and the old pod is gone altogether": Story(
+        Holder.NEW, old=None, seen=looked_at(B, AFTER_NOBODY)
+    ),
+    "the id changed before the replacement started, so only the old process can have joined": Story(
+        Holder.CAME_BACK, new=replace(NEW, started_at=JOINED_AT + CLOCKS_DIFFER_S + 0.5)
+    ),
+    "the id changed before the replacement started, and the old process has ended since": Story(
+        Holder.DOWN,
+        old=replace(CRASHED, restarts=1, ended_at=WENT_AFTER),
+        new=replace(NEW, started_at=JOINED_AT + CLOCKS_DIFFER_S + 0.5),
+    ),
+    "the id changed so close to the start that clocks do not tell which came first": Story(
+        Holder.NEW, new=replace(NEW, started_at=JOINED_AT + CLOCKS_DIFFER_S)
+    ),
+    "the id changed before the replacement's container started again: an earlier run of it joined": Story(
+        Holder.NEW, new=replace(NEW, started_at=NOW - 1, restarts=1, ended_at=NOW - 2)
+    ),
+    "the id changed while no node has the replacement": Story(
+        Holder.CAME_BACK, new=replace(NEW, started_at=None, ready=False, waiting="Unschedulable")
+    ),
+    "the replacement is not Ready yet: it joins before that": Story(Holder.NEW, new=replace(NEW, ready=False)),
     "the old process was fenced, and ended after that": Story(
         Holder.NEW, old=replace(CRASHED, restarts=1, ended_at=WENT_AFTER)
     ),
@@ -119,7 +156,7 @@ STORIES: Final = {
     "commits moved of partitions that the member does not have": Story(
         Holder.DOWN,
         old=replace(CRASHED, ended_at=FIRST_WENT),
-        seen=looked_at(B, MemberSighting(B, JOINED_AT, ABSENT_AT, frozenset({tp(1)})), commits_moved_after=NOW),
+        seen=looked_at(B, replace(JOINED, assignment=frozenset({tp(1)})), commits_moved_after=NOW),
     ),
 }
 
@@ -215,7 +252,16 @@ def test_a_replacement_keeps_the_ordinal_until_another_member_has_its_id(holds: 
 
 
 def test_one_member_whose_owner_is_unclear_makes_the_pod_unclear() -> None:
-    after, before = (MemberSighting("b", JOINED_AT, ABSENT_AT), MemberSighting("b", JOINED_AT + 9, ABSENT_AT))
+    after, before = (MemberSighting("b", at, ABSENT_AT, takeovers=(at,)) for at in (JOINED_AT, JOINED_AT + 9))
     ended = replace(RESTARTED, ended_at=WENT_AFTER)
     assert holder(two_threads("b0", "b1", after, after), TWO_HELD, ended, NEW) is Holder.NEW
     assert holder(two_threads("b0", "b1", after, before), TWO_HELD, ended, NEW) is Holder.UNCLEAR
+
+
+def test_one_member_that_the_old_pod_brought_itself_makes_the_pod_unclear() -> None:
+    started_at = JOINED_AT + CLOCKS_DIFFER_S + 0.5
+    own, taken = (MemberSighting("b", at, ABSENT_AT, takeovers=(at,)) for at in (JOINED_AT, JOINED_AT + 9))
+    late = replace(NEW, started_at=started_at)
+    assert holder(two_threads("b0", "b1", own, taken), TWO_HELD, OLD, late) is Holder.UNCLEAR
+    assert holder(two_threads("b0", "b1", own, own), TWO_HELD, OLD, late) is Holder.CAME_BACK
+    assert holder(two_threads("b0", "a1", own), TWO_HELD, OLD, late) is Holder.CAME_BACK

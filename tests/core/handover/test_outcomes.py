@@ -20,6 +20,7 @@ from slackwater.core.world.two_sets import direction_of
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NAME, NOW
 from tests.core.handover.stories import (
+    AFTER_NOBODY,
     ALT,
     BEGUN_AT,
     HELD,
@@ -126,6 +127,23 @@ ROWS: Final = {
         fenced(undone()),
         pods=(OLD, replace(NOT_RUNNING, restarts=1)),
         notes=1,
+    ),
+    "nobody had the id in between: they are parted, and nothing is known of the old pod, which may work": Row(
+        Stage.BEGUN,
+        Holder.UNCLEAR,
+        begun_with(),
+        TAKES_BACK,
+        fenced(UNKNOWN),
+        looked_at(B, AFTER_NOBODY),
+        notes=1,
+    ),
+    "no node has the replacement, and the id has changed: the old pod has joined again by itself": Row(
+        Stage.BEGUN,
+        Holder.CAME_BACK,
+        begun_with(),
+        "remember",
+        Handover(0, ALT, NOW, Begun(Held({"payments-0": B}, OLD.run, down=True)), Replacement("a version")),
+        pods=(OLD, replace(NOT_RUNNING, ready=False, waiting="Unschedulable")),
     ),
     "turned round while the old pod has the ids: the replacement goes": Row(
         Stage.TURNED_ROUND, Holder.OLD, begun_with(), TAKES_BACK, undone(), looked_at(A, CALM), goes_back=True
@@ -260,6 +278,15 @@ def test_a_state_that_was_over_is_judged_as_far_as_it_had_come() -> None:
     world = both(looked_at(), replace(TAKEN, state=Over(TAKEN.reached)))
     assert world.beside is not None
     assert shown(outcome(world, world.beside, direction_of(world.beside, "a version"), 0)) == LETS_OLD_GO
+
+
+def test_a_rollout_that_has_stopped_gives_no_pod_up_that_was_down_when_its_handover_began() -> None:
+    """It may come back, and its replacement is of the version that failed."""
+    row = ROWS["the old pod was down and still is: it is given up"]
+    world = both(row.seen, row.then, row.pods, phase=RolloutPhase.FAILED)
+    assert world.beside is not None
+    decided = outcome(world, world.beside, direction_of(world.beside, "a version"), 0)
+    assert (shown(decided), decided.memory) == ("RestartInHand: the rollout has stopped", world.memory)
 
 
 def test_the_group_is_looked_at_often_while_a_start_is_not_reported() -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slackwater.core.handover import names_of
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import MemberRef
 from tests.core.factories import NAME
 from tests.core.simulation import chance
 from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
+from tests.core.simulation.stateful_set import SimulatedPod
 
 COMPLETE, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK
 FIRST, SECOND = names_of(NAME)
@@ -64,6 +67,17 @@ def all_of(workload: str, version: str, replicas: int = 3) -> list[tuple[str, st
     return [(f"{workload}-{ordinal}", version) for ordinal in range(replicas)]
 
 
+def away(run: Run, pod: SimulatedPod) -> None:
+    """Its session ends, and after two seconds it joins again in the same run of its container."""
+    version, process = pod.version, pod.process
+    assert process is not None
+    pod.version = replace(version, joins=False)
+    run.outside.broker.remove([MemberRef(process.instance_id or "", process.member_id)], run.now)
+    run.for_seconds(2)
+    pod.version = version
+    run.for_seconds(5)
+
+
 def test_neither_a_rebalance_nor_an_idle_partition_and_the_sets_take_turns() -> None:
     run = at_rest()
     for version, workload in (("v2", SECOND), ("v3", FIRST), ("v2", SECOND)):
@@ -78,6 +92,22 @@ def test_how_long_it_starts_and_what_a_fenced_process_does_make_no_difference(ve
     for following in ("v2", version):
         cost = rolled_out(run, following)
         assert (cost.rebalances, cost.idle_s) == (0, 0.0)
+
+
+@pytest.mark.parametrize("ago_s", [2.0, 8.0])
+def test_an_old_process_that_loses_its_session_and_joins_again_is_not_taken_for_its_replacement(ago_s: float) -> None:
+    """It exceeded its poll interval while its replacement starts, which takes half a minute; it works until then."""
+    run = at_rest("v1", rejoinTimeout="60s")
+    run.outside.apply("slow")
+    run.until(RolloutPhase.PROGRESSING)
+    while 0 not in run.outside.sets[SECOND].pods:
+        run.step()
+    run.for_seconds(ago_s)
+    away(run, run.outside.sets[FIRST].pods[0])
+    cost = Cost(run)
+    run.until(COMPLETE, within_s=900)
+    assert (cost.rebalances, cost.idle_s) == (0, 0.0)
+    assert pods(run) == all_of(SECOND, "slow")
 
 
 @pytest.mark.parametrize("version", ["never-joins", "never-ready", "no-image", "crashes"])

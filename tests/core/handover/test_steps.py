@@ -67,6 +67,10 @@ def both_of(world: World) -> tuple[World, Beside, Direction]:
 
 
 OVERLAP: Final = placed(range(1), range(3))
+HANDED_OVER: Final = placed(range(3), range(3, 3))
+GOOD_NOW: Final[dict[str, Any]] = {"last_good_revision": "after", "last_good_hash": "a version"}
+"""Written down before the emptied StatefulSet is deleted, which an operator may not live to do."""
+A_THIRD: Final[dict[str, Any]] = {"target_hash": "a third version"}
 AT_ONCE: Final = {
     "each ordinal is in one of them": (calm(placed(range(1), range(1, 3))), "nothing"),
     "another number of pods comes first": (calm(OVERLAP, replicas=4), f"SCALE {NAME} [0, 4)"),
@@ -82,6 +86,31 @@ AT_ONCE: Final = {
         calm(placed(range(0), range(2, 3)), **BACK),
         f"FILL {NAME} [1, 3)",
     ),
+    "a third version, where the second one is known to be good: the emptied one goes first": (
+        calm(HANDED_OVER, **A_THIRD, **GOOD_NOW),
+        f"DeleteWorkload {NAME}",
+    ),
+    "even before another number of pods": (
+        calm(HANDED_OVER, replicas=4, **A_THIRD, **GOOD_NOW),
+        f"DeleteWorkload {NAME}",
+    ),
+    "a third version, where the second one is not known to be good": (
+        calm(HANDED_OVER, **A_THIRD, last_good_revision="before", last_good_hash="the version before"),
+        "nothing",
+    ),
+    "a third version, where the first one is not emptied": (
+        calm(placed(range(2), range(2, 3)), **A_THIRD, **GOOD_NOW),
+        "nothing",
+    ),
+    "a third version, where nothing is known to be good, and the second one has not been read yet": (
+        calm(
+            (replace(IN_USE, start=0, replicas=0), replace(NEWCOMER, replicas=0, update_revision="")),
+            replicas=0,
+            **A_THIRD,
+        ),
+        "nothing",
+    ),
+    "no third version: the gates are asked": (calm(HANDED_OVER, **GOOD_NOW), "nothing"),
 }
 
 
@@ -153,6 +182,25 @@ def test_on_the_way_back_the_last_good_version_stays() -> None:
     decided = closed(range(0), range(3), **BACK)
     assert decided.act == DeleteWorkload(ALT, NEWCOMER.uid, "every pod is back where it was")
     assert (decided.memory.last_good_revision, decided.memory.last_good_hash) == ("good", "tried")
+
+
+def test_with_the_second_set_goes_the_way_back_to_its_version() -> None:
+    """It was called good when all pods had it; they have gone back since, because of a third version."""
+    seen = calm(placed(range(0), range(3)), **A_THIRD, **GOOD_NOW)
+    decided = onwards(*both_of(seen))
+    assert shown(decided) == f"DeleteWorkload {ALT}"
+    assert (decided.memory.last_good_revision, decided.memory.last_good_hash) == ("before", "the version before")
+
+
+def test_a_version_that_was_called_good_outlasts_a_crash_before_the_emptied_set_is_deleted() -> None:
+    """And a third version, applied meanwhile."""
+    first = onwards(*both_of(calm(HANDED_OVER)))
+    seen = calm(HANDED_OVER)
+    again = seen.remembering(replace(first.memory, target_hash="a third version"))
+    decided = at_once(*both_of(again))
+    assert decided is not None
+    assert decided.act == first.act
+    assert (decided.memory.last_good_revision, decided.memory.last_good_hash) == ("after", "a version")
 
 
 def test_a_version_that_no_pod_has_run_is_not_known_to_be_good() -> None:

@@ -7,11 +7,23 @@ from typing import Any
 
 import pytest
 
+from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import DeletePod
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.refused import last_chance, restart_due, still_refused
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import Refusal, Release, RolloutMemory, RolloutPhase, Step
+from slackwater.core.upkeep import note_members
+from slackwater.core.world.history import advance
+from slackwater.core.world.memory import (
+    Refusal,
+    Release,
+    RolloutMemory,
+    RolloutPhase,
+    Step,
+    read_memory,
+    write_memory,
+)
 from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
@@ -43,6 +55,21 @@ from tests.core.members.scenes import (
     restarted,
     scene,
 )
+
+
+def looked_at_again(given: World, memory: RolloutMemory, later_s: float) -> World:
+    """The same world so many seconds later, with this memory as it comes back from the API server."""
+    assert isinstance(given.kafka, GroupObservation)
+    kafka = replace(given.kafka, observed_at=NOW + later_s)
+    written = read_memory({"rollout": write_memory(memory)})
+    later = replace(given, now=NOW + later_s, kafka=kafka, history=advance(given.history, kafka))
+    return later.remembering(note_members(later.remembering(written)).memory)
+
+
+def with_its_successor(given: World, memory: RolloutMemory) -> World:
+    """The pod with ordinal 1 was deleted, and another one is made."""
+    new = fresh_pod(1, 0, started_at=None, ready=False)
+    return replace(given.remembering(memory), all_pods=tuple(new if p.ordinal == 1 else p for p in given.all_pods))
 
 
 def restarts(pod_: Pod, memory: RolloutMemory, kafka: GroupObservation = AWAY, **changes: Any) -> World:
@@ -129,7 +156,80 @@ def test_whose_process_was_refused(given_world: World, due: bool) -> None:
         assert isinstance(found.act, DeletePod)
         assert found.act.uid == "uid-1"
         assert found.memory.refused["payments-1"].restarted_at == NOW
-        assert restart_due(replace(given_world, memory=found.memory, now=NOW + 5), AT_REST) is None
+        done = with_its_successor(given_world, found.memory)
+        assert restart_due(replace(done, now=NOW + 5), AT_REST) is None
+
+
+KILLED_BEFORE_THE_ACT = [
+    ("after a release", restarts(restarted(ago_s=30), released(29))),
+    ("while its container waits", restarts(backing_off(3), released(3))),
+    ("after a session's end", restarts(restarted(ago_s=55), held(1, NOW - 59), GONE, history=DEPARTED)),
+]
+
+
+@pytest.mark.parametrize(
+    "given_world", [row[1] for row in KILLED_BEFORE_THE_ACT], ids=[r[0] for r in KILLED_BEFORE_THE_ACT]
+)
+@pytest.mark.parametrize("later_s", [1, 29, 700, 3600])
+def test_a_restart_that_is_remembered_and_was_not_done_is_still_due(given_world: World, later_s: float) -> None:
+    """The operator died in between, or the API server did not take it. Nothing of it is counted twice."""
+    first = restart_due(given_world, AT_REST)
+    assert first is not None
+    again = restart_due(looked_at_again(given_world, first.memory, later_s), AT_REST)
+    assert again is not None
+    assert (again.act, again.memory.refused) == (first.act, first.memory.refused)
+
+
+NOT_ANY_MORE: list[tuple[str, dict[str, Any]]] = [
+    ("its pod is another one", {"uid": "uid-1-new"}),
+    ("its pod is ending", {"terminating": True}),
+    ("the kubelet has started it again", {"started_at": NOW - 1, "restarts": 2}),
+    ("it would come back with another version", {"revision": "other"}),
+]
+
+
+@pytest.mark.parametrize("changes", [row[1] for row in NOT_ANY_MORE], ids=[row[0] for row in NOT_ANY_MORE])
+def test_it_is_due_only_to_that_process(changes: dict[str, Any]) -> None:
+    given = restarts(restarted(ago_s=30), released(29))
+    first = restart_due(given, AT_REST)
+    assert first is not None
+    pods = tuple(replace(each, **changes) if each.ordinal == 1 else each for each in given.all_pods)
+    assert restart_due(replace(looked_at_again(given, first.memory, 5), all_pods=pods), AT_REST) is None
+
+
+def test_a_process_that_has_joined_after_all_is_not_restarted_when_it_leaves_for_a_while() -> None:
+    given = restarts(restarted(ago_s=30), released(29))
+    first = restart_due(given, AT_REST)
+    assert first is not None
+    joined = looked_at_again(changed(given, kafka=BACK), first.memory, 1)
+    assert restart_due(joined, AT_REST) is None
+    assert restart_due(looked_at_again(given, joined.memory, 2), AT_REST) is None
+
+
+def test_a_release_that_did_not_take_leaves_it_due() -> None:
+    """The dead member is listed once more and released again, before anybody has restarted its successor."""
+    given = restarts(restarted(ago_s=30), released(29))
+    first = restart_due(given, AT_REST)
+    assert first is not None
+    listed = looked_at_again(changed(given, kafka=modern()), first.memory, 1)
+    again = restart_due(looked_at_again(given, listed.memory, 2), AT_REST)
+    assert again is not None
+    assert again.act == first.act
+
+
+def test_what_an_operator_before_this_one_remembered_is_not_done_again() -> None:
+    """It did not say which pod it meant: a restart that it did is not repeated."""
+    written = {"refused": {"payments-1": {"restartedAt": timestamp(NOW - 60), "unseen": True}}}
+    before = read_memory({"rollout": written}).refused
+    memory = replace(released(59, restarted=True), refused=before)
+    assert restart_due(restarts(restarted(ago_s=60), memory), AT_REST) is None
+    told = replace(UNDER_WAY, refused={"payments-2": before["payments-1"]})
+    assert last_chance(overdue(crashed(), told), AT_WORK, 2) is None
+
+
+def said_of(found: Decision) -> tuple[float, int, bool]:
+    refusal = found.memory.refused["payments-1"]
+    return refusal.restarted_at, refusal.times, refusal.unseen
 
 
 def test_members_of_similar_names_are_not_mixed_up() -> None:
@@ -144,7 +244,7 @@ def test_a_last_chance_stays_known_when_a_refusal_is_seen() -> None:
     known = {"payments-1": Refusal(NOW - 60, unseen=True)}
     found = restart_due(restarts(restarted(ago_s=30), replace(released(29), refused=known)), AT_REST)
     assert found is not None
-    assert found.memory.refused["payments-1"] == Refusal(NOW, 2, unseen=True)
+    assert said_of(found) == (NOW, 2, True)
 
 
 def test_by_when_a_member_was_there_is_remembered_as_long_as_its_release() -> None:
@@ -179,7 +279,7 @@ def test_a_pod_is_restarted_ever_more_seldom() -> None:
         restarts(restarted(ago_s=30), replace(released(29), refused={"payments-1": Refusal(NOW - 60, 2)})), AT_REST
     )
     assert found is not None
-    assert found.memory.refused["payments-1"] == Refusal(NOW, 3)
+    assert said_of(found) == (NOW, 3, False)
 
 
 BEGUN = NOW - 700
@@ -244,10 +344,26 @@ def test_it_comes_before_the_version_is_called_failed_and_only_once() -> None:
     assert isinstance(first.act, DeletePod)
     assert first.memory.phase is RolloutPhase.PROGRESSING
 
-    second = plan(replace(given, memory=first.memory))
+    nothing_done = plan(replace(given, memory=first.memory))
+    assert (nothing_done.act, nothing_done.memory) == (first.act, first.memory)
+
+    its_successor = replace(crashed(), uid="uid-2-newer")
+    done = changed(given, memory=first.memory, pods=(pod(0), pod(1), its_successor))
+    second = plan(done)
     assert (second.act, second.memory.phase) == (None, RolloutPhase.FAILED)
     assert second.hold is not None
     assert second.hold.reason is Reason.REJOIN_TIMEOUT
+
+
+def test_a_last_chance_is_owed_to_its_pod_whichever_of_its_processes_runs() -> None:
+    """The kubelet has started it again since: no version fails by that."""
+    given = overdue(crashed())
+    first = last_chance(given, AT_WORK, 2)
+    assert first is not None
+    since = changed(given, memory=first.memory, pods=(pod(0), pod(1), crashed(started_at=NOW - 300, restarts=2)))
+    again = last_chance(since, AT_WORK, 2)
+    assert again is not None
+    assert (again.act, again.memory) == (first.act, first.memory)
 
 
 def test_it_is_remembered_for_as_long_as_the_rollout_takes() -> None:

@@ -31,7 +31,7 @@ from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, changed, folded, member, observation, pod, world
+from tests.core.factories import NEW, NOW, changed, folded, fresh_pod, member, observation, pod, world
 from tests.core.members.scenes import AT_REST, AWAY, BACK, EPOCH, GONE, held, modern, released, restarted, scene
 
 FIRST, SUCCESSOR = member(1, epoch=EPOCH), member(1, "b", epoch=EPOCH)
@@ -140,9 +140,16 @@ def test_one_state_leads_to_another(before: World, after: World) -> None:
     ids=["after a release", "after a session's end"],
 )
 def test_a_restart_is_remembered_so_that_it_is_not_repeated(refused: World, then: State) -> None:
+    """As long as that process is still there, it has not been restarted, whatever is remembered."""
     due = restart_due(refused, AT_REST)
     assert due is not None
-    assert state_of(replace(refused, memory=due.memory), "payments-1") == then
+    not_done = refused.remembering(due.memory)
+    assert state_of(not_done, "payments-1") == Refused("payments-1-a")
+    old = not_done.pod(1)
+    assert old is not None
+    for now in (replace(old, terminating=True), fresh_pod(1, 0, started_at=None, ready=False)):
+        done = replace(not_done, all_pods=tuple(now if each.ordinal == 1 else each for each in refused.all_pods))
+        assert state_of(done, "payments-1") == then
 
 
 def test_every_step_of_the_table_is_shown() -> None:

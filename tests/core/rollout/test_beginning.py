@@ -15,7 +15,7 @@ from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, St
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, OLD, observation, pod, workload, world
+from tests.core.factories import NAME, NEW, NOW, OLD, observation, pod, workload, world
 
 WANTED = wanted_template(world())
 AT_REST = RolloutPhase.COMPLETE
@@ -53,8 +53,14 @@ def test_what_the_last_one_left_is_forgotten() -> None:
     assert memory.retried_at is None
 
 
+PODS = (pod(0), pod(1), pod(2))
+KNOWN, GONE = f"{NAME}-5d9c", f"{NAME}-alt-5d9c"
+"""Revisions of the StatefulSet that there is, and of one that a warm rollout has deleted."""
 GOOD = [
-    ("what is known stays", AT_REST, (pod(0), pod(1), pod(2)), ("known", "hash"), ("known", "hash")),
+    ("what is known stays", AT_REST, PODS, (KNOWN, "hash"), (KNOWN, "hash")),
+    ("not where its StatefulSet is gone, and every pod runs another", AT_REST, PODS, (GONE, "hash"), (OLD, "in-use")),
+    ("its set is gone, and one is not Ready", AT_REST, (pod(0), pod(1, ready=False)), (GONE, "hash"), (GONE, "hash")),
+    ("its set is gone, and the last one failed", RolloutPhase.FAILED, PODS, (GONE, "hash"), (GONE, "hash")),
     ("where it was lost, what every pod runs", AT_REST, (pod(0), pod(1), pod(2)), ("", ""), (OLD, "in-use")),
     ("not where one is not Ready", AT_REST, (pod(0), pod(1), pod(2, ready=False)), ("", ""), ("", "")),
     ("not where one runs another", AT_REST, (pod(0), pod(1), pod(2, NEW)), ("", ""), ("", "")),

@@ -59,6 +59,15 @@ def test_a_sighting_knows_the_last_look_without_the_member_and_who_had_the_id_be
     sighting = history.members["payments-2"]
     assert (sighting.member_id, sighting.since, sighting.absent_at) == ("payments-2-b", 11, 10)
     assert sighting.takeovers == (11,)
+    assert not sighting.after_nobody
+
+
+def test_a_sighting_knows_whether_nobody_had_the_id_before() -> None:
+    first = observation(members(0, 1), at=10)
+    assert folded(first, observation(at=11)).members["payments-2"].after_nobody
+    assert not folded(observation(at=11)).members["payments-2"].after_nobody  # nobody watched
+    again = folded(first, observation(at=11), observation((*members(0, 1), member(2, "b")), at=12))
+    assert not again.members["payments-2"].after_nobody
 
 
 def test_an_assignment_has_its_own_beginning() -> None:

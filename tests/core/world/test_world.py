@@ -14,6 +14,7 @@ from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
+    Refusal,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -128,6 +129,16 @@ UPGRADES = st.builds(
     st.booleans(),
     st.none() | MOMENTS,
 )
+REFUSALS = st.builds(
+    Refusal,
+    MOMENTS,
+    st.integers(1, 9),
+    st.booleans(),
+    WORDS,
+    st.none() | MOMENTS,
+    st.integers(0, 9),
+    st.dictionaries(WORDS, WORDS, max_size=2),
+)
 MEMORIES = st.builds(
     RolloutMemory,
     phase=st.sampled_from(RolloutPhase),
@@ -144,6 +155,7 @@ MEMORIES = st.builds(
     session_bounds=st.none() | st.builds(Bounds, st.integers(0, 10**6), st.integers(0, 10**6)),
     group_settings=st.dictionaries(WORDS, WORDS, max_size=2),
     released=st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),
+    refused=st.dictionaries(WORDS, REFUSALS, max_size=2),
     step=st.none() | STEPS,
     canary=st.none() | CANARIES,
     message=WORDS,

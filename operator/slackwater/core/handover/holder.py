@@ -3,6 +3,10 @@
 Only the member id says so (F41), and not on its own: an old process that ended and came back has another one as well. A
 new id is the replacement's if the old pod's container has run without a break since before the replacement was made, or
 ended only after the id had changed.
+
+A process that loses its session joins again by itself, in the same run. So the replacement has taken over only what
+passed from one member to the other between two looks. If nobody had the id in between, either may have joined. If the
+id changed before the replacement's container started, the old process did.
 """
 
 from __future__ import annotations
@@ -10,7 +14,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from slackwater.core.handover.transitions import member_ids
+from slackwater.core.handover.arrival import has_no_room
+from slackwater.core.handover.transitions import changed_ids, member_ids
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.rollout.gates import Down
 from slackwater.core.world.handover import Handover
@@ -50,14 +55,17 @@ HolderOfTwo = Literal[
 
 def holder(world: World, handover: Handover, old: Pod | None, new: Pod | None) -> HolderOfTwo:
     """The old one had the ids when the handover began. `world`: of a group that Kafka described."""
-    changed = _changed(world, handover)
+    changed = changed_ids(world, handover)
     if not changed:
         return Holder.OLD
     if new is None or new.started_at is None:
         if old is None or not handover.held.runs_on(old):
             return Holder.CAME_BACK
-        crashed = new is None or new.terminating or new.restarts > 0 or new.ended_at is not None  # after it took over
-        return Holder.UNCLEAR if crashed else Holder.STARTING
+        if new is None or new.terminating or not _runs_for_the_first_time(new):
+            return Holder.UNCLEAR  # it has taken over, and crashed after that
+        return Holder.CAME_BACK if has_no_room(new) else Holder.STARTING
+    if old is not None and all(_came_before(world, handover, old, new, instance_id) for instance_id in changed):
+        return Holder.CAME_BACK
     if all(_is_the_new_ones(world, handover, old, new, instance_id) for instance_id in changed):
         return Holder.NEW if has_all(world, handover) else Holder.PARTLY_NEW
     return Holder.DOWN if old is not None and old.started_at is None else Holder.UNCLEAR
@@ -81,27 +89,36 @@ def keeper(world: World, handover: Handover) -> Literal[Holder.NEW, Holder.UNCLE
 
 def has_all(world: World, handover: Handover) -> bool:
     """Every member of the pod is another one than before."""
-    return len(_changed(world, handover)) >= world.group.spec.members_per_pod
-
-
-def _changed(world: World, handover: Handover) -> tuple[str, ...]:
-    """Instance ids of the ordinal that another member has than before."""
-    now = member_ids(world, handover.ordinal)
-    return tuple(key for key, member_id in now.items() if handover.before.get(key) != member_id)
+    return len(changed_ids(world, handover)) >= world.group.spec.members_per_pod
 
 
 def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod, instance_id: str) -> bool:
     """The old pod's process cannot have brought this member."""
-    if old is None or handover.held.runs_on(old):
+    if old is None:
         return True
     sighting = world.history.members.get(instance_id)
+    if handover.held.runs_on(old):
+        after_nobody = sighting is not None and sighting.after_nobody
+        return not after_nobody and not _came_before(world, handover, old, new, instance_id)
     if sighting is None or old.ended_at is None or new.started_at is None:
         return False
     run = handover.held.run
     same_pod = run is not None and run.uid == old.uid
     joined_before_its_end = sighting.since + CLOCKS_DIFFER_S < old.ended_at
-    if same_pod and joined_before_its_end and sighting.since >= new.started_at:
+    if same_pod and joined_before_its_end and sighting.since >= new.started_at and not sighting.after_nobody:
         return True
     moved = world.history.commit_moved_after
     lives = any(moved.get(partition, 0.0) > old.ended_at + CLOCKS_DIFFER_S for partition in sighting.assignment)
     return old.started_at is None and lives
+
+
+def _came_before(world: World, handover: Handover, old: Pod, new: Pod, instance_id: str) -> bool:
+    """The old pod's process joined again by itself: its replacement's had not started by then."""
+    sighting = world.history.members.get(instance_id)
+    if sighting is None or new.started_at is None or not _runs_for_the_first_time(new):
+        return False
+    return handover.held.runs_on(old) and sighting.since + CLOCKS_DIFFER_S < new.started_at
+
+
+def _runs_for_the_first_time(pod: Pod) -> bool:
+    return pod.restarts == 0 and pod.ended_at is None

@@ -17,7 +17,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.handover.holder import Holder
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap, Stage
 from slackwater.core.handover.transitions import begun, counted, lost, taken_over, undone
-from slackwater.core.handover.waiting import give_up, take_back, wait_or_end_the_wait
+from slackwater.core.handover.waiting import give_up, rollout_has_stopped, take_back, wait_or_end_the_wait
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.two_sets import Beside, Direction, arrives_in
 from slackwater.core.world.world import World
@@ -58,6 +58,11 @@ def hand_the_ordinal_over(overlap: Overlap) -> Decision:
 
 def let_the_old_one_go(overlap: Overlap) -> Decision:
     return overlap.removes_old(Purpose.LET_GO)
+
+
+def give_the_dead_one_up(overlap: Overlap) -> Decision:
+    """There is nothing to lose. But where the new version has failed, it may come back with the one that worked."""
+    return rollout_has_stopped(overlap) or give_up(overlap)
 
 
 def begin_again(overlap: Overlap) -> Decision:
@@ -101,7 +106,7 @@ NEXT: Final[Mapping[Stage, Mapping[Holder, Next]]] = {
         Holder.UNCLEAR: part_them,
     },
     Stage.FROM_A_DEAD_ONE: {
-        Holder.NOBODY: give_up,
+        Holder.NOBODY: give_the_dead_one_up,
         Holder.NEW: hand_the_ordinal_over,
         Holder.CAME_BACK: take_back,
     },

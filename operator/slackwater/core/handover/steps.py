@@ -19,13 +19,16 @@ from slackwater.core.rollout.canary import canary_hold
 from slackwater.core.rollout.candidates import has_retry, known_down
 from slackwater.core.rollout.failure import Failure, find_failure
 from slackwater.core.rollout.gates import first_refusal
-from slackwater.core.world.memory import Step
+from slackwater.core.world.memory import RolloutMemory, Step
 from slackwater.core.world.two_sets import Beside, Direction
+from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
 
 def at_once(world: World, beside: Beside, way: Direction) -> Decision | None:
-    """What needs no gate: the number of pods, an ordinal in both StatefulSets, one in neither."""
+    """What needs no gate: a set that was to go, the number of pods, an ordinal in both StatefulSets, one in neither."""
+    if _was_closed(world, beside, way):
+        return _delete(world.memory, beside.in_use, forward=True)
     if (write := scaled(beside, world.replicas)) is not None:
         return Decision(world.memory, write)
     if both := in_both(beside):
@@ -63,10 +66,27 @@ def failing(world: World, beside: Beside) -> Failure | None:
 def _close(world: World, way: Direction) -> Decision:
     """The emptied StatefulSet goes, and its revisions with it: what every pod runs is the last good version then."""
     memory = world.memory
-    if way.forward and world.replicas:
+    if (way.forward or _is_known_good(memory, way.off)) and world.replicas:
         memory = replace(memory, last_good_revision=way.to.update_revision, last_good_hash=way.to.template_hash)
-    why = "its last pod has been replaced" if way.forward else "every pod is back where it was"
-    return Decision(memory, DeleteWorkload(way.off.name, way.off.uid, why))
+    return _delete(memory, way.off, forward=way.forward)
+
+
+def _was_closed(world: World, beside: Beside, way: Direction) -> bool:
+    """All pods had the newer version, which was written down as good; a third one was applied before the act.
+
+    It need not wait until all have gone back: the older set is empty, and the newer one holds the last good version.
+    """
+    return not way.forward and beside.in_use.replicas == 0 and _is_known_good(world.memory, beside.newcomer)
+
+
+def _is_known_good(memory: RolloutMemory, workload: Workload) -> bool:
+    """Its revision is the one to go back to; a StatefulSet that its controller has not read yet has none."""
+    return workload.update_revision != "" and workload.update_revision == memory.last_good_revision
+
+
+def _delete(memory: RolloutMemory, emptied: Workload, *, forward: bool) -> Decision:
+    why = "its last pod has been replaced" if forward else "every pod is back where it was"
+    return Decision(memory, DeleteWorkload(emptied.name, emptied.uid, why))
 
 
 def _try_again(world: World, way: Direction) -> Decision | None:

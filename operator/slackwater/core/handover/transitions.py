@@ -20,6 +20,12 @@ def member_ids(world: World, ordinal: int) -> dict[str, str]:
     return {m.instance_id: m.member_id for m in world.members_at(ordinal) if m.instance_id is not None}
 
 
+def changed_ids(world: World, handover: Handover) -> tuple[str, ...]:
+    """Instance ids of the ordinal that another member has than before."""
+    now = member_ids(world, handover.ordinal)
+    return tuple(key for key, member_id in now.items() if handover.before.get(key) != member_id)
+
+
 def begun(world: World, ordinal: int, to: Workload, old: Pod | None) -> Handover:
     """Before the replacement is made: who has the ids, and in which run. `to`: the StatefulSet that makes it."""
     known, version = world.memory.handover, to.template_hash
@@ -50,9 +56,13 @@ def taken_over(world: World, handover: Handover, new: Pod | None) -> Handover:
 
 
 def undone(world: World, handover: Handover, old: Pod | None) -> Handover:
-    """The replacement goes. What the old pod held is known only if it has run without a break since it was written."""
-    reached = handover.reached
-    if isinstance(reached, Begun) and old is not None and reached.held.runs_on(old):
+    """The replacement goes. What the old pod held is known only if it has run without a break since it was written.
+
+    Nor is it where nobody had an id in between: the old process may have joined again, and is not fenced then.
+    """
+    reached, watched = handover.reached, world.history.members
+    after_nobody = any(key in watched and watched[key].after_nobody for key in changed_ids(world, handover))
+    if isinstance(reached, Begun) and old is not None and reached.held.runs_on(old) and not after_nobody:
         return replace(handover, state=Undone(reached.held))
     return lost(world, handover.ordinal, handover.to)
 

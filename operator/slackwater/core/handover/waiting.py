@@ -42,7 +42,7 @@ def give_up(overlap: Overlap) -> Decision:
 
 
 def rollout_has_stopped(overlap: Overlap) -> Decision | None:
-    """A failed rollout removes no pod that works."""
+    """A failed rollout gives no pod of the version before up."""
     if overlap.world.memory.phase is not RolloutPhase.FAILED:
         return None
     hold = Hold(Reason.RESTART_IN_HAND, "the rollout has stopped", LOOK_AGAIN_S)

@@ -2,6 +2,8 @@
 
 `restart_due` does it where the process must have been refused, not where it is slow, and ever more seldom for one pod.
 `last_chance` does it where nothing tells the two apart, once, before a version is called failed for it.
+
+The memory is written before the act. The pod's uid and run are in it, so that a restart that was not done is still due.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ def restart_due(world: World, workload: Workload) -> Decision | None:
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation) or kafka.type is GroupType.OTHER:
         return None
-    refused = {world.ordinal_of(k) for k, state in free_ids(world, kafka) if isinstance(state, Refused)}
+    refused = {k: state.member_id for k, state in free_ids(world, kafka) if isinstance(state, Refused)}
     for pod in world.wanted_pods if refused else ():
-        if pod.ordinal in refused and _may_be_restarted(world, workload, pod):
-            return Decision(_restarted(world, pod), DeletePod(pod.name, pod.uid, pod.ordinal, Cause.REFUSED))
+        ids = {k: member_id for k, member_id in refused.items() if world.ordinal_of(k) == pod.ordinal}
+        if ids and _may_be_restarted(world, workload, pod):
+            act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.REFUSED)
+            return Decision(world.memory if _was_due(world, pod) else _restarted(world, pod, ids), act)
     return None
 
 
@@ -46,20 +50,43 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
         return None
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
         return None
-    return Decision(_restarted(world, pod, unseen=True), DeletePod(pod.name, pod.uid, pod.ordinal, Cause.LAST_CHANCE))
+    act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.LAST_CHANCE)
+    return Decision(world.memory if _chance_was_due(world, pod) else _restarted(world, pod, {}, unseen=True), act)
 
 
 def still_refused(world: World) -> Mapping[str, Refusal]:
-    """The refusals of the last minutes, and those of the rollout under way: is a pod restarted again and again?"""
+    """The refusals of the last minutes, of the rollout under way, and those whose restart was not done.
+
+    The first two say whether a pod is restarted again and again. Whoever has joined after all was not refused.
+    """
     since, memory = world.now - REFUSAL_FORGOTTEN_S, world.memory
     if memory.phase.under_way and memory.started_at is not None:
         since = min(since, memory.started_at)
-    return {name: refusal for name, refusal in memory.refused.items() if refusal.restarted_at > since}
+    not_done = {pod.name for pod in world.wanted_pods if _was_due(world, pod)}
+    have = {member.instance_id: member.member_id for member in world.members if not member.has_left}
+    return {
+        name: replace(refusal, ids={k: dead for k, dead in refusal.ids.items() if have.get(k, dead) == dead})
+        for name, refusal in memory.refused.items()
+        if refusal.restarted_at > since or name in not_done
+    }
+
+
+def _was_due(world: World, pod: Pod) -> bool:
+    """It was decided before to restart this process."""
+    known = world.memory.refused.get(pod.name)
+    return known is not None and known.still_refused(pod)
+
+
+def _chance_was_due(world: World, pod: Pod) -> bool:
+    """It was decided before to give this pod its last chance."""
+    known = world.memory.refused.get(pod.name)
+    return known is not None and known.unseen and known.owes(pod)
 
 
 def _may_be_restarted(world: World, workload: Workload, pod: Pod) -> bool:
     known = world.memory.refused.get(pod.name)
     lately = known is not None and world.now - known.restarted_at < restart_again_s(known.times)
+    lately = lately and not _was_due(world, pod)
     return not pod.terminating and not lately and _comes_back_the_same(workload, pod)
 
 
@@ -72,7 +99,9 @@ def _may_be_refused(world: World, pod: Pod) -> bool:
 
 def _had_its_chance(world: World, pod: Pod) -> bool:
     known, started_at = world.memory.refused.get(pod.name), world.memory.started_at
-    return known is not None and known.unseen and (started_at is None or known.restarted_at >= started_at)
+    if known is None or not known.unseen or known.owes(pod):
+        return False
+    return started_at is None or known.restarted_at >= started_at
 
 
 def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:
@@ -84,8 +113,8 @@ def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:
     return pod.revision == workload.current_revision
 
 
-def _restarted(world: World, pod: Pod, *, unseen: bool = False) -> RolloutMemory:
-    """The memory of a restart: of the pod, and of each id that it takes up."""
+def _restarted(world: World, pod: Pod, ids: Mapping[str, str], *, unseen: bool = False) -> RolloutMemory:
+    """The memory of a restart: of the pod, and of each id that it takes up. `ids`: those that it was refused."""
 
     def is_its_own(instance_id: str) -> bool:
         return world.ordinal_of(instance_id) == pod.ordinal
@@ -93,7 +122,7 @@ def _restarted(world: World, pod: Pod, *, unseen: bool = False) -> RolloutMemory
     memory, known = world.memory, world.memory.refused.get(pod.name)
     released = {k: replace(r, restarted=True) if is_its_own(k) else r for k, r in memory.released.items()}
     holders = {k: h for k, h in memory.holders.items() if not is_its_own(k) or k in released}
-    refusal = Refusal(world.now, unseen=unseen)
-    if known is not None:
-        refusal = Refusal(world.now, known.times + 1, known.unseen or unseen)
+    times = known.times + 1 if known is not None else 1
+    unseen = unseen or (known is not None and known.unseen)
+    refusal = Refusal(world.now, times, unseen, pod.uid, pod.started_at, pod.restarts, ids)
     return replace(memory, released=released, holders=holders, refused={**memory.refused, pod.name: refusal})

@@ -102,7 +102,7 @@ LEADS_TO: Final[Mapping[type[State], tuple[type[State], ...]]] = {
 
 Held → Free: the member left, and was seen too briefly to be remembered. Released → Dead: the release did not take.
 Refused → Free: the pod was restarted, and no release is on record that could say so. Refused → Held: it joined after
-all, since somebody else restarted it.
+all, since somebody else restarted it. A restart that is remembered and was not done leaves it Refused.
 """
 
 
@@ -124,7 +124,9 @@ def state_of_held(world: World, member: Member) -> Held | Dead:
 
 def free_ids(world: World, kafka: GroupObservation) -> Iterator[tuple[str, State]]:
     """The ids that no member has and whose last holder is remembered, each with its state."""
-    for instance_id in {**world.memory.released, **world.memory.holders}:
+    memory = world.memory
+    refused = (instance_id for refusal in memory.refused.values() for instance_id in refusal.ids)
+    for instance_id in dict.fromkeys((*memory.released, *memory.holders, *refused)):
         if instance_id not in kafka.held_ids:
             yield instance_id, _state_of_free(world, instance_id)
 
@@ -149,6 +151,10 @@ def was_refused(world: World, pod: Pod, instance_id: str, freed: Left | Released
 
 def _state_of_free(world: World, instance_id: str) -> State:
     release, holder = world.memory.released.get(instance_id), world.memory.holders.get(instance_id)
+    ordinal = world.ordinal_of(instance_id)
+    pod = world.pod(ordinal) if ordinal is not None else None
+    if pod is not None and (kept_out_by := _is_yet_to_be_restarted(world, pod, instance_id)) is not None:
+        return Refused(kept_out_by)
     if release is not None and release.restarted:
         return Restarted(release.member_id)
     freed: Left | Released
@@ -158,9 +164,13 @@ def _state_of_free(world: World, instance_id: str) -> State:
         freed = Left(holder.member_id, _free_since(world, instance_id))
     else:
         return Free()
-    ordinal = world.ordinal_of(instance_id)
-    pod = world.pod(ordinal) if ordinal is not None else None
     return Refused(freed.member_id) if pod is not None and was_refused(world, pod, instance_id, freed) else freed
+
+
+def _is_yet_to_be_restarted(world: World, pod: Pod, instance_id: str) -> str | None:
+    """A restart of this process is remembered, and was not done: the dead member that had the id."""
+    refusal = world.memory.refused.get(pod.name)
+    return refusal.ids.get(instance_id) if refusal is not None and refusal.still_refused(pod) else None
 
 
 def _keeps_its_successor_out(world: World, member: Member) -> bool:

@@ -11,6 +11,7 @@ from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -60,7 +61,7 @@ def session_timeout_ms(world: World) -> int:
 
 def _started(world: World, version: str) -> RolloutMemory:
     memory = world.memory
-    in_use = _workload_in_use(world) if not memory.last_good_revision and memory.phase.at_rest else None
+    in_use = _workload_in_use(world) if memory.phase.at_rest and _is_lost(world) else None
     return replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
@@ -78,6 +79,13 @@ def _started(world: World, version: str) -> RolloutMemory:
         canary=None,
         message="",
     )
+
+
+def _is_lost(world: World) -> bool:
+    """The last good version is not known, or its revision went with a StatefulSet that has been deleted."""
+    owner, _, _ = world.memory.last_good_revision.rpartition("-")
+    gone = {*names_of(world.group.name)} - {each.name for each in world.sets}
+    return not world.memory.last_good_revision or owner in gone
 
 
 def _workload_in_use(world: World) -> Workload | None:

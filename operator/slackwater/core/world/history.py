@@ -32,6 +32,11 @@ class MemberSighting:
     there_by: float | None = None
     """When the second look that saw it began: by then it was there for certain; None before that look."""
 
+    @property
+    def after_nobody(self) -> bool:
+        """The look before the first one that saw it showed nobody under its id; False where there was none before."""
+        return self.absent_at is not None and self.since not in self.takeovers
+
 
 @dataclass(frozen=True, slots=True)
 class GroupHistory:

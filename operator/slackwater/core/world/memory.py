@@ -17,7 +17,7 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.handover_wire import WireHandover
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import Pod, Run
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.settings import Setting
 
@@ -135,6 +135,21 @@ class Refusal:
     """In a row, none long after the one before."""
     unseen: bool = False
     """One of them was a last chance, where nobody had seen the refusal."""
+    uid: str = ""
+    """The pod that was to go, and its run. While it is there and not ending, nobody has done it: the operator died
+    before the act, or the API server did not take it. Empty: not known; it counts as done."""
+    started_at: Moment | None = None
+    restarts: int = 0
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Instance id that its process was seen to be refused → the dead member that had it."""
+
+    def owes(self, pod: Pod) -> bool:
+        """This pod is yet to be restarted."""
+        return self.uid == pod.uid and not pod.terminating
+
+    def still_refused(self, pod: Pod) -> bool:
+        """It is yet to be restarted, and its process is the one that was seen to be refused."""
+        return bool(self.ids) and self.owes(pod) and Run(self.uid, self.started_at, self.restarts) == pod.run
 
 
 @dataclass(frozen=True, slots=True)
