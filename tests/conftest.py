@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import subprocess
@@ -31,6 +32,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+        atexit.register(gc.unfreeze)  # some libraries count what is left when the interpreter ends
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
