@@ -21,7 +21,7 @@ from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
-from slackwater.core.timeouts.group_settings import note_bounds
+from slackwater.core.timeouts.group_settings import note_bounds, note_settings
 from slackwater.core.upkeep import note_members
 from slackwater.core.world.world import World
 
@@ -60,10 +60,11 @@ WANTED: Final[tuple[Chapter, ...]] = (
     without_what_is_asked,
     note_members,
     note_bounds,
+    note_settings,
     course_is_set,
 )
 """What is wanted: commands, connection, ownership, timeouts, members, the brokers' bounds and the protocol. All of them
-together decide the template."""
+together decide the template; what the operator made in Kafka is brought up to date on the way."""
 
 PHASE: Final[tuple[Chapter, ...]] = (keep_replicas, note_lag, note_pod_made)
 """Which phase the rollout is in, once it is known whether one begins."""

@@ -44,6 +44,16 @@ def note_bounds(world: World) -> Decision:
     return Decision(replace(world.memory, session_bounds=binding))
 
 
+def note_settings(world: World) -> Decision:
+    """The group's own settings that the operator made: one that is neither wanted nor in Kafka is forgotten."""
+    there = world.seen.settings if world.seen is not None else None
+    if there is None:
+        return Decision(world.memory)
+    kept = {*there, *settings_wanted(world)}
+    made = {name: value for name, value in world.memory.group_settings.items() if name in kept}
+    return Decision(replace(world.memory, group_settings=made))
+
+
 def timeouts_in_force(world: World) -> tuple[Timeout, ...]:
     """Those of the protocol that the group is being given."""
     spec, broker = world.timeouts, world.broker
