@@ -302,6 +302,26 @@ def test_plan(given: World, expected: Expected) -> None:
         assert act.partition == expected.partition
 
 
+REFUSED: dict[str, Any] = {"protocol": {"target": "Consumer"}, "client": {"library": "Librdkafka", "version": "1.9.0"}}
+
+
+def test_a_stateful_set_that_somebody_deleted_is_made_again_while_a_protocol_is_refused() -> None:
+    """The group ran before the target was set, and goes on with what it has."""
+    decided = plan(rolling(spec=REFUSED, workload=None, pods=(), memory={"phase": COMPLETE}))
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.hold) == (Purpose.CREATE, None)
+    assert decided.refusal is not None
+    assert decided.refusal.reason is Reason.CLIENT_CANNOT
+
+
+def test_a_group_that_cannot_have_its_protocol_is_not_begun() -> None:
+    nothing = {"phase": RolloutPhase.NONE, "target_hash": "", "last_good_revision": "", "last_good_hash": ""}
+    decided = plan(rolling(spec=REFUSED, workload=None, pods=(), memory=nothing))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.CLIENT_CANNOT
+
+
 def failing(on_failure: str, **memory: Any) -> Decision:
     given = rolling(spec={"rollout": {"onFailure": on_failure}}, pods=(pod(0), pod(1), STUCK_NEW), memory=memory)
     return plan(changed(given, pods=(pod(0), pod(1), replace(STUCK_NEW, waiting="ImagePullBackOff"))))
