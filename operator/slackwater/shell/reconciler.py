@@ -77,9 +77,13 @@ class Reconciler:
             group = self._gathering.parse(key, obj)
             if group.metadata.is_being_deleted:
                 return await self._deletion.go_on(group, obj)
+            return await self._go_on(key, group, obj)
         except InvalidSpec as error:
             await self._report_invalid(obj, error)
             return None
+
+    async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
+        """The pass over a group that is to stay. Raises InvalidSpec when what is remembered cannot be read."""
         if FINALIZER not in group.metadata.finalizers:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
             self._gathering.take_in_or_drop(key, written)
