@@ -19,6 +19,7 @@ from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.profile import Profile
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import Reconciler
@@ -249,6 +250,15 @@ async def test_a_restarted_operator_waits_for_its_first_look() -> None:
     stage.connections.first_look_is_awaited = True
     await stage.run()
     assert "status ConsumerGroup" not in stage.api.asked
+
+
+async def test_a_group_is_watched_by_what_is_remembered_of_it() -> None:
+    """Its protocol, where the spec has no target any more."""
+    stage = Stage()
+    stage.api.objects["ConsumerGroup", *KEY]["status"] = {"rollout": {"phase": "Complete", "protocol": "Consumer"}}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY))
+    await stage.run()
+    assert stage.connections.remembered.protocol is Profile.CONSUMER
 
 
 async def test_a_spec_that_cannot_be_read_is_reported_once_and_touches_nothing() -> None:

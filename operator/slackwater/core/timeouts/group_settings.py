@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from slackwater.api.protocol import ProtocolTarget
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import AlterGroupSettings
 from slackwater.core.decision.decision import Decision
 from slackwater.core.timeouts.classic import within
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 
@@ -32,6 +35,14 @@ class Timeout:
     @property
     def clamped(self) -> bool:
         return self.asked_ms != self.set_ms
+
+
+def kept_in_kafka(group: ConsumerGroup, memory: RolloutMemory) -> bool:
+    """Whether session and heartbeat are settings of the group itself, by the protocol that it has or is to have.
+
+    A group whose target was taken out of the spec keeps the protocol that is remembered.
+    """
+    return memory.protocol is Profile.CONSUMER or group.spec.protocol.target is ProtocolTarget.CONSUMER
 
 
 def note_bounds(world: World) -> Decision:
