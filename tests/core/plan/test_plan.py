@@ -424,6 +424,19 @@ def test_lag_before_is_taken_when_kafka_can_be_asked_again() -> None:
     assert plan(rolling(kafka=observation(lag=7), memory={"lag_before": 3})).memory.lag_before == 3
 
 
+def test_a_rollout_that_is_resumed_has_its_own_lag_before_it() -> None:
+    """A pod was found outdated long after the last rollout, whose lag says nothing about this one."""
+    growth: dict[str, Any] = {"rollout": {"maxLag": {"growth": 1000}}}
+    memory: dict[str, Any] = {"phase": COMPLETE, "lag_before": 0}
+    given = rolling(spec=growth, pods=TWO_NEW, memory=memory, sets=PARKED, kafka=observation(lag=5000))
+    resumed = plan(given)
+    assert (resumed.memory.phase, resumed.memory.lag_before) == (PROGRESSING, None)
+    following = plan(given.remembering(resumed.memory))
+    assert following.memory.lag_before == 5000
+    assert following.hold is None
+    assert isinstance(following.act, WriteWorkload)
+
+
 def test_a_promoted_canary_goes_on() -> None:
     memory: dict[str, Any] = {"step": STEP_2, "canary": Canary(0, NOW, passed=True)}
     decided = plan(rolling(spec=CANARY, pods=ONE_NEW, memory=memory, **MOVING))
