@@ -69,3 +69,23 @@ def test_pods_that_look_like_the_statefulset_s_and_are_not() -> None:
 
     pods = [named("payments-0", "set"), named("payments-1"), named("payments-2", "earlier-set"), named("payments-x-3")]
     assert loose_ordinals(pods, [SET], "payments") == {1, 2}
+
+
+@pytest.mark.parametrize("name", ["payments-debug", "payments-", "payments", "payments-007", "refunds-1"])
+def test_a_pod_that_names_the_statefulset_as_its_owner_and_has_no_ordinal_of_it_is_left_out(name: str) -> None:
+    """Anybody may write an ownerReference: one such pod must not keep the whole group from being looked at."""
+
+    def named(name: str) -> dict[str, Any]:
+        owners = [{"uid": "set", "controller": True}]
+        return {
+            "metadata": {
+                "name": name,
+                "uid": name,
+                "creationTimestamp": "2025-12-31T00:00:00Z",
+                "ownerReferences": owners,
+            }
+        }
+
+    found = to_pods([named(name), named("payments-1")], [SET], "consumer", {})
+    assert [pod.name for pod in found] == ["payments-1"]
+    assert loose_ordinals([named(name)], [SET], "payments") == frozenset()

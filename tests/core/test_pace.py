@@ -81,6 +81,7 @@ def test_a_group_that_something_is_done_to_is_watched_closely() -> None:
         (True, AT_REST, Decision(COMPLETE, ACT)),
         (True, AT_REST, Decision(RolloutMemory(phase=RolloutPhase.PROGRESSING))),
         (True, AT_REST, Decision(replace(COMPLETE, upgrade=UPGRADE))),
+        (True, AT_REST, Decision(replace(COMPLETE, group_settings={"consumer.session.timeout.ms": "50000"}))),
         (True, changed(AT_REST, workload=None), Decision(COMPLETE)),
     ],
     ids=[
@@ -90,6 +91,7 @@ def test_a_group_that_something_is_done_to_is_watched_closely() -> None:
         "an act",
         "another phase",
         "another protocol",
+        "a setting in Kafka to forget",
         "no StatefulSet was reported",
     ],
 )

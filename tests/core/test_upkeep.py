@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from slackwater.core.decision.acts import AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.timeouts.group_settings import SESSION
+from slackwater.core.plan import plan
+from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
 from slackwater.core.upkeep import note_members, upkeep
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
@@ -115,3 +117,47 @@ def test_no_pod_is_restarted_in_the_same_pass_as_its_id_is_released() -> None:
     care = upkeep(scene(modern()), AT_REST)
     assert care is not None
     assert not isinstance(care.act, DeletePod)
+
+
+def settings_scene(has: dict[str, str], made: dict[str, str], **asked: str) -> World:
+    """The group at rest: `has` are its own settings in Kafka, `made` those that the operator remembers to have made."""
+    spec: dict[str, Any] = {"protocol": {"target": "Consumer"}, "timeouts": {"consumer": asked} if asked else {}}
+    kafka = replace(modern(), settings=has)
+    well = scene(kafka, pod(0, NEW), pod(1, NEW), pod(2, NEW), memory=replace(MEMORY, group_settings=made))
+    return replace(well, group=group(**spec))
+
+
+def after(given: World, has: dict[str, str]) -> World:
+    """The next pass: the memory was written, and Kafka has these settings now, whatever became of the act."""
+    decided = upkeep(given, AT_REST)
+    assert decided is not None
+    return replace(given, memory=decided.memory, kafka=replace(modern(), settings=has))
+
+
+def test_a_setting_that_could_not_be_taken_back_is_taken_back_by_the_next_pass() -> None:
+    """Kafka was away, or the operator died, after the memory was written."""
+    has = {SESSION: "50000", HEARTBEAT: "6000"}
+    failed = after(settings_scene(has, has, heartbeat="7s"), has)
+    again = upkeep(failed, AT_REST)
+    assert again is not None
+    assert again.act == AlterGroupSettings({SESSION: None, HEARTBEAT: "7000"})
+
+
+def test_a_setting_that_is_gone_from_kafka_is_forgotten_since_the_next_one_of_that_name_is_somebody_elses() -> None:
+    has = {SESSION: "50000"}
+    given = settings_scene(has, has)
+    gone = after(given, {})
+    assert gone.memory.group_settings == has
+    forgotten = plan(gone).memory
+    assert forgotten.group_settings == {}
+    theirs = replace(given, memory=forgotten)
+    assert upkeep(theirs, AT_REST) is None
+    assert upkeep(replace(theirs, memory=plan(theirs).memory), AT_REST) is None
+
+
+@pytest.mark.parametrize("has", [{}, None], ids=["not set yet", "not read"])
+def test_a_setting_that_is_wanted_or_cannot_be_looked_for_is_not_forgotten(has: dict[str, str] | None) -> None:
+    made = {SESSION: "50000"}
+    asked = {"session": "50s"} if has is not None else {}
+    given = settings_scene({}, made, **asked)
+    assert note_settings(replace(given, kafka=replace(modern(), settings=has))).memory.group_settings == made

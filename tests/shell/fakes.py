@@ -14,6 +14,7 @@ from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, MemberRef, Unobserved
 from slackwater.ports import Kind
 from slackwater.shell.store import Key
@@ -189,8 +190,11 @@ class FakeConnections:
     motion: dict[Key, bool] = field(default_factory=dict)
     forgotten: list[Key] = field(default_factory=list)
     kafka: FakeAdmin = field(default_factory=FakeAdmin)
+    remembered: RolloutMemory = field(default_factory=RolloutMemory)
+    """Of the group that was used last."""
 
-    async def use(self, group_key: Key, group: Any, connection: Any, now: float) -> None: ...
+    async def use(self, group_key: Key, group: Any, memory: RolloutMemory, connection: Any, now: float) -> None:
+        self.remembered = memory
 
     def broker(self, group_key: Key) -> BrokerFacts | None:
         return BROKER

@@ -19,7 +19,9 @@ from slackwater.api.resources import KafkaConnection
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
 from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
@@ -38,6 +40,7 @@ async def away(*_: Any) -> None:
 @dataclass
 class FakeKafka:
     watched: dict[str, str] = field(default_factory=dict)
+    with_settings: dict[str, bool] = field(default_factory=dict)
     views: dict[str, KafkaView] = field(default_factory=dict)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     ends: asyncio.Future[None] = field(default_factory=asyncio.Future)
@@ -60,7 +63,7 @@ class FakeKafka:
         return self.closed.is_set()
 
     def watch(self, key: str, group_id: str, topics: Any, settings: bool = False) -> None:
-        self.watched[key] = group_id
+        self.watched[key], self.with_settings[key] = group_id, settings
 
     def unwatch(self, key: str) -> None:
         del self.watched[key]
@@ -98,7 +101,7 @@ class Stage:
         obj = connection_object(generation=generation)
         obj["spec"] |= spec
         group = parse_consumer_group(group_object(name=key.name))
-        await self.connections.use(key, group, obj, now)
+        await self.connections.use(key, group, RolloutMemory(), obj, now)
 
     def add_secret(self, password: str) -> None:
         data = {"username": base64.b64encode(b"me").decode(), "password": base64.b64encode(password.encode()).decode()}
@@ -220,7 +223,7 @@ async def test_a_group_that_moves_to_another_connection_leaves_the_first(stage: 
     obj = connection_object()
     obj["metadata"]["name"] = "second"
     group = parse_consumer_group(group_object(connectionRef={"name": "second"}))
-    await stage.connections.use(KEY, group, obj, 0.0)
+    await stage.connections.use(KEY, group, RolloutMemory(), obj, 0.0)
     assert stage.observers[0].is_closed
     assert set(stage.observers[1].watched) == {str(KEY)}
 
@@ -229,6 +232,26 @@ async def test_a_look_at_a_group_that_was_forgotten_meanwhile_is_no_error(stage:
     await stage.use(KEY)
     await stage.connections.look_now(KEY)
     await stage.connections.look_now(OTHER)
+
+
+@pytest.mark.parametrize(
+    ("target", "has", "read"),
+    [
+        ({"target": "Consumer"}, Profile.CONSUMER, True),
+        ({}, Profile.CONSUMER, True),
+        ({"target": "Eager"}, Profile.CONSUMER, True),
+        ({"target": "Consumer"}, Profile.EAGER, True),
+        ({"target": "Eager"}, Profile.EAGER, False),
+        ({}, Profile.OWN_CHOICE, False),
+    ],
+    ids=["KIP-848", "its target was removed", "to be taken back", "to be taken there", "classic", "own choice"],
+)
+async def test_the_settings_of_a_group_are_read_while_its_protocol_keeps_them_in_kafka(
+    target: dict[str, str], has: Profile, read: bool, stage: Stage
+) -> None:
+    group = parse_consumer_group(group_object(protocol=target))
+    await stage.connections.use(KEY, group, RolloutMemory(protocol=has), connection_object(), 0.0)
+    assert stage.observers[0].with_settings == {str(KEY): read}
 
 
 async def test_the_views_of_a_connection_come_in_one_order(stage: Stage) -> None:

@@ -27,6 +27,7 @@ from slackwater.adapters.telemetry.topic import TopicSink
 from slackwater.api.kafka_connection import KafkaConnectionSpec
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
 from tests.adapters.kafka.certificates import Authority
@@ -80,7 +81,7 @@ class Stage:
         """Pass over the group again and again, half a minute after the pass before as far as it can tell."""
         deadline = time.monotonic() + WITHIN_S
         while True:
-            await self.connections.use(KEY, self._group, self._object, float(next(self._clock)))
+            await self.connections.use(KEY, self._group, RolloutMemory(), self._object, float(next(self._clock)))
             view, _ = self.connections.view(KEY, 0.0)
             if is_right(view):
                 return

@@ -19,6 +19,7 @@ from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.profile import Profile
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import Reconciler
@@ -251,6 +252,15 @@ async def test_a_restarted_operator_waits_for_its_first_look() -> None:
     assert "status ConsumerGroup" not in stage.api.asked
 
 
+async def test_a_group_is_watched_by_what_is_remembered_of_it() -> None:
+    """Its protocol, where the spec has no target any more."""
+    stage = Stage()
+    stage.api.objects["ConsumerGroup", *KEY]["status"] = {"rollout": {"phase": "Complete", "protocol": "Consumer"}}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY))
+    await stage.run()
+    assert stage.connections.remembered.protocol is Profile.CONSUMER
+
+
 async def test_a_spec_that_cannot_be_read_is_reported_once_and_touches_nothing() -> None:
     stage = Stage(topics=[])
     assert await stage.run() is None
@@ -325,6 +335,38 @@ async def test_a_memory_that_cannot_be_read_does_not_keep_its_object_for_ever_wi
     assert f"remove the finalizer {FINALIZER}" in stage.condition("Degraded")["message"]
     assert stage.api.objects["ConsumerGroup", *KEY]["status"]["rollout"] == memory
     assert stage.api.writes() == ["status ConsumerGroup"]
+
+
+async def with_a_newer_memory(stage: Stage) -> dict[str, Any]:
+    """The group runs, and its status is now one that a newer operator wrote. Returns the object."""
+    await stage.run_to_rest()
+    status = stage.api.objects["ConsumerGroup", *KEY]["status"]
+    stage.api.objects["ConsumerGroup", *KEY]["status"] = {**status, "rollout": {"phase": "FromTheFuture"}}
+    stage.ask_nothing_more()
+    return stage.api.changed_by_somebody(CONSUMER_GROUP, KEY)
+
+
+async def test_a_memory_that_a_newer_operator_left_is_reported_once_and_touches_nothing() -> None:
+    stage = Stage()
+    stage.see(await with_a_newer_memory(stage))
+    for _ in range(2):
+        assert await stage.run() is None
+        degraded = stage.condition("Degraded")
+        assert (degraded["status"], degraded["reason"]) == ("True", "InvalidSpec")
+        assert "a newer slackwater" in degraded["message"]
+        assert stage.api.objects["ConsumerGroup", *KEY]["status"]["rollout"] == {"phase": "FromTheFuture"}
+        assert stage.api.writes() == ["status ConsumerGroup"]
+
+
+async def test_a_newer_memory_that_no_watch_has_brought_yet_is_not_written_over_either() -> None:
+    stage = Stage()
+    newer = await with_a_newer_memory(stage)
+    stage.store.drop(STATEFUL_SET, stage.api.objects["StatefulSet", *KEY])  # so that everything is read again
+    with pytest.raises(Conflict):
+        await stage.run()
+    stage.see(newer)
+    assert await stage.run() is None
+    assert stage.condition("Degraded")["reason"] == "InvalidSpec"
 
 
 async def test_what_is_wrong_is_never_written_over_a_newer_status() -> None:

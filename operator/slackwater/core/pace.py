@@ -32,10 +32,13 @@ class Pace:
 def matters(world: World, decided: Decision) -> bool:
     """Too much to be decided from what a watch said a while ago: the world is read again, and decided about again.
 
-    The watch reports StatefulSets with our label only, so one that is missing may be there.
+    The watch reports StatefulSets with our label only, so one that is missing may be there. And a setting that was
+    made in Kafka just now is missing in an older look at it: forgotten by that, it would stay there for ever.
     """
     was, now = world.memory, decided.memory
     if not world.sets:
+        return True
+    if now.group_settings != was.group_settings:
         return True
     return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
 

@@ -67,9 +67,12 @@ def restart_the_refused(world: World, kafka: GroupObservation, workload: Workloa
 
 
 def keep_settings(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
-    """The group's own settings in Kafka (F23)."""
+    """The group's own settings in Kafka (F23). One that is taken back is remembered until it is seen to be gone."""
     change = change_due(world)
-    return Decision(replace(world.memory, group_settings=settings_wanted(world)), change) if change else None
+    if change is None:
+        return None
+    made = {**world.memory.group_settings, **settings_wanted(world)}
+    return Decision(replace(world.memory, group_settings=made), change)
 
 
 CARE: Final[tuple[Care, ...]] = (remove_scaled_away, release_the_dead, restart_the_refused, keep_settings)

@@ -14,11 +14,12 @@ from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.kafka.security import secret_names
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
-from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts.group_settings import kept_in_kafka
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
 from slackwater.shell.store import Key
@@ -64,7 +65,9 @@ class Connections:
         self._lock = asyncio.Lock()
         self._watchers: set[asyncio.Task[None]] = set()
 
-    async def use(self, group_key: Key, group: ConsumerGroup, connection: Mapping[str, Any], now: float) -> None:
+    async def use(
+        self, group_key: Key, group: ConsumerGroup, memory: RolloutMemory, connection: Mapping[str, Any], now: float
+    ) -> None:
         """Have the group observed by this connection. What is wrong with the connection shows in `view`."""
         key = Key(group.namespace, group.spec.connection_ref.name)
         before = self._used_by.get(group_key)
@@ -73,8 +76,8 @@ class Connections:
         async with self._lock:
             opened = await self._ensure(key, connection, now)
         if opened is not None:
-            modern = group.spec.protocol.target is ProtocolTarget.CONSUMER
-            opened.kafka.watch(str(group_key), group.group_id, group.spec.topics, settings=modern)
+            settings = kept_in_kafka(group, memory)
+            opened.kafka.watch(str(group_key), group.group_id, group.spec.topics, settings=settings)
             opened.groups.add(group_key)
         self._used_by[group_key] = key
 

@@ -97,7 +97,7 @@ class Deletion:
         connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
         if connection is None:
             return world
-        await self._connections.use(key, _without_topics(group), connection, self._now())
+        await self._connections.use(key, _without_topics(group), world.memory, connection, self._now())
         await self._connections.look_now(key)
         return replace(world, bootstrap_servers=connection["spec"]["bootstrapServers"], kafka=self._view(key))
 

@@ -57,7 +57,7 @@ class Gathering:
         self._parsed[key] = (version, group)
         return group
 
-    def _remembered(self, key: Key, obj: Json) -> RolloutMemory:
+    def remembered(self, key: Key, obj: Json) -> RolloutMemory:
         """What the status remembers; each version is parsed once, as the spec is. Raises InvalidSpec."""
         version = obj["metadata"]["resourceVersion"]
         known = self._memories.get(key)
@@ -72,7 +72,7 @@ class Gathering:
     async def from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
         """And the status that stands in it. Raises ClusterFailed: the last good template may have to be read."""
         obj = self._store.get(CONSUMER_GROUP, key) or {}  # gone meanwhile, perhaps: no act comes of that
-        memory = self._remembered(key, obj) if obj else RolloutMemory()
+        memory = self.remembered(key, obj) if obj else RolloutMemory()
         named = (self._store.get(STATEFUL_SET, Key(key.namespace, name)) for name in names_of(key.name))
         workloads = tuple(each for each in named if each is not None)
         template = await self._last_good_template(key, memory)
@@ -85,7 +85,7 @@ class Gathering:
     async def read_again(self, key: Key) -> tuple[World, Json] | None:
         """Read everything from where it is true. None when the group is gone or being deleted."""
         await self._connections.look_now(key)
-        snapshot = await read_snapshot(self._api, key.namespace, key.name, partial(self._remembered, key))
+        snapshot = await read_snapshot(self._api, key.namespace, key.name, partial(self.remembered, key))
         self.take_in_or_drop(key, None if snapshot is None else snapshot.group)
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None

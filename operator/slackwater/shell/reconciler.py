@@ -25,6 +25,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, matters, pace_after, still_refused
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status, degraded_status
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
@@ -77,21 +78,25 @@ class Reconciler:
             group = self._gathering.parse(key, obj)
             if group.metadata.is_being_deleted:
                 return await self._deletion.go_on(group, obj)
+            return await self._go_on(key, group, obj)
         except InvalidSpec as error:
             await self._report_invalid(obj, error)
             return None
+
+    async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
+        """The pass over a group that is to stay. Raises InvalidSpec when what is remembered cannot be read."""
         if FINALIZER not in group.metadata.finalizers:
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
             self._gathering.take_in_or_drop(key, written)
             return AT_ONCE
         try:
-            return await self._pass(key, group)
+            return await self._pass(key, group, obj)
         except (ClusterRefused, KafkaRefused) as error:
             self._refusals.add(key, error, self._now())
             raise
 
-    async def _pass(self, key: Key, group: ConsumerGroup) -> float | None:
-        await self._use_connection(key, group)
+    async def _pass(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
+        await self._use_connection(key, group, self._gathering.remembered(key, obj))
         world, status = await self._gathering.from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
@@ -124,12 +129,12 @@ class Reconciler:
             self._connections.look_soon(key)
         return pace.again_s
 
-    async def _use_connection(self, key: Key, group: ConsumerGroup) -> None:
+    async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
         if connection is None:
             await self._connections.forget(key)  # whoever deletes it cuts the operator off
             return
-        await self._connections.use(key, group, connection, self._now())
+        await self._connections.use(key, group, memory, connection, self._now())
         await self._report_connection(connection, self._connections.view(key, self._now())[0])
 
     async def _remember(self, world: World, decided: Decision, before: Json) -> None:

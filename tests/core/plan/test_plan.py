@@ -302,6 +302,26 @@ def test_plan(given: World, expected: Expected) -> None:
         assert act.partition == expected.partition
 
 
+REFUSED: dict[str, Any] = {"protocol": {"target": "Consumer"}, "client": {"library": "Librdkafka", "version": "1.9.0"}}
+
+
+def test_a_stateful_set_that_somebody_deleted_is_made_again_while_a_protocol_is_refused() -> None:
+    """The group ran before the target was set, and goes on with what it has."""
+    decided = plan(rolling(spec=REFUSED, workload=None, pods=(), memory={"phase": COMPLETE}))
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.hold) == (Purpose.CREATE, None)
+    assert decided.refusal is not None
+    assert decided.refusal.reason is Reason.CLIENT_CANNOT
+
+
+def test_a_group_that_cannot_have_its_protocol_is_not_begun() -> None:
+    nothing = {"phase": RolloutPhase.NONE, "target_hash": "", "last_good_revision": "", "last_good_hash": ""}
+    decided = plan(rolling(spec=REFUSED, workload=None, pods=(), memory=nothing))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.CLIENT_CANNOT
+
+
 def failing(on_failure: str, **memory: Any) -> Decision:
     given = rolling(spec={"rollout": {"onFailure": on_failure}}, pods=(pod(0), pod(1), STUCK_NEW), memory=memory)
     return plan(changed(given, pods=(pod(0), pod(1), replace(STUCK_NEW, waiting="ImagePullBackOff"))))
@@ -402,6 +422,19 @@ def test_an_outdated_pod_that_does_not_work_goes_first_and_is_waited_for_until_t
 def test_lag_before_is_taken_when_kafka_can_be_asked_again() -> None:
     assert plan(rolling(kafka=observation(lag=7))).memory.lag_before == 7
     assert plan(rolling(kafka=observation(lag=7), memory={"lag_before": 3})).memory.lag_before == 3
+
+
+def test_a_rollout_that_is_resumed_has_its_own_lag_before_it() -> None:
+    """A pod was found outdated long after the last rollout, whose lag says nothing about this one."""
+    growth: dict[str, Any] = {"rollout": {"maxLag": {"growth": 1000}}}
+    memory: dict[str, Any] = {"phase": COMPLETE, "lag_before": 0}
+    given = rolling(spec=growth, pods=TWO_NEW, memory=memory, sets=PARKED, kafka=observation(lag=5000))
+    resumed = plan(given)
+    assert (resumed.memory.phase, resumed.memory.lag_before) == (PROGRESSING, None)
+    following = plan(given.remembering(resumed.memory))
+    assert following.memory.lag_before == 5000
+    assert following.hold is None
+    assert isinstance(following.act, WriteWorkload)
 
 
 def test_a_promoted_canary_goes_on() -> None:

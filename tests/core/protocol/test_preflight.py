@@ -304,7 +304,24 @@ def test_neighbours_on_every_path_differ_and_no_path_has_a_gap() -> None:
 
 def test_versions() -> None:
     texts = ["2.12.1", "v1.20", "4.0.0-rc1", None, "3"]
-    assert [parse_version(text) for text in texts] == [(2, 12, 1), (1, 20), (4, 0, 0), (), (3,)]
+    assert [parse_version(text) for text in texts] == [(2, 12, 1), (1, 20), (4, 0, 0), (), (3, 0)]
+
+
+def test_a_version_of_one_number_is_that_of_its_first_release() -> None:
+    java, streams = {"library": "Java", "version": "4"}, {"library": "KafkaStreams", "version": "4"}
+    assert can_make(running(java, OWN), CONSUMER) is None
+    found = find_way(running(java, EAGER), EAGER, CONSUMER)
+    assert isinstance(found, Way), found
+    refusal = can_make(running(streams, OWN, protocol={"target": "Eager", "upgradeFrom": "2.3"}), EAGER)
+    assert refusal is not None
+    assert "no eager rebalancing" in refusal.message
+
+
+def test_java_3_offers_both_kinds_as_3_0_does() -> None:
+    """F5."""
+    found = find_way(running({"library": "Java", "version": "3"}, OWN, "range"), OWN, COOPERATIVE)
+    assert isinstance(found, Way), found
+    assert found.strategy.name is ONE
 
 
 @pytest.mark.parametrize("client", [RDKAFKA, OTHER], ids=["Librdkafka", "Other"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from slackwater.api.annotations import APPROVE
 from slackwater.core.decision.acts import AlterGroupSettings, WriteWorkload
 from slackwater.core.decision.decision import Decision
@@ -131,13 +133,27 @@ def test_off_changes_and_shows_nothing() -> None:
     assert "recommendation" not in compose_status(world, decided, {})
 
 
-def test_a_failed_version_gives_the_timeouts_back_that_it_came_with() -> None:
+TOOK = Tuning(values=FITS, as_of=NOW - 3600, good={Setting.SESSION: 40_000})
+"""A rollout took these along; the last good version has a session of its own."""
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK])
+def test_a_failed_version_gives_the_timeouts_back_that_it_came_with(phase: RolloutPhase) -> None:
     world = at_rest()
-    took = Tuning(values=FITS, as_of=NOW - 3600, good={Setting.SESSION: 40_000})
-    failed = replace(world.memory, phase=RolloutPhase.FAILED, failed_hash="x", target_hash="x", tuning=took)
+    failed = replace(world.memory, phase=phase, failed_hash="x", target_hash="x", tuning=TOOK)
     rolled = plan(edited(replace(world, memory=failed)))
     assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "40000"
     assert rolled.memory.tuning.failed_as_of == NOW - 3600
+
+
+def test_a_version_that_is_only_overtaken_hands_its_timeouts_on() -> None:
+    """Another template came before every pod had this one: nothing has failed."""
+    world = at_rest()
+    under_way = replace(world.memory, phase=RolloutPhase.PROGRESSING, target_hash="v2", tuning=TOOK)
+    overtaken = plan(edited(replace(world, memory=under_way)))
+    assert overtaken.memory.target_hash != "v2"
+    assert environment(overtaken)["KAFKA_SESSION_TIMEOUT_MS"] == "20000"
+    assert overtaken.memory.tuning == TOOK
 
 
 def test_nothing_is_adopted_while_a_version_has_failed() -> None:

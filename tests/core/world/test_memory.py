@@ -15,18 +15,19 @@ PATH = (Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE)
 
 
 @pytest.mark.parametrize(
-    ("phase", "under_way", "at_rest", "goes_back"),
+    ("phase", "under_way", "at_rest", "gave_up", "goes_back"),
     [
-        (P.NONE, False, True, False),
-        (P.PROGRESSING, True, False, False),
-        (P.COMPLETE, False, True, False),
-        (P.FAILED, False, False, False),
-        (P.ROLLING_BACK, True, False, True),
-        (P.ROLLED_BACK, False, False, True),
+        (P.NONE, False, True, False, False),
+        (P.PROGRESSING, True, False, False, False),
+        (P.COMPLETE, False, True, False, False),
+        (P.FAILED, False, False, True, False),
+        (P.ROLLING_BACK, True, False, True, True),
+        (P.ROLLED_BACK, False, False, True, True),
     ],
 )
-def test_phases(phase: RolloutPhase, under_way: bool, at_rest: bool, goes_back: bool) -> None:
-    assert (phase.under_way, phase.at_rest, phase.goes_back) == (under_way, at_rest, goes_back)
+def test_phases(phase: RolloutPhase, under_way: bool, at_rest: bool, gave_up: bool, goes_back: bool) -> None:
+    seen = (phase.under_way, phase.at_rest, phase.gave_up, phase.goes_back)
+    assert seen == (under_way, at_rest, gave_up, goes_back)
 
 
 @pytest.mark.parametrize(

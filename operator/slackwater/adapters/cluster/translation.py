@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
 from slackwater.api.timestamps import moment
+from slackwater.core.world.identity import number_in
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.two_sets import names_of
@@ -50,19 +51,25 @@ def to_pods(
     objects: Iterable[Json], workloads: Iterable[Workload], container: str, told_running: Mapping[str, float]
 ) -> tuple[Pod, ...]:
     """The pods that the StatefulSets control, by ordinal. `container`: the one that runs the consumer. `told_running`:
-    when a watch first told that a container runs, by its id."""
+    when a watch first told that a container runs, by its id.
+
+    A pod that names one as its owner and is not called as its pods are is none of them: its controller lets it go.
+    """
     names = {workload.uid: workload.name for workload in workloads}
-    ours = [(obj, names.get(controller_uid(obj))) for obj in objects]
-    pods = [_to_pod(obj, container, name, told_running) for obj, name in ours if name is not None]
+    pods = []
+    for obj in objects:
+        name = names.get(controller_uid(obj))
+        ordinal = _ordinal(obj, (name,)) if name is not None else None
+        if name is not None and ordinal is not None:
+            pods.append(_to_pod(obj, container, name, ordinal, told_running))
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
 
 def loose_ordinals(objects: Iterable[Json], workloads: Iterable[Workload], group: str) -> frozenset[int]:
     """Of pods named as ours that no StatefulSet of ours controls: it was deleted, and they were left or still end."""
     uids = {workload.uid for workload in workloads}
-    strangers = [obj["metadata"]["name"] for obj in objects if controller_uid(obj) not in uids]
-    ordinals = [text.rpartition("-") for text in strangers]
-    return frozenset(int(last) for first, _, last in ordinals if first in names_of(group) and last.isdecimal())
+    ordinals = [_ordinal(obj, names_of(group)) for obj in objects if controller_uid(obj) not in uids]
+    return frozenset(ordinal for ordinal in ordinals if ordinal is not None)
 
 
 def running_containers(pod: Json) -> list[str]:
@@ -90,7 +97,13 @@ def controller_uid(obj: Json) -> str:
     return next((owner["uid"] for owner in owners if owner.get("controller")), "")
 
 
-def _to_pod(obj: Json, container: str, workload: str, told_running: Mapping[str, float]) -> Pod:
+def _ordinal(pod: Json, sets: Container[str]) -> int | None:
+    """The ordinal in its name, as a pod of one of these StatefulSets; None where it is not called so."""
+    name, _, ordinal = pod["metadata"]["name"].rpartition("-")
+    return number_in(ordinal) if name in sets else None
+
+
+def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running: Mapping[str, float]) -> Pod:
     metadata, status = obj["metadata"], obj.get("status", {})
     condition = next((c for c in status.get("conditions", ()) if c["type"] == "Ready"), None)
     consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
@@ -102,7 +115,7 @@ def _to_pod(obj: Json, container: str, workload: str, told_running: Mapping[str,
     reason, message = _waiting(status, consumer)
     return Pod(
         name=metadata["name"],
-        ordinal=int(metadata["name"].rpartition("-")[2]),
+        ordinal=ordinal,
         uid=metadata["uid"],
         revision=(metadata.get("labels") or {}).get(REVISION_LABEL, ""),
         created_at=moment(metadata["creationTimestamp"]),

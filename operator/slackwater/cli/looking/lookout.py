@@ -21,11 +21,12 @@ from slackwater.adapters.kafka.watch import Watch
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
-from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.timeouts.group_settings import kept_in_kafka
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.world import World
 
@@ -63,13 +64,16 @@ class Lookout:
         world = to_world(snapshot, self.view, self.history, time.time(), group)
         return replace(world, broker=self._broker)
 
-    async def aim(self, group: ConsumerGroup, connection: Json | None) -> None:
-        """Look at this group through this connection from now on. The same again changes nothing."""
+    async def aim(self, group: ConsumerGroup, connection: Json | None, memory: RolloutMemory | None = None) -> None:
+        """Look at this group through this connection from now on. The same again changes nothing.
+
+        `memory`: what the group's status remembers, where there is one.
+        """
         aim = (group.group_id, group.spec.topics, None if connection is None else connection["spec"])
-        modern = group.spec.protocol.target is ProtocolTarget.CONSUMER
+        own_settings = kept_in_kafka(group, memory or RolloutMemory())
         if aim == self._aim:
             if self._watch is not None:
-                self._watch.settings = modern
+                self._watch.settings = own_settings
             return
         await self.close()
         self._aim = aim
@@ -88,7 +92,7 @@ class Lookout:
         else:
             wire = KafkaWire(settings.kafka_python)
             self._reader, self._brokers = KafkaGroupReader(wire), BrokerReader(wire)
-            self._watch = Watch(group.group_id, frozenset(group.spec.topics), modern)
+            self._watch = Watch(group.group_id, frozenset(group.spec.topics), own_settings)
 
     async def look(self) -> None:
         """One look, folded into the history; takes as long as Kafka takes, 10 s at most."""

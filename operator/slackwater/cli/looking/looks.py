@@ -57,7 +57,7 @@ async def live_looks(
                 snapshot = await read_snapshot(api, namespace, name)
                 if snapshot is None:
                     return
-                await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection)
+                await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection, snapshot.memory)
                 looking = looking or asyncio.create_task(_keep_looking(lookout), name="lookout")
                 last = look_at(snapshot, lookout)
             except ClusterUnreachable as error:

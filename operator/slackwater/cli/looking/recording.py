@@ -19,7 +19,7 @@ async def record(context: str | None, namespace: str, name: str, duration_s: flo
         try:
             snapshot = await read_group(api, namespace, name)
             group = parse_consumer_group(snapshot.group)
-            await lookout.aim(group, snapshot.connection)
+            await lookout.aim(group, snapshot.connection, snapshot.memory)
             duration_s = long_enough_s(group) if duration_s is None else duration_s
             await watch_for(lookout, f"watching group {group.group_id}", duration_s)
             snapshot = await read_group(api, namespace, name)

@@ -30,7 +30,7 @@ async def look_once(context: str | None, namespace: str, name: str) -> Look:
         lookout = Lookout(api)
         try:
             snapshot = await read_group(api, namespace, name)
-            await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection)
+            await lookout.aim(parse_consumer_group(snapshot.group), snapshot.connection, snapshot.memory)
             await lookout.look()
             return look_at(snapshot, lookout)
         finally:

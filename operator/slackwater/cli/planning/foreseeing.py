@@ -79,7 +79,7 @@ async def foresee(api: KubernetesApi, lookout: Lookout, namespace: str, manifest
     connection = await _connection(api, group, snapshot.connection)
     beside = connection_beside(group, manifests.connections, None)
     used = connection if beside is None else beside
-    await lookout.aim(group, used)
+    await lookout.aim(group, used, snapshot.memory)
     await lookout.look()
     return Foreseen(lookout.world(replace(snapshot, connection=used), group), live, connection, beside)
 

@@ -21,8 +21,9 @@ from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
-from slackwater.core.timeouts.group_settings import note_bounds
+from slackwater.core.timeouts.group_settings import note_bounds, note_settings
 from slackwater.core.upkeep import note_members
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.world import World
 
 Chapter = Callable[[World], Decision]
@@ -48,9 +49,13 @@ def stateful_set_is_ours(world: World) -> Decision:
 
 
 def course_is_set(world: World) -> Decision:
-    """Which protocol pods are given. A group that has none yet, and cannot have the one asked for, is not begun."""
+    """Which protocol pods are given. A group that has none yet, and cannot have the one asked for, is not begun.
+
+    One that ran before has one: if its StatefulSet was deleted, it is made again with that.
+    """
     course = set_course(world)
-    return replace(course, hold=course.refusal) if world.workload is None else course
+    begun = world.workload is not None or world.memory.phase is not RolloutPhase.NONE
+    return course if begun else replace(course, hold=course.refusal)
 
 
 WANTED: Final[tuple[Chapter, ...]] = (
@@ -60,10 +65,11 @@ WANTED: Final[tuple[Chapter, ...]] = (
     without_what_is_asked,
     note_members,
     note_bounds,
+    note_settings,
     course_is_set,
 )
 """What is wanted: commands, connection, ownership, timeouts, members, the brokers' bounds and the protocol. All of them
-together decide the template."""
+together decide the template; what the operator made in Kafka is brought up to date on the way."""
 
 PHASE: Final[tuple[Chapter, ...]] = (keep_replicas, note_lag, note_pod_made)
 """Which phase the rollout is in, once it is known whether one begins."""

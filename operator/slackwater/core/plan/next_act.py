@@ -183,7 +183,7 @@ def _between_two(world: World, beside: Beside, workload: Workload, template: Tem
 def _resumed(world: World) -> Decision:
     """Pods of another version are there although no rollout is under way: one is."""
     phase = RolloutPhase.ROLLING_BACK if world.memory.phase.goes_back else RolloutPhase.PROGRESSING
-    return Decision(replace(world.memory, phase=phase, started_at=world.now))
+    return Decision(replace(world.memory, phase=phase, started_at=world.now, lag_before=None))  # see `note_lag`
 
 
 def _rolled(world: World, workload: Workload, template: Template) -> Decision:

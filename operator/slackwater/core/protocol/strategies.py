@@ -18,9 +18,12 @@ Version = tuple[int, ...]
 
 
 def parse_version(text: str | None) -> Version:
-    """Its leading numbers; empty when it is not given. A "v" before it means nothing."""
+    """Its leading numbers, at least two: "4" is 4.0. Empty when it is not given. A "v" before it means nothing."""
     found = re.match(r"v?(\d+(?:\.\d+)*)", text or "")
-    return tuple(int(part) for part in found.group(1).split(".")) if found else ()
+    if found is None:
+        return ()
+    parts = tuple(int(part) for part in found.group(1).split("."))
+    return parts if len(parts) > 1 else (*parts, 0)
 
 
 @dataclass(frozen=True, slots=True)

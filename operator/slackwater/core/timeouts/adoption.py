@@ -52,9 +52,12 @@ def at_rest(world: World) -> Decision:
 
 
 def with_rollout(world: World) -> Decision:
-    """A rollout is about to begin: it takes along what waits. After a failed version, what the last good one had."""
+    """A rollout is about to begin: it takes along what waits. After a failed version, what the last good one had.
+
+    One that overtakes another goes on with what that took along.
+    """
     memory, tuning = world.memory, world.memory.tuning
-    if not memory.phase.at_rest:
+    if memory.phase.gave_up:
         return Decision(_without_the_failed(memory))
     if not tuning.queued or memory.upgrade is not None or world.group.spec.timeouts.mode is not TimeoutsMode.AUTO:
         return Decision(memory)

@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from slackwater.api.protocol import ProtocolTarget
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import AlterGroupSettings
 from slackwater.core.decision.decision import Decision
 from slackwater.core.timeouts.classic import within
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 
@@ -34,6 +37,14 @@ class Timeout:
         return self.asked_ms != self.set_ms
 
 
+def kept_in_kafka(group: ConsumerGroup, memory: RolloutMemory) -> bool:
+    """Whether session and heartbeat are settings of the group itself, by the protocol that it has or is to have.
+
+    A group whose target was taken out of the spec keeps the protocol that is remembered.
+    """
+    return memory.protocol is Profile.CONSUMER or group.spec.protocol.target is ProtocolTarget.CONSUMER
+
+
 def note_bounds(world: World) -> Decision:
     """What the brokers allow classic sessions to be, where it is known and changes what is asked for."""
     known = world.broker.classic_session if world.broker is not None else world.memory.session_bounds
@@ -42,6 +53,16 @@ def note_bounds(world: World) -> Decision:
     asked_ms = world.timeouts.classic_session_timeout_ms
     binding = known if known is not None and known.clamp(asked_ms) != asked_ms else None
     return Decision(replace(world.memory, session_bounds=binding))
+
+
+def note_settings(world: World) -> Decision:
+    """The group's own settings that the operator made: one that is neither wanted nor in Kafka is forgotten."""
+    there = world.seen.settings if world.seen is not None else None
+    if there is None:
+        return Decision(world.memory)
+    kept = {*there, *settings_wanted(world)}
+    made = {name: value for name, value in world.memory.group_settings.items() if name in kept}
+    return Decision(replace(world.memory, group_settings=made))
 
 
 def timeouts_in_force(world: World) -> tuple[Timeout, ...]:

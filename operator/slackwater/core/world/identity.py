@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+
+_NUMBER: Final = re.compile("0|[1-9][0-9]{0,9}")
+"""Without leading zeros, in ASCII: other digits are somebody else's id. Ordinals are 32-bit numbers; and any member may
+choose its id, so that it may be longer than `int` takes."""
 
 
 def instance_id(group: str, ordinal: int | str, thread: int | None = None) -> str:
@@ -23,9 +28,12 @@ def ordinal_of(instance_id: str | None, name: str) -> int | None:
     if instance_id is None or not instance_id.startswith(f"{name}-"):
         return None
     ordinal, dash, thread = instance_id[len(name) + 1 :].partition("-")
-    if dash and not thread.isdecimal():
-        return None
-    return int(ordinal) if ordinal.isdecimal() and str(int(ordinal)) == ordinal else None
+    return number_in(ordinal) if not dash or number_in(thread) is not None else None
+
+
+def number_in(text: str) -> int | None:
+    """An ordinal or a thread's number, written as Kubernetes and clients write it; None for any other text."""
+    return int(text) if _NUMBER.fullmatch(text) else None
 
 
 def by_ordinal(known: Mapping[str, T], ordinal_of: Callable[[str], int | None]) -> Mapping[int, Mapping[str, T]]:

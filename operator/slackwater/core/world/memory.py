@@ -44,6 +44,11 @@ class RolloutPhase(StrEnum):
         return self in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
 
     @property
+    def gave_up(self) -> bool:
+        """The version asked for last has failed or was aborted."""
+        return self is RolloutPhase.FAILED or self.goes_back
+
+    @property
     def goes_back(self) -> bool:
         return self in (RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK)
 
