@@ -64,7 +64,7 @@ def ensure_kubernetes(layout: Layout) -> Path:
     stamp = "k8s.io/component-base/version"
     flags = f"-X {stamp}.gitVersion={version} -X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
     what = f"Kubernetes {version} and etcd"
-    return _ensure(layout, "kubernetes", (".",), what, "about 5 minutes on 2 cores", flags) / "slackwater-k8s"
+    return _ensure(layout, "kubernetes", (".",), what, "about 5 minutes on 2 cores", flags) / "k8s"
 
 
 def ensure_helm(layout: Layout) -> Path:

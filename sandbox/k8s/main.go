@@ -1,4 +1,4 @@
-// Command slackwater-k8s is every process of the sandbox's Kubernetes in one binary: the first argument names the
+// Command k8s is every process of the sandbox's Kubernetes in one binary: the first argument names the
 // component, the rest are that component's own flags.
 //
 // One binary instead of six, because the components share most of their code: it links once and weighs 135 MB
