@@ -44,13 +44,13 @@ test: setup ## Everything but what is long: check, docs, the sandbox, which stay
 	@$(MAKE) --no-print-directory --jobs=2 in-the-sandbox beside-it
 
 check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target unit-core unit-rest types lint layers
+	@$(MAKE) --no-print-directory --keep-going --jobs=4 --output-sync=target unit-core unit-waiting unit-rest types lint layers
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
 	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-waiting unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -60,14 +60,19 @@ types: setup ## mypy --strict, the sandbox and the tests too
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
-unit: unit-core unit-rest ## The tests that need nothing but Python
+# In parts, so that each process collects only what it plays, and those that wait for processes of their own wait together.
+unit: unit-core unit-waiting unit-rest ## The tests that need nothing but Python
 
 FAST := -q -m "not e2e and not slow and not spark and not browser and not long"
-unit-core: setup # By itself, for each process collects only what it plays.
+WAITING := tests/adapters tests/cli tests/sandbox tests/sandbox_kafka
+unit-core: setup
 	$(call timed,unit-core,$(BIN)/pytest $(FAST) tests/core)
 
+unit-waiting: setup
+	$(call timed,unit-waiting,$(BIN)/pytest $(FAST) $(WAITING))
+
 unit-rest: setup
-	$(call timed,unit-rest,$(BIN)/pytest $(FAST) --ignore=tests/core)
+	$(call timed,unit-rest,$(BIN)/pytest $(FAST) tests $(addprefix --ignore=,tests/core $(WAITING)))
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
 	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m "slow and not long")
