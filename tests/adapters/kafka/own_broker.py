@@ -30,6 +30,29 @@ class Listener:
     port: int
 
 
+@dataclass(slots=True)
+class OwnBroker:
+    """A broker that a test may kill and start again: what it had written is there then."""
+
+    bootstrap_servers: str
+    command: Sequence[str]
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns when it serves; does nothing while it runs."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        with self.log.open("w") as output:
+            self.process = subprocess.Popen(self.command, stdout=output, stderr=output)
+        wait_for(f"the broker of {self.log}", _serving(self.process, self.log), READY_WITHIN_S)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(30)
+
+
 @contextmanager
 def own_broker(
     folder: Path,
@@ -45,6 +68,30 @@ def own_broker(
 
     `host`: the address of this machine on which clients reach it.
     """
+    made = made_broker(folder, settings, protocol, features, host, also, java_options)
+    with serving(made) as broker:
+        yield broker.bootstrap_servers
+
+
+@contextmanager
+def serving(broker: OwnBroker) -> Iterator[OwnBroker]:
+    try:
+        broker.start()
+        yield broker
+    finally:
+        broker.kill()
+
+
+def made_broker(
+    folder: Path,
+    settings: Mapping[str, str],
+    protocol: str = "PLAINTEXT",
+    features: Mapping[str, int] | None = None,
+    host: str = LOOPBACK,
+    also: Sequence[Listener] = (),
+    java_options: Sequence[str] = (),
+) -> OwnBroker:
+    """Its storage is formatted; it does not run yet."""
     port, controller_port = free_ports(host, LOOPBACK)
     listeners = [Listener("CLIENTS", protocol, port), *also]
     properties = folder / "server.properties"
@@ -75,15 +122,8 @@ def own_broker(
     ]
     done = subprocess.run([*virtual_machine, *format_storage], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    log = folder / "broker.log"
-    with log.open("w") as output:
-        process = subprocess.Popen([*virtual_machine, "kafka.Kafka", str(properties)], stdout=output, stderr=output)
-    try:
-        wait_for(f"the broker of {folder}", _serving(process, log), READY_WITHIN_S)
-        yield f"{host}:{port}"
-    finally:
-        process.kill()
-        process.wait(30)
+    command = [*virtual_machine, "kafka.Kafka", str(properties)]
+    return OwnBroker(f"{host}:{port}", command, folder / "broker.log")
 
 
 def _properties(
