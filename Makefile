@@ -16,7 +16,7 @@ TARGET := operator
 unexport PYTHONDONTWRITEBYTECODE
 
 # The modules of a run against the sandbox are shared out to so many: their tests wait more than they compute.
-E2E_WORKERS := 3
+E2E_WORKERS := 4
 WORKERS := --numprocesses=$(E2E_WORKERS) --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
 
 # Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:

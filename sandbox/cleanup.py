@@ -15,11 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from sandbox import cluster, machine, network, processes, procfs
+from sandbox.control_groups import POD_CGROUP, pod_groups
 from sandbox.errors import LeftBehind
 from sandbox.layout import Layout
 
-CGROUPS = Path("/sys/fs/cgroup")
-POD_CGROUP = "k8s.io"  # containerd's own choice where the kubelet makes no groups for pods (`cgroupsPerQOS: false`)
 GONE_DEADLINE_S = 10
 
 
@@ -92,13 +91,9 @@ def _cgroups(layout: Layout) -> list[Path]:
     """
     records = layout.run / "runc" / POD_CGROUP
     ours = [record.name for record in records.iterdir()] if records.is_dir() else []
-    tops = [root / container for root in _pod_groups() for container in ours]
+    tops = [root / container for root in pod_groups() for container in ours]
     groups = {Path(folder) for top in tops for folder, _, _ in os.walk(top)}
     return sorted(groups, key=lambda path: -len(path.parts))
-
-
-def _pod_groups() -> list[Path]:
-    return [root for root in (CGROUPS / POD_CGROUP, *CGROUPS.glob(f"*/{POD_CGROUP}")) if root.is_dir()]
 
 
 def _remove_cgroups(layout: Layout) -> None:
@@ -108,6 +103,6 @@ def _remove_cgroups(layout: Layout) -> None:
             with suppress(OSError):  # busy until the kernel has taken its last process apart
                 path.rmdir()
         time.sleep(processes.POLL_S)
-    for root in _pod_groups():
+    for root in pod_groups():
         with suppress(OSError):  # another runtime's groups are in it
             root.rmdir()

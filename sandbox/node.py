@@ -12,6 +12,7 @@ from pathlib import Path
 from sandbox import containerd, pki, processes
 from sandbox.binaries import Binaries
 from sandbox.commands import run
+from sandbox.control_groups import weigh_pods
 from sandbox.layout import API_SERVICE, GATEWAY, NODE_NAME, NODE_NETNS, Layout
 
 NODE, KUBELET, KUBE_PROXY = "node", "kubelet", "kube-proxy"
@@ -39,6 +40,7 @@ def start_node(layout: Layout, binaries: Binaries) -> None:
 
 def start_runtime(layout: Layout, binaries: Binaries) -> None:
     """Start containerd, with no memory of containers that an earlier run left."""
+    weigh_pods()
     containerd.start_containerd(layout, binaries, inside=NODE)
     if containerd.forget_containers(layout, binaries):
         processes.stop(layout, containerd.CONTAINERD)

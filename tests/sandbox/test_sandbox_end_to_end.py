@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import cleanup, cluster, control_plane, faults, machine, network, node, processes, procfs
+from sandbox.control_groups import pod_groups
 from sandbox.layout import API_SERVICE, BROKER_PORT, CACHE_VARIABLE, RUN_VARIABLE, Layout, broker_address, read_state
 
 pytestmark = [
@@ -150,6 +151,14 @@ def test_pods_run_and_are_reached_by_address(layout: Layout) -> None:
     assert len(addresses) == 2
     assert all(address.startswith("10.203.") for address in addresses)
     assert accepts(API_SERVICE, 443), "services are reached from this machine, too"
+
+
+@pytest.mark.usefixtures("layout")
+def test_pods_weigh_more_than_one_thread_of_what_runs_beside_them() -> None:
+    """All of them together; else they starve whenever tests keep every processor busy."""
+    weights = [folder / name for folder in pod_groups() for name in ("cpu.shares", "cpu.weight")]
+    found = {path.name: int(path.read_text()) for path in weights if path.exists()}
+    assert found in ({"cpu.shares": 16384}, {"cpu.weight": 1600})
 
 
 def test_a_second_up_changes_nothing_and_takes_seconds(layout: Layout) -> None:
