@@ -17,6 +17,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 PORT: Final = 18111
 RIGHT_WITHIN_S: Final = 30.0
+NOT_WAITING: Final = "--wait=false"
+"""What is made again before kubectl looks is waited for by kubectl, under the same name, until its deletion."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def stage(
 @pytest.mark.parametrize("kind", ["service", "poddisruptionbudget"])
 def test_what_stands_beside_the_pods_is_made_again(stage: FaultStage, kind: str) -> None:
     uids, uid = stage.uids(), _uid(stage, kind)
-    stage.cluster.kubectl("delete", kind, GROUP)
+    stage.cluster.kubectl("delete", kind, GROUP, NOT_WAITING)
     wait_for(f"another {kind}", lambda: _uid(stage, kind) not in ("", uid), RIGHT_WITHIN_S)
     assert stage.uids() == uids
 
@@ -64,7 +66,7 @@ def test_a_partition_lowered_by_hand_is_raised_again(stage: FaultStage) -> None:
 
 def test_a_statefulset_deleted_with_its_pods_is_made_again(stage: FaultStage) -> None:
     before, uid = stage.recorder.snapshot(), _uid(stage, "statefulset")
-    stage.cluster.kubectl("delete", "statefulset", GROUP)
+    stage.cluster.kubectl("delete", "statefulset", GROUP, NOT_WAITING)
     wait_for("another StatefulSet", lambda: _uid(stage, "statefulset") not in ("", uid), RIGHT_WITHIN_S)
     stage.wait_ended()
     assert stage.recorder.restarts(before) == dict.fromkeys(POD_NAMES, 1)
@@ -73,7 +75,7 @@ def test_a_statefulset_deleted_with_its_pods_is_made_again(stage: FaultStage) ->
 def test_a_statefulset_deleted_without_its_pods_takes_them_over(stage: FaultStage) -> None:
     """Orphans are adopted: nobody stops consuming."""
     uids, uid = stage.uids(), _uid(stage, "statefulset")
-    stage.cluster.kubectl("delete", "statefulset", GROUP, "--cascade=orphan")
+    stage.cluster.kubectl("delete", "statefulset", GROUP, "--cascade=orphan", NOT_WAITING)
     wait_for("another StatefulSet", lambda: _uid(stage, "statefulset") not in ("", uid), RIGHT_WITHIN_S)
     stage.wait_ended()
     assert stage.uids() == uids
@@ -81,7 +83,7 @@ def test_a_statefulset_deleted_without_its_pods_takes_them_over(stage: FaultStag
 
 def test_a_pod_deleted_by_hand_comes_back_as_it_was(stage: FaultStage) -> None:
     before = stage.recorder.snapshot()
-    stage.cluster.kubectl("delete", "pod", POD_NAMES[1])
+    stage.cluster.kubectl("delete", "pod", POD_NAMES[1], NOT_WAITING)
     wait_for("the pod's return", lambda: sum(stage.recorder.restarts(before).values()) == 1, RIGHT_WITHIN_S)
     stage.wait_ended()
     assert stage.recorder.restarts(before) == {POD_NAMES[0]: 0, POD_NAMES[1]: 1, POD_NAMES[2]: 0}

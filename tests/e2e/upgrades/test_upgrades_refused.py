@@ -131,7 +131,7 @@ def test_it_goes_on_when_the_stranger_has_left(stage: Stage, refused: Refused) -
     arrived = stage.recorder.first(
         "joined on its target",
         "consumergroups",
-        lambda obj: bool(obj["metadata"]["name"] == "joined" and has_arrived(obj)),
+        lambda obj: bool(obj["metadata"]["name"] == "joined" and has_arrived(obj, "Consumer")),
         refused.asked_at,
         DEADLINE_S,
     )

@@ -85,7 +85,7 @@ def upgrade(stage: Stage, *groups: Json, deadline_s: float = DEADLINE_S) -> dict
         lookouts = {name: stack.enter_context(Lookout(stage.kafka, stage.group_id(name))) for name in names}
         began = time.time()
         stage.cluster.apply(*groups)
-        ended = {name: _arrived(stage, name, began, deadline_s) for name in names}
+        ended = {group["metadata"]["name"]: _arrived(stage, group, began, deadline_s) for group in groups}
         for name in names:
             wait_parked(stage, name)
         return {
@@ -144,24 +144,33 @@ def with_target(group: Json, target: str | None, **protocol: Any) -> Json:
     return {**group, "spec": spec}
 
 
-def has_arrived(obj: Json) -> bool:
-    """Whether the group has the protocol of its newest spec, and nothing more is to be done for it."""
+def target_of(group: Json) -> str | None:
+    target: str | None = (group["spec"].get("protocol") or {}).get("target")
+    return target
+
+
+def has_arrived(obj: Json, wanted: str | None) -> bool:
+    """Whether the group has the protocol that it was asked for, and nothing more is to be done for it.
+
+    What a watch brings late may be the group as it was before it was asked.
+    """
     status = obj.get("status") or {}
     protocol = _protocol(obj)
     seen = status.get("observedGeneration") == obj["metadata"]["generation"]
     said = condition(obj, "ProtocolUpgrade")
-    wanted = (obj["spec"].get("protocol") or {}).get("target")
-    there = protocol.get("current") == protocol.get("target") == wanted and "strategy" not in protocol
+    there = protocol.get("current") == protocol.get("target") == target_of(obj) == wanted and "strategy" not in protocol
     complete = (status.get("rollout") or {}).get("phase") == "Complete"
     return bool(seen and there and complete and said.get("reason") == "ProtocolAsWanted")
 
 
-def _arrived(stage: Stage, name: str, since: float, deadline_s: float) -> float:
+def _arrived(stage: Stage, group: Json, since: float, deadline_s: float) -> float:
+    name, wanted = group["metadata"]["name"], target_of(group)
+
     def look() -> Record | None:
         found = [r for r in stage.recorder.records("consumergroups", since) if r.name == name and not r.deleted]
         failed = [r for r in found if (r.obj.get("status") or {}).get("phase") == "Failed"]
         assert not failed, f"{name} has failed: {stage.cluster.summary(name)}"
-        return next((r for r in found if has_arrived(r.obj)), None)
+        return next((r for r in found if has_arrived(r.obj, wanted)), None)
 
     arrived = wait_for(f"{name} on its target", look, deadline_s, lambda: stage.cluster.summary(name))
     return arrived.seen_at
