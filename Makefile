@@ -90,8 +90,8 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 	cat build/beside-it.log; exit $$status
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
-	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m "e2e and not long and not alone")
-	$(call timed,alone,$(BIN)/pytest $(HANGS) -m "e2e and alone and not long")
+	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and not long and not alone")
+	$(call timed,alone,$(BIN)/pytest $(HANGS) --durations=10 -m "e2e and alone and not long")
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/upgrades/test_upgrade_faults.py

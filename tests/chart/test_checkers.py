@@ -13,7 +13,7 @@ import yaml
 from tests.chart import readme, tools
 from tests.chart.helm import CHART, Refused, helm
 
-pytestmark = pytest.mark.e2e  # Helm and the other programs are built by the sandbox
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2)]  # Helm and the other programs are built by the sandbox
 checker = pytest.mark.long  # made or fetched for minutes, where they are not yet: `make chart-check`
 
 ALERTS = """groups:

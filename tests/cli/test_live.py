@@ -22,7 +22,7 @@ from tests.e2e.stage.groups import REPLICAS, with_env
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(4), pytest.mark.timeout(240)]
 
 NAME = "orders"
 

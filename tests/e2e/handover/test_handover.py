@@ -12,7 +12,7 @@ from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.java import java_group
 from tests.e2e.stage.stage import Stage
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(5), pytest.mark.timeout(600)]
 
 NAME, SOON, JAVA, TWO_EACH, EXITS = "warm", "predictive", "java", "two-each", "exits"
 STAYS = {"EXIT_ON_FATAL": "0"}

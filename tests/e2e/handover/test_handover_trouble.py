@@ -14,7 +14,7 @@ from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.timeout(600)]
 
 FOUGHT, CROWDED, SWITCHED, SCALED = "fought", "crowded", "switched", "scaled"
 OF_A_CORE: Final = {"requests": {"cpu": "550m"}}

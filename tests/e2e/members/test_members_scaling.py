@@ -18,7 +18,7 @@ from tests.e2e.stage.kafka import Lookout, Sighting
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(400)]
 
 OWNED_WITHIN_S: Final = 10.0
 """Of the end of the pods that were scaled away. Their sessions last 45 s."""

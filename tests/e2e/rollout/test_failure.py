@@ -14,7 +14,7 @@ from tests.e2e.stage.recorder import Recorder
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.timeout(300)]
 
 PODS = 2
 ROLLBACK = {"onFailure": "Rollback"}

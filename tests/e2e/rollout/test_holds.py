@@ -22,7 +22,7 @@ from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.timeout(240)]
 
 VISIBLE_WITHIN_S = 3.0
 CANARY = [{"replicas": 1}]

@@ -15,7 +15,7 @@ from tests.e2e.stage.progress import down_over_time, incarnations
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.timeout(240)]
 
 QUICK_SESSION = {"session": "6s", "heartbeat": "2s"}
 

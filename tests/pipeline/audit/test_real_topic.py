@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from slackwater.pipeline.audit.summary import Summary
 
-pytestmark = [pytest.mark.e2e, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tests.adapters.kafka.own_broker import own_broker
 from tests.pipeline.recommend.following import make_topic
 from tests.pipeline.telling import event
 
-pytestmark = [pytest.mark.e2e, pytest.mark.spark]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.spark]
 
 ROOT = Path(__file__).parents[3]
 JOB = ROOT / "operator" / "slackwater" / "pipeline" / "ingest" / "__main__.py"
