@@ -66,7 +66,7 @@ def removed(world: World, remains: Remains = NOTHING_LEFT) -> list[str]:
         (RUN, False, (THEIRS, SECOND), LABELLED, False),
         (RolloutMemory(), False, (THEIRS,), frozenset(), True),
         (RolloutMemory(), False, (replace(THEIRS, name=f"{NAME}-alt"),), frozenset(), False),
-        (RolloutMemory(), False, (), frozenset(), False),
+        (RolloutMemory(), False, (), frozenset(), True),
     ],
     ids=[
         "nothing is left",

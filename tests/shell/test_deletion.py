@@ -27,7 +27,8 @@ UID = f"uid-of-{KEY.name}"
 
 
 class Stage:
-    def __init__(self, **group: Any) -> None:
+    def __init__(self, *, ran: bool = True, **group: Any) -> None:
+        """`ran`: it had pods once, which its memory says."""
         self.api, self.connections = FakeApi(), FakeConnections(seen=observation())
         self.api.add(CONSUMER_GROUP, group_object(**group))
         self.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z")
@@ -35,6 +36,8 @@ class Stage:
         self.taken_in: list[Any] = []
         api: Any = self.api
         connections: Any = self.connections
+        if ran:
+            self.remember(targetHash="abc")
         self.acts: list[Act] = []
         self.deletion = Deletion(api, connections, self.taken_in.append, time.time, self.saw_act)
 
@@ -95,7 +98,7 @@ async def test_what_is_orphaned_stays_with_its_pods_and_members(collector: str) 
 
 async def test_members_of_somebody_elses_stateful_set_are_not_taken_out() -> None:
     """It has the group's name, and so have its members, but it was never adopted."""
-    stage = Stage()
+    stage = Stage(ran=False)
     stage.add_pods(owner="somebody")
     assert await stage.run() is None
     assert stage.api.writes() == ["finalizers ConsumerGroup"]
@@ -111,6 +114,14 @@ async def test_ours_are_taken_out_although_somebody_else_has_made_a_stateful_set
     stage.remember(targetHash="abc")
     assert await stage.run() is None
     assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+
+
+async def test_a_group_that_never_had_a_pod_is_somebody_elses() -> None:
+    """A manifest was tried for a group that runs elsewhere, was refused, and is deleted again."""
+    stage = Stage(ran=False, deletionPolicy="DeleteGroup")
+    assert await stage.run() is None
+    assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == ([], [])
+    assert stage.is_gone
 
 
 async def test_only_our_members_are_taken_out() -> None:
@@ -273,7 +284,8 @@ async def test_each_pass_reads_what_it_needs_and_no_more(scene: str, reads: dict
 
     The pods of ours are read before it goes: which ids they have is remembered.
     """
-    stage = Stage(finalizers=(FINALIZER, "orphan") if scene == "orphaned" else (FINALIZER,))
+    finalizers = (FINALIZER, "orphan") if scene == "orphaned" else (FINALIZER,)
+    stage = Stage(ran=scene != "somebody else's", finalizers=finalizers)
     if scene != "all is gone":
         stage.add_pods(owner="somebody" if scene == "somebody else's" else UID)
     if scene == "pods end":

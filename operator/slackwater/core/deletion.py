@@ -16,7 +16,7 @@ from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetG
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.members.ownership import given_ordinal, ids_given
+from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
 from slackwater.core.world.observation import Unobserved, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -101,7 +101,8 @@ def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None
     if not ours:
         return None
     given, memory = ids_given(world), world.memory
-    if given > max(memory.ids_given, world.replicas):
+    known = max(memory.ids_given, world.replicas) if memory.target_hash else memory.ids_given
+    if given > known:
         memory = replace(memory, ids_given=given)
     return Decision(memory, DeleteWorkload(ours[0].name, ours[0].uid, "its ConsumerGroup is deleted"))
 
@@ -133,8 +134,9 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
 
 
 def _delete_the_group(world: World, remains: Remains) -> Decision | None:
-    """With its offsets, where that was asked for."""
-    if world.group.spec.deletion_policy is not DeletionPolicy.DELETE_GROUP or not remains.group:
+    """With its offsets, where that was asked for. A group in which we never had a member is somebody else's."""
+    asked_for = world.group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP and has_begun(world)
+    if not asked_for or not remains.group:
         return None
     return Decision(world.memory, DeleteGroup())
 

@@ -49,6 +49,13 @@ def test_ids_once_given_stay_given() -> None:
     assert ids_given(world(pods=(*THREE_PODS, pod(4)))) == 5
 
 
+def test_none_is_given_before_anything_is_begun() -> None:
+    """Who is called as ours would be had the group before us."""
+    held_at_birth = world(workload=None, pods=(), memory=RolloutMemory(), kafka=observation(members(0)))
+    assert ids_given(held_at_birth) == 0
+    assert find_strangers(held_at_birth, observation(members(0))) == tuple(members(0))
+
+
 LEFT_BEHIND: list[tuple[str, World, list[int]]] = [
     ("nobody", world(), []),
     ("of pods scaled away", world(memory=SIX_GIVEN, kafka=observation(members(0, 1, 2, 3, 5))), [3, 5]),

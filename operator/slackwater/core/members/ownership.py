@@ -47,9 +47,18 @@ def name_in_words(member: Member) -> str:
 
 
 def ids_given(world: World) -> int:
-    """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like."""
+    """How many ordinals were ever given: ids from there on are somebody else's, whatever they look like.
+
+    None were where nothing was begun: members called as ours would be are those of whoever had the group before.
+    """
     highest = world.pods[-1].ordinal + 1 if world.pods else 0
-    return max(world.memory.ids_given, world.made, highest, world.replicas)
+    asked_for = max(world.memory.ids_given, world.replicas) if has_begun(world) else 0
+    return max(asked_for, world.made, highest)
+
+
+def has_begun(world: World) -> bool:
+    """Whether pods of ours were ever asked for."""
+    return bool(world.memory.target_hash or world.memory.ids_given or world.sets)
 
 
 def _is_strange(world: World, member: Member) -> bool:
