@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 from pathlib import Path
 
 from sandbox import commands
 from sandbox.console import step
+from sandbox.errors import CommandFailed
 from sandbox.layout import Layout
 from sandbox.packages import MAVEN, ensure_packages
 
@@ -26,12 +28,18 @@ def ensure_libraries(layout: Layout) -> Path:
     if libraries.exists():
         return libraries
     ensure_packages(MAVEN)
-    partial = layout.cache / f"kafka-{key}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
+    layout.cache.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f"kafka-{key}.", dir=layout.cache))
+    partial.chmod(0o755)
     copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={partial}"]
-    with step("Fetch Kafka's jars with Maven", "once: 54 MB, kept in the cache"):
-        commands.run(["mvn", "-q", "-B", "-f", _POM, *copy], deadline_s=_DOWNLOAD_S)
-    partial.rename(libraries)
+    try:
+        with step("Fetch Kafka's jars with Maven", "once: 54 MB, kept in the cache"):
+            commands.run(["mvn", "-q", "-B", "-f", _POM, *copy], deadline_s=_DOWNLOAD_S)
+        partial.rename(libraries)
+    except (CommandFailed, OSError):
+        shutil.rmtree(partial, ignore_errors=True)
+        if not libraries.exists():  # else another process has fetched the same meanwhile
+            raise
     return libraries
 
 

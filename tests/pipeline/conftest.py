@@ -16,6 +16,8 @@ _SOCKETS_OF_PY4J = "ignore:Exception ignored in. <socket:pytest.PytestUnraisable
 """py4j leaves sockets to Java for the garbage collector to close. They are none of ours."""
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Most of a test's time Java compiles what it will run once."""
+QUICK_START = {"SPARK_SUBMIT_OPTS": QUICK_JAVA}
+"""The same for a Spark that is a process of its own, by its environment."""
 SMALL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.default.parallelism": "2",

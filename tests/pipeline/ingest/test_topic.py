@@ -16,10 +16,11 @@ from confluent_kafka.admin import NewTopic
 
 from slackwater.pipeline.packages import KAFKA_CONNECTOR
 from tests.adapters.kafka.own_broker import own_broker
+from tests.pipeline.conftest import QUICK_START
 from tests.pipeline.recommend.following import make_topic
 from tests.pipeline.telling import event
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.spark]
+pytestmark = [pytest.mark.minutes(3), pytest.mark.spark]  # with a broker of its own: it needs no sandbox
 
 ROOT = Path(__file__).parents[3]
 JOB = ROOT / "operator" / "slackwater" / "pipeline" / "ingest" / "__main__.py"
@@ -40,7 +41,7 @@ def produce(servers: str, topic: str, *records: str | None) -> None:
 
 
 def ran(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "operator"), "PYSPARK_PYTHON": sys.executable}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "operator"), "PYSPARK_PYTHON": sys.executable} | QUICK_START
     return subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=WITHIN_S, check=False
     )
