@@ -114,7 +114,7 @@ bench: setup ## The benchmarks, figures in build/bench; the sandbox must be up
 
 ##@ The sandbox (as root)
 .PHONY: sandbox-up sandbox-down image
-sandbox-up: setup ## Start a real Kafka and a real Kubernetes on this machine (the first time: about 15 minutes)
+sandbox-up: setup ## Start a real Kafka and a real Kubernetes on this machine (the first time: about 10 minutes)
 	@$(BIN)/python -m sandbox up
 
 sandbox-down: setup ## Stop them, and leave nothing behind

@@ -20,7 +20,7 @@ def sentences(chosen: Sequence[Mode], *, keep: bool) -> list[str]:
         f" with {modes.MESSAGES_PER_PARTITION_S} messages/s in each.",
         *(_on_the_measured(measured) if measured else ()),
         *(_on_learning() if LEARNING in chosen else ()),
-        f"About {about_min:.0f} minutes, and some 15 more the very first time, to build the sandbox. {after}",
+        f"About {about_min:.0f} minutes, and some 10 more the very first time, to build the sandbox. {after}",
     ]
 
 

