@@ -90,7 +90,8 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 	cat build/beside-it.log; exit $$status
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
-	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and not long and not alone")
+	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and not long and not alone and not quiet")
+	$(call timed,quiet,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile $(HANGS) -m "e2e and quiet and not long")
 	$(call timed,alone,$(BIN)/pytest $(HANGS) --durations=10 -m "e2e and alone and not long")
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up

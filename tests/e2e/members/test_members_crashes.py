@@ -19,7 +19,7 @@ from tests.e2e.stage.kafka import Lookout, Sighting
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.alone, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.timeout(400)]
 
 BACK_WITHIN_S: Final = 15.0
 """Of the replacement's start. Every session here lasts three times as long, or four."""
