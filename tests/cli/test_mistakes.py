@@ -168,6 +168,22 @@ KUBECONFIGS = {
 }
 
 
+def test_a_kubeconfig_that_is_a_folder(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    said = typed(capsys, "list").sentence
+    assert said == f"the kubeconfig {tmp_path} cannot be read (Is a directory): set KUBECONFIG to another."
+
+
+def test_a_kubeconfig_that_is_no_text(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_bytes(b"\xff\xfe")
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    said = typed(capsys, "list").sentence
+    assert said == f"the kubeconfig {file} is not text: set KUBECONFIG to another."
+
+
 @pytest.mark.parametrize("mistake", KUBECONFIGS)
 def test_a_kubeconfig_that_cannot_be_used(
     mistake: str, tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
