@@ -48,6 +48,14 @@ COMMAND_LINES = {
     "a client library that there is not": (["import", "sts/x", "--client", "Kafka"], "'Kafka' is not one of 'Java', "),
     "both to watch and to wait": (["status", "x", "--watch", "--wait"], "--watch and --wait exclude each other"),
     "a timeout for nothing": (["status", "x", "--timeout", "5s"], "--timeout is for --wait: add it"),
+    "less than no charts": (
+        ["report", "--lake", "l", "--groups", "-1"],
+        "Invalid value for '--groups': it cannot be '-1': write 0 or more: see slackwater report --help.",
+    ),
+    "a word for a number": (
+        ["report", "--lake", "l", "--groups", "abc"],
+        "Invalid value for '--groups': it cannot be 'abc': write a whole number: see slackwater report --help.",
+    ),
     "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
     "a command without its group": (["promote"], "Missing argument 'NAME': see slackwater promote --help."),
     "a number for a duration": (
