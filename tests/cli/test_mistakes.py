@@ -43,11 +43,17 @@ COMMAND_LINES = {
         ["import", "payments"],
         "'payments' is no workload: write statefulset/NAME or deployment/NAME",
     ),
-    "a workload of another kind": (["import", "cronjob/payments"], "'cronjob/payments' is no workload"),
+    "a workload of another kind": (
+        ["import", "cronjob/payments"],
+        "is no workload: write statefulset/NAME or deployment/NAME, in short sts/NAME or deploy/NAME: see",
+    ),
+    "a workload without its name": (["import", "sts/"], "the name is missing after 'sts/': write sts/NAME: see"),
+    "a kind of workload": (["import", "deployment"], "the name is missing after 'deployment': write deployment/NAME"),
     "a workload with a path in it": (["import", "sts/../x"], "'../x' is no name"),
     "a client library that there is not": (["import", "sts/x", "--client", "Kafka"], "'Kafka' is not one of 'Java', "),
     "both to watch and to wait": (["status", "x", "--watch", "--wait"], "--watch and --wait exclude each other"),
     "a timeout for nothing": (["status", "x", "--timeout", "5s"], "--timeout is for --wait: add it"),
+    "no shell": (["completion"], "Missing argument 'SHELL'. Choose from: bash, zsh, fish: see"),
     "less than no charts": (
         ["report", "--lake", "l", "--groups", "-1"],
         "Invalid value for '--groups': it cannot be '-1': write 0 or more: see slackwater report --help.",
