@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,6 +77,34 @@ COMMAND_LINES = {
     "a file to compare that is not there": (["diff", "-f", "nowhere.yaml"], "there is no file nowhere.yaml: correct"),
     "a world that is not there": (["plan", "-f", "{group}", "--world", "none.json"], "there is no file none.json"),
     "a manifest for a world": (["plan", "-f", "{group}", "--world", "{group}"], "is not JSON at line 1"),
+    "a recording for a manifest": (
+        ["plan", "-f", "{world}", "--world", "{world}"],
+        "world is a recorded world: give it to plan by --world, and a manifest by -f.",
+    ),
+    "a recording beside a manifest": (
+        ["diff", "-f", "{group}", "-f", "{world}"],
+        "world is a recorded world: give it to plan by --world, and a manifest by -f.",
+    ),
+    "one standard input for two": (
+        ["plan", "-f", "-", "--world", "-"],
+        "-f and --world cannot both be standard input: give one of them a file",
+    ),
+    "a world and a namespace": (
+        ["plan", "-f", "{group}", "--world", "{world}", "-n", "shop"],
+        "--world needs no cluster: leave out -n: see",
+    ),
+    "a world, a context and a time to watch": (
+        ["plan", "-f", "{group}", "--world", "{world}", "--context", "home", "--for", "0s"],
+        "--world needs no cluster: leave out --context and --for: see",
+    ),
+    "two groups in two files": (
+        ["plan", "-f", "{group}", "-f", "{other}"],
+        "other hold 2 ConsumerGroups (payments, refunds): give one at a time.",
+    ),
+    "files without a group": (
+        ["diff", "-f", "{connection}", "-f", "{connection}"],
+        "connection hold no ConsumerGroup, but KafkaConnection, KafkaConnection: give the manifest of one.",
+    ),
     "another group's world": (
         ["plan", "-f", "{other}", "--world", "{world}"],
         "records ConsumerGroup shop/payments, not shop/refunds: record that one, or give its manifest.",
@@ -102,6 +131,7 @@ def files(tmp_path: Path) -> dict[str, str]:
         "group": manifest("payments"),
         "other": manifest("refunds"),
         "renamed": manifest("payments", groupId="another"),
+        "connection": yaml.safe_dump(kafka_connection()),
         "world": json.dumps(write_world(builders.world())),
     }
     for name, text in written.items():
@@ -113,6 +143,14 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_a_mistyped_command_line(mistake: str, files: dict[str, str], capsys: Capsys) -> None:
     arguments, expected = COMMAND_LINES[mistake]
     assert expected in typed(capsys, *(argument.format(**files) for argument in arguments)).sentence
+
+
+def test_a_world_from_an_empty_standard_input(
+    files: dict[str, str], capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    said = typed(capsys, "plan", "-f", files["group"], "--world", "-").sentence
+    assert said == "standard input is empty: give the recording, as slackwater observe NAME prints it."
 
 
 def _broken(old: str, new: str) -> str:
