@@ -213,3 +213,19 @@ def test_the_pipeline_has_no_client_of_kubernetes() -> None:
 def test_the_report_knows_no_brokers(key: str, capsys: Capsys) -> None:
     done = typed(capsys, *ROWS[key].words, "--bootstrap-servers", SILENT)
     assert "No such option: --bootstrap-servers" in done.sentence
+
+
+HELP = {
+    ("reason",): ("Usage: slackwater reason [OPTIONS] [REASON]\n", " REASON <str> As conditions"),
+    ("completion",): ("Usage: slackwater completion [OPTIONS] {SHELL}\n", " SHELL <bash|zsh|fish> The shell"),
+    ("import",): ("statefulset/NAME or deployment/NAME, in short sts/NAME or deploy/NAME.",),
+    ("plan",): ("- for standard input", "a recorded world (see observe), or from standard input by -;"),
+    (): (" --debug Log, and show tracebacks; before the command. As SLACKWATER_DEBUG=1.",),
+}
+
+
+@pytest.mark.parametrize("command", HELP, ids=" ".join)
+def test_its_help_says(command: tuple[str, ...], capsys: Capsys) -> None:
+    done = typed(capsys, *command, "--help")
+    lines, flat = done.out.splitlines(keepends=True), " ".join(done.out.split())
+    assert [words for words in HELP[command] if words not in lines and words not in flat] == []

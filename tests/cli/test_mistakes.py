@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,11 +44,25 @@ COMMAND_LINES = {
         ["import", "payments"],
         "'payments' is no workload: write statefulset/NAME or deployment/NAME",
     ),
-    "a workload of another kind": (["import", "cronjob/payments"], "'cronjob/payments' is no workload"),
+    "a workload of another kind": (
+        ["import", "cronjob/payments"],
+        "is no workload: write statefulset/NAME or deployment/NAME, in short sts/NAME or deploy/NAME: see",
+    ),
+    "a workload without its name": (["import", "sts/"], "the name is missing after 'sts/': write sts/NAME: see"),
+    "a kind of workload": (["import", "deployment"], "the name is missing after 'deployment': write deployment/NAME"),
     "a workload with a path in it": (["import", "sts/../x"], "'../x' is no name"),
     "a client library that there is not": (["import", "sts/x", "--client", "Kafka"], "'Kafka' is not one of 'Java', "),
     "both to watch and to wait": (["status", "x", "--watch", "--wait"], "--watch and --wait exclude each other"),
     "a timeout for nothing": (["status", "x", "--timeout", "5s"], "--timeout is for --wait: add it"),
+    "no shell": (["completion"], "Missing argument 'SHELL'. Choose from: bash, zsh, fish: see"),
+    "less than no charts": (
+        ["report", "--lake", "l", "--groups", "-1"],
+        "Invalid value for '--groups': it cannot be '-1': write 0 or more: see slackwater report --help.",
+    ),
+    "a word for a number": (
+        ["report", "--lake", "l", "--groups", "abc"],
+        "Invalid value for '--groups': it cannot be 'abc': write a whole number: see slackwater report --help.",
+    ),
     "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
     "a command without its group": (["promote"], "Missing argument 'NAME': see slackwater promote --help."),
     "a number for a duration": (
@@ -62,6 +77,34 @@ COMMAND_LINES = {
     "a file to compare that is not there": (["diff", "-f", "nowhere.yaml"], "there is no file nowhere.yaml: correct"),
     "a world that is not there": (["plan", "-f", "{group}", "--world", "none.json"], "there is no file none.json"),
     "a manifest for a world": (["plan", "-f", "{group}", "--world", "{group}"], "is not JSON at line 1"),
+    "a recording for a manifest": (
+        ["plan", "-f", "{world}", "--world", "{world}"],
+        "world is a recorded world: give it to plan by --world, and a manifest by -f.",
+    ),
+    "a recording beside a manifest": (
+        ["diff", "-f", "{group}", "-f", "{world}"],
+        "world is a recorded world: give it to plan by --world, and a manifest by -f.",
+    ),
+    "one standard input for two": (
+        ["plan", "-f", "-", "--world", "-"],
+        "-f and --world cannot both be standard input: give one of them a file",
+    ),
+    "a world and a namespace": (
+        ["plan", "-f", "{group}", "--world", "{world}", "-n", "shop"],
+        "--world needs no cluster: leave out -n: see",
+    ),
+    "a world, a context and a time to watch": (
+        ["plan", "-f", "{group}", "--world", "{world}", "--context", "home", "--for", "0s"],
+        "--world needs no cluster: leave out --context and --for: see",
+    ),
+    "two groups in two files": (
+        ["plan", "-f", "{group}", "-f", "{other}"],
+        "other hold 2 ConsumerGroups (payments, refunds): give one at a time.",
+    ),
+    "files without a group": (
+        ["diff", "-f", "{connection}", "-f", "{connection}"],
+        "connection hold no ConsumerGroup, but KafkaConnection, KafkaConnection: give the manifest of one.",
+    ),
     "another group's world": (
         ["plan", "-f", "{other}", "--world", "{world}"],
         "records ConsumerGroup shop/payments, not shop/refunds: record that one, or give its manifest.",
@@ -88,6 +131,7 @@ def files(tmp_path: Path) -> dict[str, str]:
         "group": manifest("payments"),
         "other": manifest("refunds"),
         "renamed": manifest("payments", groupId="another"),
+        "connection": yaml.safe_dump(kafka_connection()),
         "world": json.dumps(write_world(builders.world())),
     }
     for name, text in written.items():
@@ -99,6 +143,14 @@ def files(tmp_path: Path) -> dict[str, str]:
 def test_a_mistyped_command_line(mistake: str, files: dict[str, str], capsys: Capsys) -> None:
     arguments, expected = COMMAND_LINES[mistake]
     assert expected in typed(capsys, *(argument.format(**files) for argument in arguments)).sentence
+
+
+def test_a_world_from_an_empty_standard_input(
+    files: dict[str, str], capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+    said = typed(capsys, "plan", "-f", files["group"], "--world", "-").sentence
+    assert said == "standard input is empty: give the recording, as slackwater observe NAME prints it."
 
 
 def _broken(old: str, new: str) -> str:
@@ -166,6 +218,22 @@ KUBECONFIGS = {
         "there is no context hmoe in",
     ),
 }
+
+
+def test_a_kubeconfig_that_is_a_folder(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    said = typed(capsys, "list").sentence
+    assert said == f"the kubeconfig {tmp_path} cannot be read (Is a directory): set KUBECONFIG to another."
+
+
+def test_a_kubeconfig_that_is_no_text(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "kubeconfig"
+    file.write_bytes(b"\xff\xfe")
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    said = typed(capsys, "list").sentence
+    assert said == f"the kubeconfig {file} is not text: set KUBECONFIG to another."
 
 
 @pytest.mark.parametrize("mistake", KUBECONFIGS)

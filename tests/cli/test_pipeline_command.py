@@ -34,6 +34,13 @@ def test_without_spark_it_says_what_to_install(
     )
 
 
+def test_without_a_job_its_help_is_shown(capsys: Capsys) -> None:
+    """As `slackwater` itself does it."""
+    bare, asked = typed(capsys, "pipeline"), typed(capsys, "pipeline", "--help")
+    assert (bare.code, bare.err, bare.out) == (0, "", asked.out)
+    assert "Usage: slackwater pipeline [OPTIONS] COMMAND [ARGS]...\n\n  Learn from the fleet's telemetry" in bare.out
+
+
 MISTYPED = {
     "no lake": (["--files", "events"], "Missing option '--lake'"),
     "no source": (["--lake", "lake"], "give either --bootstrap-servers or --files"),

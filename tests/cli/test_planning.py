@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,35 @@ def test_a_connection_beside_the_group_counts(planned: Any) -> None:
     connection = kafka_connection("main", bootstrapServers="elsewhere:9092")
     assert planned(world, manifest_of(world), connection)["act"]["purpose"] == "TAKE_TEMPLATE"
     assert planned(world, manifest_of(world), kafka_connection("another"))["outcome"] == "nothing"
+
+
+def test_several_files_are_read_as_one(tmp_path: Path, capsys: Capsys) -> None:
+    """As kubectl does it, in whichever order they are given."""
+    world, connection = builders.world(), kafka_connection("main", bootstrapServers="elsewhere:9092")
+    recording, group, beside = (tmp_path / name for name in ("world.json", "payments.yaml", "main.yaml"))
+    recording.write_text(json.dumps(write_world(world)))
+    group.write_text(yaml.safe_dump(manifest_of(world)))
+    beside.write_text(yaml.safe_dump(connection))
+    for first, second in ((group, beside), (beside, group)):
+        words = ("-f", str(first), "-f", str(second), "--world", str(recording), "-o", "json")
+        assert json.loads(typed(capsys, "plan", *words).out)["act"]["purpose"] == "TAKE_TEMPLATE"
+
+
+def test_of_two_connections_of_a_name_the_last_counts(planned: Any) -> None:
+    """As where kubectl applies one after the other."""
+    world = builders.world()
+    same = kafka_connection("main", bootstrapServers=world.bootstrap_servers)
+    other = kafka_connection("main", bootstrapServers="elsewhere:9092")
+    assert planned(world, manifest_of(world), same, other)["act"]["purpose"] == "TAKE_TEMPLATE"
+    assert planned(world, manifest_of(world), other, same)["outcome"] == "nothing"
+
+
+def test_a_world_may_come_from_standard_input(tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, file = builders.world(), tmp_path / "payments.yaml"
+    file.write_text(yaml.safe_dump(manifest_of(world)))
+    monkeypatch.setattr("sys.stdin", StringIO(json.dumps(write_world(world))))
+    done = typed(capsys, "plan", "-f", str(file), "--world", "-")
+    assert "judged from standard input, recorded at" in " ".join(done.out.split())
 
 
 def test_the_table_says_the_same_in_words(planned: Any) -> None:

@@ -126,7 +126,11 @@ def test_a_partition_is_a_text_whatever_its_topic_is_called(topic: str) -> None:
     [
         ([], "it is no recorded world"),
         ({"kind": "ConsumerGroup"}, "it is no recorded world"),
-        ({"version": 3, "world": {}}, "it is a recording of version 3, and this slackwater reads version 2"),
+        (
+            {"version": 3, "world": {}},
+            "version 3, and this slackwater reads 1 and 2: use the slackwater that recorded it, or record again",
+        ),
+        ({"world": {}}, "it is a recording without a version, and this slackwater reads 1 and 2"),
         ({"version": 1, "world": {"now": 1.0}}, "world.group cannot be read (Field required)"),
     ],
 )

@@ -33,12 +33,22 @@ def test_a_namespace_that_cannot_be_is_refused(given: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("WORKERS", "0"), ("PORT", "70000"), ("LOG_LEVEL", "loud"), ("REST_INTERVAL_S", "-1"), ("PORT", "http")],
+    ("name", "value", "remedy"),
+    [
+        ("WORKERS", "0", "write 1 or more"),
+        ("PORT", "70000", "write 65535 or less"),
+        ("PORT", "abc", "write a whole number"),
+        ("LOG_LEVEL", "loud", "write 'debug', 'info', 'warning' or 'error'"),
+        ("REST_INTERVAL_S", "-1", "write more than 0"),
+        ("REST_INTERVAL_S", "soon", "write a number"),
+        ("NAMESPACE", "Shop", "write lower-case letters, digits and -, with commas between namespaces"),
+        ("TELEMETRY", "x", "write file:<path> or kafka:<namespace>/<KafkaConnection>/<topic>"),
+    ],
 )
-def test_a_value_that_cannot_be_used_is_named(name: str, value: str) -> None:
-    with pytest.raises(InvalidSettings, match=f"SLACKWATER_{name} cannot be '{value}'"):
+def test_a_value_that_cannot_be_used_is_named(name: str, value: str, remedy: str) -> None:
+    with pytest.raises(InvalidSettings) as raised:
         read_settings({f"SLACKWATER_{name}": value})
+    assert str(raised.value) == f"SLACKWATER_{name} cannot be '{value}': {remedy}"
 
 
 def test_the_lease_is_named_with_its_namespace() -> None:

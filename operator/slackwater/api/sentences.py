@@ -18,13 +18,17 @@ _REMEDIES: Final = {
     "enum": "write one of {expected}",
     "literal_error": "write {expected}",
     "value_error": "{error}",
+    "greater_than": "write more than {gt:g}",
     "greater_than_equal": "write {ge} or more",
+    "less_than_equal": "write {le} or less",
     "too_long": "list {max_length} at most",
     "string_too_long": "keep it to {max_length} characters",
     "string_too_short": "write at least {min_length} character",
     "string_type": "write a text, in quotes if need be",
     "int_type": "write a whole number",
+    "int_parsing": "write a whole number",
     "float_type": "write a number",
+    "float_parsing": "write a number",
     "bool_type": "write true or false",
     "tuple_type": "write a list",
     "model_type": "write a mapping of fields",
@@ -49,14 +53,15 @@ def _explain(model: type[BaseModel], details: ErrorDetails) -> Iterator[str]:
     elif details["type"] == "extra_forbidden":
         yield f"{path} is no known field: {_other_field(model, details['loc'])}"
     else:
-        yield f"{path or 'the object'} cannot be {_shown(details['input'])}: {_remedy(details)}."
+        yield f"{path or 'the object'} cannot be {_shown(details['input'])}: {remedy(details)}."
 
 
-def _remedy(details: ErrorDetails) -> str:
-    remedy = _REMEDIES.get(details["type"], "{msg}").format(msg=details["msg"], **details.get("ctx", {}))
+def remedy(details: ErrorDetails) -> str:
+    """What to write instead, without a full stop."""
+    words = _REMEDIES.get(details["type"], "{msg}").format(msg=details["msg"], **details.get("ctx", {}))
     if details["type"] == "enum" and isinstance(details["input"], bool):
-        return f"YAML reads a bare On, Off, Yes or No like that, {remedy} in quotes"
-    return remedy
+        return f"YAML reads a bare On, Off, Yes or No like that, {words} in quotes"
+    return words
 
 
 def _path(loc: tuple[int | str, ...]) -> str:

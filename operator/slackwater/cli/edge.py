@@ -13,10 +13,12 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
+from pydantic import ValidationError
 from typer import Abort
 from typer.exceptions import TyperException
 
 from slackwater.api.errors import InvalidSpec, SlackwaterError
+from slackwater.api.sentences import remedy
 from slackwater.cli.errors import NotReached
 
 DEBUG_VARIABLE: Final = "SLACKWATER_DEBUG"
@@ -65,9 +67,20 @@ def usage_sentence(error: TyperException) -> str:
     """What was mistyped, and where to read how it is typed."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "slackwater"
-    what = _one_line(error.format_message()).replace("Value error, ", "").rstrip(".")
+    what = _one_line(_said(error)).rstrip(".")
     what, _, guess = what.partition(". Did you mean ")
     return f"{what}: did you mean {guess}" if guess else f"{what}: see {where} --help"
+
+
+def _said(error: TyperException) -> str:
+    """As typer says it, but for pydantic's words, with which it checks numbers."""
+    said, cause = error.format_message(), error.__cause__
+    if not isinstance(cause, ValidationError):
+        return said
+    details = cause.errors()[0]
+    if details["type"] == "value_error":
+        return said.replace("Value error, ", "")
+    return said.replace(error.message, f"it cannot be {details['input']!r}: {remedy(details)}")
 
 
 def invalid_sentence(error: InvalidSpec) -> str:

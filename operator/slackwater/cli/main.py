@@ -74,7 +74,7 @@ def slackwater(
     context: typer.Context,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help=f"Log, and show tracebacks; as {edge.DEBUG_VARIABLE}=1.")
+        bool, typer.Option("--debug", help=f"Log, and show tracebacks; before the command. As {edge.DEBUG_VARIABLE}=1.")
     ] = False,
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
@@ -163,6 +163,6 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
 
 
 @app.command()
-def completion(shell: Annotated[Shell, typer.Argument(help="The shell that you use.")]) -> None:
+def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell that you use.")]) -> None:
     """Print the shell's completion script: `source <(slackwater completion bash)`; fish: `... | source`."""
     typer.echo(script(shell))

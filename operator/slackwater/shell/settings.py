@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from slackwater.api.errors import SlackwaterError
+from slackwater.api.sentences import remedy
 from slackwater.shell.places import Place, parse_place
 from slackwater.shell.store import Key
 
 PREFIX = "SLACKWATER_"
-Namespace = Annotated[str, StringConstraints(pattern="^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
-"""A name as Kubernetes has it: kopf would take a `*` for a pattern."""
+_NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class InvalidSettings(SlackwaterError):
     """An environment variable of the operator has a value that it cannot use."""
+
+
+def _namespace(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError("write lower-case letters, digits and -, with commas between namespaces")
+    return value
+
+
+Namespace = Annotated[str, AfterValidator(_namespace)]
+"""A name as Kubernetes has it: kopf would take a `*` for a pattern."""
 
 
 def _place(value: object) -> object:
@@ -77,12 +88,5 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
     try:
         return Settings.model_validate({name: value for name, value in given.items() if value})
     except ValidationError as error:
-        problems = [
-            f"{PREFIX}{str(e['loc'][0]).upper()} cannot be {e['input']!r}: {_said(e['msg'])}" for e in error.errors()
-        ]
+        problems = [f"{PREFIX}{str(e['loc'][0]).upper()} cannot be {e['input']!r}: {remedy(e)}" for e in error.errors()]
         raise InvalidSettings("; ".join(problems)) from error
-
-
-def _said(message: str) -> str:
-    """Pydantic puts two words of its own before what a check of ours says."""
-    return message.removeprefix("Value error, ")

@@ -8,6 +8,7 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 import typer
@@ -17,7 +18,7 @@ from slackwater.cli import edge as failures
 from slackwater.cli.errors import FileUnusable
 from slackwater.cli.options import As, Context, For, Namespace, Output, print_document
 from slackwater.cli.pictures.documents import plan_document
-from slackwater.cli.planning.files import Manifests, read_manifests, read_world_file
+from slackwater.cli.planning.files import STDIN, Manifests, read_manifests, read_world_file
 from slackwater.cli.planning.outlook import Outlook, outlook_table, recorded_outlook
 from slackwater.cli.reaching.kubeconfig import namespace_of
 
@@ -25,22 +26,26 @@ DIFFERS = 1
 UNKNOWN = 2
 """Exit codes of `diff`, as those of `kubectl diff`: every other failure's is above 1 as well."""
 
-File = Annotated[
-    str,
+Files = Annotated[
+    list[str],
     typer.Option(
         "--filename",
         "-f",
         metavar="FILE",
-        help="The ConsumerGroup's manifest; - for standard input. A KafkaConnection beside it counts as well.",
+        help="The ConsumerGroup's manifest; - for standard input. A KafkaConnection beside it counts as well, and"
+        " may stand in a file of its own: -f may be given again.",
     ),
 ]
 
 
 def plan(
-    file: File,
+    files: Files,
     world: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Plan from a recorded world (see observe); no cluster is needed."),
+        typer.Option(
+            metavar="FILE",
+            help="Plan from a recorded world (see observe), or from standard input by -; no cluster is needed.",
+        ),
     ] = None,
     namespace: Namespace = None,
     context: Context = None,
@@ -48,7 +53,11 @@ def plan(
     output: As = Output.TABLE,
 ) -> None:
     """Say what the operator would do now, and why, once a manifest were applied. Changes nothing."""
-    manifests = read_manifests(file)
+    if world is not None:
+        _check_world_alone({"-n": namespace, "--context": context, "--for": duration_s})
+        if world == STDIN and STDIN in files:
+            raise typer.BadParameter("-f and --world cannot both be standard input: give one of them a file")
+    manifests = read_manifests(*files)
     if world is not None:
         outlook = recorded_outlook(read_world_file(world), manifests, world)
     else:
@@ -59,7 +68,7 @@ def plan(
     _print_outlook(outlook, output)
 
 
-def diff(file: File, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
+def diff(files: Files, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
     """Show what applying a manifest would change: fields, consumers' settings, and which pods. Changes nothing.
 
     Exit codes: 0 it changes nothing, 1 it changes something, 2 or more it could not be found out.
@@ -68,7 +77,7 @@ def diff(file: File, namespace: Namespace = None, context: Context = None, outpu
 
     def show() -> None:
         nonlocal differs
-        differs = show_difference(file, namespace, context, output)
+        differs = show_difference(files, namespace, context, output)
 
     if failed := failures.run(show):
         raise typer.Exit(max(failed, UNKNOWN))
@@ -76,9 +85,9 @@ def diff(file: File, namespace: Namespace = None, context: Context = None, outpu
         raise typer.Exit(DIFFERS)
 
 
-def show_difference(file: str, namespace: str | None, context: str | None, output: Output) -> bool:
+def show_difference(files: Iterable[str], namespace: str | None, context: str | None, output: Output) -> bool:
     """Print it; returns whether there is any."""
-    manifests = read_manifests(file)
+    manifests = read_manifests(*files)
     place = _place_of(manifests, namespace, context)
     from slackwater.cli.planning.difference import difference_document, difference_picture
     from slackwater.cli.planning.foreseeing import find_difference
@@ -95,6 +104,11 @@ def register(app: typer.Typer) -> None:
     """Add them."""
     app.command()(plan)
     app.command()(diff)
+
+
+def _check_world_alone(given: Mapping[str, object]) -> None:
+    if there := [option for option, value in given.items() if value is not None]:
+        raise typer.BadParameter(f"--world needs no cluster: leave out {' and '.join(there)}")
 
 
 def _place_of(manifests: Manifests, namespace: str | None, context: str | None) -> str:

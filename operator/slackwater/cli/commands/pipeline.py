@@ -20,9 +20,16 @@ from slackwater.pipeline.report.command import command as report
 
 pipeline = typer.Typer(
     help="Learn from the fleet's telemetry, on Spark: ingest, audit, recommend, report.",
-    no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+@pipeline.callback(invoke_without_command=True)
+def show_help(context: typer.Context) -> None:
+    """Without a job, as `slackwater` itself does it."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
 
 pipeline.command("ingest")(ingest)
 pipeline.command("audit")(audit)

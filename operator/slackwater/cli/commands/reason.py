@@ -32,11 +32,10 @@ def complete_reason(partial: str) -> list[str]:
 
 
 def reason(
-    text: Annotated[
-        ReasonText | None,
+    name: Annotated[
+        str | None,
         typer.Argument(
-            metavar="[REASON]",
-            parser=parse_reason,
+            metavar="REASON",
             autocompletion=complete_reason,
             help="As conditions and Events have it, such as PodNotReady; all of them are listed when not given.",
         ),
@@ -44,6 +43,7 @@ def reason(
     output: As = Output.TABLE,
 ) -> None:
     """Say what the reason of a condition or an Event means, and what to do about it."""
+    text = None if name is None else parse_reason(name)
     if text is None:
         texts = list(reason_texts().values())
         if output is Output.TABLE:

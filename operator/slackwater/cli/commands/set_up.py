@@ -8,7 +8,7 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -38,6 +38,8 @@ Kafka = Annotated[
     ),
 ]
 
+_FORMS: Final = "statefulset/NAME or deployment/NAME, in short sts/NAME or deploy/NAME"
+
 
 def doctor(
     namespace: Namespace = None,
@@ -66,7 +68,7 @@ def doctor(
 
 
 def import_workload(  # noqa: PLR0913, PLR0917 - an option each
-    workload: Annotated[str, typer.Argument(metavar="KIND/NAME", help="statefulset/NAME or deployment/NAME.")],
+    workload: Annotated[str, typer.Argument(metavar="KIND/NAME", help=f"{_FORMS}.")],
     namespace: Namespace = None,
     context: Context = None,
     group_id: Annotated[str | None, typer.Option(metavar="ID", help="The Kafka group's id.")] = None,
@@ -92,8 +94,10 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
     try:
         kind_of(kind)
     except KeyError as error:
-        message = f"{workload!r} is no workload: write statefulset/NAME or deployment/NAME"
+        message = f"{workload!r} is no workload: write {_FORMS}"
         raise typer.BadParameter(message) from error
+    if not name:
+        raise typer.BadParameter(f"the name is missing after {workload!r}: write {kind}/NAME")
     name = parse_name(name)
     said = Said(group_id, connection, client, topic or (), container, env_prefix)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,39 +26,39 @@ STDIN = "-"
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """What a file asks for: one ConsumerGroup, and the KafkaConnections that stand beside it."""
+    """What files ask for: one ConsumerGroup, and the KafkaConnections that stand beside it."""
 
     group: Json
     connections: tuple[Json, ...]
 
 
-def read_manifests(path: str) -> Manifests:
-    """Raises FileUnusable, and InvalidSpec when an object breaks its rules. Other kinds of objects are left alone."""
-    documents = _flattened(_documents(path))
-    groups = [document for document in documents if document.get("kind") == "ConsumerGroup"]
+def read_manifests(*paths: str) -> Manifests:
+    """What all files hold together.
+
+    Raises FileUnusable, and InvalidSpec when an object breaks its rules. Other kinds of objects are left alone.
+    """
+    found = [(document, path) for path in paths for document in _flattened(_documents(path))]
+    groups = [document for document, _ in found if document.get("kind") == "ConsumerGroup"]
     if len(groups) != 1:
-        raise FileUnusable(_not_one_group(path, documents, groups))
-    connections = tuple(document for document in documents if document.get("kind") == "KafkaConnection")
-    try:
-        parse_consumer_group(groups[0])
-        for connection in connections:
-            parse_kafka_connection(connection)
-    except InvalidSpec as error:
-        raise InvalidSpec(f"{error.subject} in {_shown(path)}", error.problems) from error
-    return Manifests(groups[0], connections)
+        raise FileUnusable(_not_one_group(paths, [document for document, _ in found], groups))
+    for document, path in found:
+        _check(document, path)
+    return Manifests(groups[0], tuple(each for each, _ in found if each.get("kind") == "KafkaConnection"))
 
 
 def read_world_file(path: str) -> World:
     """Raises FileUnusable."""
     text = _text(path)
+    if not text.strip():
+        raise FileUnusable(f"{shown(path)} is empty: give the recording, as slackwater observe NAME prints it")
     try:
         return read_world(json.loads(text))
     except ValueError as error:
         line = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        message = f"{_shown(path)} is not JSON{line}: record a world with slackwater observe NAME"
+        message = f"{shown(path)} is not JSON{line}: record a world with slackwater observe NAME"
         raise FileUnusable(message) from error
     except (RecordingUnreadable, InvalidSpec) as error:
-        raise FileUnusable(f"{_shown(path)} cannot be planned from: {_in_one(error)}") from error
+        raise FileUnusable(f"{shown(path)} cannot be planned from: {_in_one(error)}") from error
 
 
 def _documents(path: str) -> list[Json]:
@@ -68,8 +68,21 @@ def _documents(path: str) -> list[Json]:
         raise FileUnusable(_broken_yaml(path, error)) from error
     for document in documents:
         if not isinstance(document, Mapping):
-            raise FileUnusable(f"{_shown(path)} holds no Kubernetes object, but {document!r:.40}: give a manifest")
+            raise FileUnusable(f"{shown(path)} holds no Kubernetes object, but {document!r:.40}: give a manifest")
+        if "kind" not in document and isinstance(document.get("world"), Mapping):
+            recorded = f"{shown(path)} is a recorded world"
+            raise FileUnusable(f"{recorded}: give it to plan by --world, and a manifest by -f")
     return documents
+
+
+def _check(document: Json, path: str) -> None:
+    try:
+        if document.get("kind") == "ConsumerGroup":
+            parse_consumer_group(document)
+        elif document.get("kind") == "KafkaConnection":
+            parse_kafka_connection(document)
+    except InvalidSpec as error:
+        raise InvalidSpec(f"{error.subject} in {shown(path)}", error.problems) from error
 
 
 def _flattened(documents: list[Json]) -> list[Json]:
@@ -87,30 +100,33 @@ def _text(path: str) -> str:
     except FileNotFoundError as error:
         raise FileUnusable(f"there is no file {path}: correct the path, or give - for standard input") from error
     except UnicodeDecodeError as error:
-        raise FileUnusable(f"{_shown(path)} is not text: give a YAML or JSON file in UTF-8") from error
+        raise FileUnusable(f"{shown(path)} is not text: give a YAML or JSON file in UTF-8") from error
     except OSError as error:
         raise FileUnusable(f"{path} cannot be read ({error.strerror or error}): give a file that can") from error
 
 
-def _not_one_group(path: str, documents: list[Json], groups: list[Json]) -> str:
+def _not_one_group(paths: Sequence[str], documents: list[Json], groups: list[Json]) -> str:
+    where = listing(shown(path) for path in paths)
+    hold, are = ("holds", "is") if len(paths) == 1 else ("hold", "are")
     if groups:
         names = listing(str((group.get("metadata") or {}).get("name")) for group in groups)
-        return f"{_shown(path)} holds {len(groups)} ConsumerGroups ({names}): give one at a time"
+        return f"{where} {hold} {len(groups)} ConsumerGroups ({names}): give one at a time"
     kinds = [str(document.get("kind", "something without a kind")) for document in documents]
     if not kinds:
-        return f"{_shown(path)} is empty: give the manifest of a ConsumerGroup"
+        return f"{where} {are} empty: give the manifest of a ConsumerGroup"
     close = [kind for kind in kinds if get_close_matches(kind, ["ConsumerGroup"])]
     hint = f"did you mean kind: ConsumerGroup instead of {close[0]}?" if close else "give the manifest of one"
-    return f"{_shown(path)} holds no ConsumerGroup, but {listing(kinds)}: {hint}"
+    return f"{where} {hold} no ConsumerGroup, but {listing(kinds)}: {hint}"
 
 
 def _broken_yaml(path: str, error: yaml.YAMLError) -> str:
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-    return f"{_shown(path)} is not YAML{where}: {problem or str(error).partition(chr(10))[0]}"
+    return f"{shown(path)} is not YAML{where}: {problem or str(error).partition(chr(10))[0]}"
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
+    """What a message calls it."""
     return "standard input" if path == STDIN else path
 
 

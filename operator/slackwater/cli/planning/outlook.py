@@ -14,7 +14,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.cli.errors import FileUnusable
 from slackwater.cli.pictures.view_tables import gate_signs
 from slackwater.cli.planning.applying import as_applied, connection_beside
-from slackwater.cli.planning.files import Manifests
+from slackwater.cli.planning.files import Manifests, shown
 from slackwater.cli.words.explanation import Explanation, Outcome, explain
 from slackwater.cli.words.protocol import protocol_line
 from slackwater.core.decision.acts import Purpose, WriteWorkload
@@ -46,14 +46,16 @@ def recorded_outlook(world: World, manifests: Manifests, path: str) -> Outlook:
     recorded = (world.group.namespace, world.group.name)
     if named != recorded:
         there, here = "/".join(recorded), "/".join(named)
-        raise FileUnusable(f"{path} records ConsumerGroup {there}, not {here}: record that one, or give its manifest")
+        raise FileUnusable(
+            f"{shown(path)} records ConsumerGroup {there}, not {here}: record that one, or give its manifest"
+        )
     group = as_applied(world.group, manifests.group, world.group.namespace)
     connection = connection_beside(group, manifests.connections, None)
     servers = world.bootstrap_servers
     if connection is not None:
         servers = parse_kafka_connection(connection).spec.bootstrap_servers
     world = replace(world, group=group, bootstrap_servers=servers)
-    return outlook_on(world, f"judged from {path}, recorded at {timestamp(int(world.now))}")
+    return outlook_on(world, f"judged from {shown(path)}, recorded at {timestamp(int(world.now))}")
 
 
 def outlook_table(outlook: Outlook, ascii_only: bool) -> RenderableType:

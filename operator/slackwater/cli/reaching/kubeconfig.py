@@ -95,8 +95,11 @@ def _read(path: Path) -> Mapping[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
         raise ClusterRefused(f"the kubeconfig {path} is not YAML{where}: correct it, or set KUBECONFIG") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ClusterRefused(f"the kubeconfig {path} cannot be read ({error}): set KUBECONFIG to another") from error
+    except UnicodeDecodeError as error:
+        raise ClusterRefused(f"the kubeconfig {path} is not text: set KUBECONFIG to another") from error
+    except OSError as error:
+        why = error.strerror or error
+        raise ClusterRefused(f"the kubeconfig {path} cannot be read ({why}): set KUBECONFIG to another") from error
     contexts = document.get("contexts") if isinstance(document, Mapping) else None
     if not isinstance(contexts, list) or not all(isinstance(item, Mapping) and "name" in item for item in contexts):
         raise ClusterRefused(f"{path} is no kubeconfig, for it lists no contexts: set KUBECONFIG to your cluster's")

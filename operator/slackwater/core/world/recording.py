@@ -49,8 +49,9 @@ def read_world(document: object) -> World:
         raise RecordingUnreadable("it is no recorded world: record one with slackwater observe NAME -o json")
     version, world = document.get("version"), document["world"]
     if version not in (1, VERSION):
-        shown = document.get("version", "without a number")
-        raise RecordingUnreadable(f"it is a recording of version {shown}, and this slackwater reads version {VERSION}")
+        shown = f"of version {version}" if "version" in document else "without a version"
+        what_to_do = "use the slackwater that recorded it, or record again"
+        raise RecordingUnreadable(f"it is a recording {shown}, and this slackwater reads 1 and {VERSION}: {what_to_do}")
     if version == 1:
         world = _with_both_sets(world)
     if isinstance(world.get("group"), Mapping):
