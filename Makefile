@@ -55,7 +55,7 @@ lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
 types: setup ## mypy --strict, the sandbox and the tests too
-	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p tests)
+	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p benchmarks -p tests)
 
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)

@@ -14,6 +14,7 @@ from typing import Final
 
 from benchmarks.ground import Ground
 from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.kafka.connected import ConnectedKafka
 from slackwater.api.errors import SlackwaterError
 from slackwater.shell.operator import Operator
 from slackwater.shell.settings import read_settings
@@ -72,8 +73,9 @@ async def _settle(operator: Operator, key: Key) -> None:
 
 
 def _is_watched_closely(operator: Operator, key: Key) -> bool:
-    opened = operator.connections._open.values()  # noqa: SLF001 - there is no other way to see it
-    return any(each.observer._watches[str(key)].in_motion for each in opened)  # noqa: SLF001
+    opened = [each.kafka for each in operator.connections._open.values()]  # noqa: SLF001 - there is no other way to see it
+    observers = [each._observer for each in opened if isinstance(each, ConnectedKafka)]  # noqa: SLF001
+    return any(each._watches[str(key)].in_motion for each in observers)  # noqa: SLF001
 
 
 async def _round(operator: Operator, api: KubernetesApi, key: Key) -> float:
