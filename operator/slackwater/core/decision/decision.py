@@ -29,4 +29,6 @@ class Decision:
 
     def then(self, later: Decision) -> Decision:
         """The later one decides; notes and the refusal from before it stay, and the notes come first."""
+        if self.refusal is None and not self.notes:
+            return later
         return replace(later, refusal=later.refusal or self.refusal, notes=(*self.notes, *later.notes))

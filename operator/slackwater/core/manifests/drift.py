@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import NoneType
+from typing import Any, Final
+
+_PLAIN: Final = (str, int, float, NoneType)
+"""Most of what is compared: asked first, since asking whether something is a Mapping takes ten times as long."""
 
 
 def holds(live: Any, wanted: Any) -> bool:
@@ -12,11 +16,11 @@ def holds(live: Any, wanted: Any) -> bool:
     The API server writes some values in another way (`1000m` as `1`), so a No may be wrong: applying once more is
     harmless, and who asks must not do so again and again.
     """
+    if isinstance(wanted, _PLAIN):
+        return bool(live == wanted) or (not wanted and wanted in (None, "") and live in (None, ""))
     if isinstance(wanted, Mapping):
         return isinstance(live, Mapping) and all(holds(live.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
-        return _holds_list(live, wanted)
-    return bool(live == wanted) or (wanted in (None, "") and live in (None, ""))
+    return _holds_list(live, wanted)
 
 
 def _holds_list(live: Any, wanted: Sequence[Any]) -> bool:

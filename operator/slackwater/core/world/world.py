@@ -55,8 +55,11 @@ class World:
     """The newest recommendation for this group; None where there is none, or none that could be read."""
 
     def remembering(self, memory: RolloutMemory) -> World:
-        """The same world with another memory, from which the way of a handover and the holders follow."""
-        return replace(self, memory=memory)
+        """The same world with another memory, from which the way of a handover and the holders follow.
+
+        Where it is no other, what was asked once of this world need not be asked again.
+        """
+        return self if memory == self.memory else replace(self, memory=memory)
 
     def once(self, ask: Callable[[World], T]) -> T:
         """What a function of this world alone says, asked once: for what a pod or a member is judged by.
