@@ -60,7 +60,7 @@ def test_version_1_had_one_workload_and_pods_in_three_places(
 
 def test_a_later_version_is_refused() -> None:
     with pytest.raises(
-        RecordingUnreadable, match=f"version {VERSION + 1}, and this slackwater reads version {VERSION}"
+        RecordingUnreadable, match=f"version {VERSION + 1}, and this slackwater reads 1 and {VERSION}: use"
     ):
         read_world({**recorded(world()), "version": VERSION + 1})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
 import pytest
@@ -118,7 +118,9 @@ def test_a_function_of_a_world_is_asked_once_for_each() -> None:
         return len(asked)
 
     given = world()
-    assert (given.once(count), given.once(count), given.remembering(given.memory).once(count)) == (1, 1, 2)
+    other = given.remembering(replace(given.memory, protocol=Profile.CONSUMER))
+    assert (given.once(count), given.once(count), given.remembering(given.memory).once(count)) == (1, 1, 1)
+    assert other.once(count) == 2
 
 
 MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))
