@@ -88,7 +88,8 @@ def test_a_plan_from_a_recording_is_the_plan_from_the_cluster(shown: Shown) -> N
     world = read_world(json.loads(recorded.out))
     assert world.history.calm_for(world.kafka) >= world.group.spec.rollout.stable_for_ms / 1000  # type: ignore[arg-type]
     (shown.directory / "new.json").write_text(manifest)
-    offline = shown.typed("plan", "-f", str(shown.directory / "new.json"), "--world", str(recording), "-o", "json")
+    offline = ran("plan", "-f", str(shown.directory / "new.json"), "--world", str(recording), "-o", "json")
+    assert (offline.code, offline.err) == (0, "")
     live = shown.document("plan", "-f", "-", "-o", "json", given=manifest)
     assert {**json.loads(offline.out), "at": 0, "gates": 0, "rollout": 0} == {**live, "at": 0, "gates": 0, "rollout": 0}
 
