@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,14 @@ def line(kind: str, **changes: Any) -> str:
 
 
 def body_of(kind: str) -> dict[str, Any]:
-    schema = telemetry_schema()
+    schema = _schema()
     event: str = schema["discriminator"]["mapping"][kind].rpartition("/")[2]
     body: str = schema["$defs"][event]["properties"][kind]["$ref"].rpartition("/")[2]
     found: dict[str, Any] = schema["$defs"][body]
     return found
+
+
+_schema = cache(telemetry_schema)
 
 
 def test_the_checked_in_schema_is_the_generated_one() -> None:

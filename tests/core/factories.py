@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from slackwater.api.parsing import parse_consumer_group
@@ -51,7 +53,13 @@ def group(annotations: dict[str, str] | None = None, generation: int = 1, **spec
     """A ConsumerGroup of three static members, as the API server would give it."""
     manifest = consumer_group(NAME, **({"replicas": 3} | spec))
     manifest["metadata"] |= {"uid": UID, "generation": generation, "annotations": annotations or {}}
-    return parse_consumer_group(manifest)
+    return _parsed(json.dumps(manifest))
+
+
+@lru_cache(maxsize=1024)
+def _parsed(manifest: str) -> ConsumerGroup:
+    """Models are frozen, and a simulation reads the same one at each of its steps."""
+    return parse_consumer_group(json.loads(manifest))
 
 
 def tp(number: int, topic: str = "orders") -> TopicPartition:

@@ -12,6 +12,8 @@ from tests.core.coordinator.pilot import Broken
 from tests.core.coordinator.test_strategies import LIVES_ON
 from tests.core.coordinator.together import explore_together
 
+pytestmark = pytest.mark.slow
+
 START = with_another_version(LIVES_ON, 2, 0)
 
 
