@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.translation import loose_ordinals, to_pods
+from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.world.pods import Pod
 from tests.core.factories import workload
 
@@ -27,7 +28,27 @@ def read(state: dict[str, Any], last: dict[str, Any], told_running: Mapping[str,
         "ownerReferences": [{"uid": "set", "controller": True}],
     }
     objects = [{"metadata": metadata, "status": {"containerStatuses": [status]}}]
-    return to_pods(objects, [SET], "consumer", told_running or {})[0]
+    return to_pods(objects, [SET], lambda _: "consumer", told_running or {})[0]
+
+
+def test_the_consumers_container_is_the_one_that_the_pods_own_version_names() -> None:
+    """Another version may call it otherwise."""
+
+    def running(ordinal: int, version: str, container: str) -> dict[str, Any]:
+        sidecar = {"name": "proxy", "containerID": "p", "state": {"waiting": {}}}
+        consumer = {"name": container, "containerID": "c", "state": RUNNING}
+        metadata = {
+            "name": f"payments-{ordinal}",
+            "uid": f"u{ordinal}",
+            "annotations": {TEMPLATE_HASH: version},
+            "creationTimestamp": "2025-12-31T00:00:00Z",
+            "ownerReferences": [{"uid": "set", "controller": True}],
+        }
+        return {"metadata": metadata, "status": {"containerStatuses": [sidecar, consumer]}}
+
+    names = {"old": "worker", "new": "consumer"}
+    pods = to_pods([running(0, "old", "worker"), running(1, "new", "consumer")], [SET], names.__getitem__, {})
+    assert [(pod.template_hash, pod.started_at) for pod in pods] == [("old", MIDNIGHT + 660), ("new", MIDNIGHT + 660)]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +107,6 @@ def test_a_pod_that_names_the_statefulset_as_its_owner_and_has_no_ordinal_of_it_
             }
         }
 
-    found = to_pods([named(name), named("payments-1")], [SET], "consumer", {})
+    found = to_pods([named(name), named("payments-1")], [SET], lambda _: "consumer", {})
     assert [pod.name for pod in found] == ["payments-1"]
     assert loose_ordinals([named(name)], [SET], "payments") == frozenset()

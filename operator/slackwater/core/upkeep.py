@@ -12,12 +12,12 @@ from typing import Final
 from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
-from slackwater.core.members.death import known_holders
+from slackwater.core.members.death import find_outlived, known_holders
 from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, still_removed
 from slackwater.core.members.refused import restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
-from slackwater.core.world.observation import GroupObservation, MemberRef
+from slackwater.core.world.observation import GroupObservation, MemberRef, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -56,6 +56,15 @@ def remove_scaled_away(world: World, kafka: GroupObservation, workload: Workload
     return Decision(replace(world.memory, removed={**world.memory.removed, **dict(gone)}), act)
 
 
+def remove_outlived(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """Members of a version before, with ids that the pod's new process will not ask for."""
+    outlived = refs(find_outlived(world, kafka))
+    if not outlived:
+        return None
+    names = listing(ref.instance_id for ref in outlived)
+    return Decision(world.memory, RemoveMembers(outlived, f"their pods' new version has no such members: {names}"))
+
+
 def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """Ids of dead members are given free, so that their successors can join (F13)."""
     return release_due(world)
@@ -75,7 +84,13 @@ def keep_settings(world: World, kafka: GroupObservation, workload: Workload) -> 
     return Decision(replace(world.memory, group_settings=made), change)
 
 
-CARE: Final[tuple[Care, ...]] = (remove_scaled_away, release_the_dead, restart_the_refused, keep_settings)
+CARE: Final[tuple[Care, ...]] = (
+    remove_scaled_away,
+    remove_outlived,
+    release_the_dead,
+    restart_the_refused,
+    keep_settings,
+)
 
 
 def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.death import has_ended, known_holders, there_by, time_to_join
+from slackwater.core.members.death import find_outlived, has_ended, known_holders, there_by, time_to_join
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import LastHolder, RolloutMemory
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import Member, Unobserved
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, changed, dynamic_member, folded, group, member, observation, pod
+from tests.core.factories import NEW, NOW, changed, dynamic_member, folded, group, member, observation, pod, world
 from tests.core.members.scenes import EPOCH, NEWLY_WATCHED, held, modern, restarted, scene
 
 FIRST = "payments-1-a"
@@ -37,6 +40,39 @@ ENDED: list[tuple[str, World, bool]] = [
 @pytest.mark.parametrize(("given", "ended"), [row[1:] for row in ENDED], ids=[row[0] for row in ENDED])
 def test_whose_process_has_ended(given: World, ended: bool) -> None:
     assert has_ended(given, member(1, epoch=EPOCH)) is ended
+
+
+def one_of(made: MadeWith) -> RolloutMemory:
+    return RolloutMemory(made_with={"v2": made})
+
+
+def thread(number: int, of: str) -> Member:
+    return member(1, of, instance_id=f"payments-1-{number}")
+
+
+FEWER, DYNAMIC = MadeWith(Membership.STATIC, 1, "consumer"), MadeWith(Membership.DYNAMIC, 1, "consumer")
+MADE_AGAIN = pod(1, NEW, created_at=NOW - 6, started_at=NOW - 5, template_hash="v2")
+THREADS = (thread(0, "a"), thread(1, "a"))
+OUTLIVED: list[tuple[str, MadeWith, tuple[Member, ...], tuple[Pod, ...], list[str]]] = [
+    ("one thread fewer", FEWER, (thread(0, "b"), thread(1, "a")), (), ["payments-1-1"]),
+    ("its only member is yet to come", FEWER, THREADS, (), []),
+    ("its only member, which has come", FEWER, (thread(0, "b"),), (), []),
+    ("its only member, which is the dead one", FEWER, (thread(0, "a"),), (), []),
+    ("dynamic by now", DYNAMIC, (*THREADS, dynamic_member(1)), (), ["payments-1-0", "payments-1-1"]),
+    ("dynamic by now, and yet to come", DYNAMIC, THREADS, (), []),
+    ("another pod has the ordinal, too", FEWER, (thread(0, "b"), thread(1, "a")), (pod(1, uid="other"),), []),
+]
+
+
+@pytest.mark.parametrize(
+    ("made", "there", "others", "expected"), [row[1:] for row in OUTLIVED], ids=[row[0] for row in OUTLIVED]
+)
+def test_who_has_outlived_the_version_that_needed_it(
+    made: MadeWith, there: tuple[Member, ...], others: tuple[Pod, ...], expected: list[str]
+) -> None:
+    looks = [observation(THREADS, at=NOW - 60), observation(THREADS, at=NOW - 50), observation(there)]
+    given = world(kafka=looks[-1], history=folded(*looks), memory=one_of(made), pods=(MADE_AGAIN, *others))
+    assert [found.instance_id for found in find_outlived(given, looks[-1])] == expected
 
 
 def test_of_members_without_an_id_of_ours_nothing_is_known() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from slackwater.api.annotations import TEMPLATE_HASH
+from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import Template, wanted_template
-from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made
+from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
@@ -41,6 +43,31 @@ def test_a_rollout_begins(given: World, begins: bool) -> None:
     assert (decided.memory.target_hash == WANTED.hash and decided.memory.started_at == NOW) is begins
     assert [note.reason for note in decided.notes] == ([Reason.ROLLOUT_STARTED] if begins else [])
     assert (decided.memory == given.memory) is not begins
+
+
+MADE = MadeWith(Membership.DYNAMIC, 2, "worker")
+NOW_ASKED = MadeWith(Membership.STATIC, 1, "consumer")
+NOTED = [
+    ("of the version that is rolled out", {"target_hash": WANTED.hash}, NOW_ASKED),
+    ("corrected, without another version", {"target_hash": WANTED.hash, "made_with": {WANTED.hash: MADE}}, NOW_ASKED),
+    ("of the version that has failed", {"target_hash": "other", "failed_hash": WANTED.hash}, NOW_ASKED),
+    ("of no version that is neither", {"target_hash": "other"}, None),
+]
+
+
+@pytest.mark.parametrize(("memory", "made"), [row[1:] for row in NOTED], ids=[row[0] for row in NOTED])
+def test_what_pods_of_the_version_are_is_noted(memory: dict[str, Any], made: MadeWith | None) -> None:
+    assert note_what_pods_are(at(**memory)).memory.made_with.get(WANTED.hash) == made
+
+
+def test_versions_are_known_for_as_long_as_pods_have_them_or_may_get_them() -> None:
+    known = dict.fromkeys(("of a pod", "of the set", "good", "failed", "nobody's"), MADE)
+    given = world(
+        memory=RolloutMemory(target_hash="x", last_good_hash="good", failed_hash="failed", made_with=known),
+        workload=workload(template_hash="of the set"),
+        pods=(pod(0, template_hash="of a pod"),),
+    )
+    assert {*note_what_pods_are(given).memory.made_with} == {"of a pod", "of the set", "good", "failed"}
 
 
 def test_what_the_last_one_left_is_forgotten() -> None:

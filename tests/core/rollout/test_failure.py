@@ -11,7 +11,7 @@ from slackwater.core.rollout import failure
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.history import interrupted
 from slackwater.core.world.memory import RolloutMemory, Step
-from slackwater.core.world.observation import PartitionOffsets, Unobserved
+from slackwater.core.world.observation import GroupState, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -24,6 +24,7 @@ from tests.core.factories import (
     observation,
     pod,
     tp,
+    watched,
     workload,
     world,
 )
@@ -200,6 +201,33 @@ def test_find(find: str, given: World, message: str) -> None:
     found = getattr(failure, find)(given, pod_2(given))
     assert (found.message if found is not None else "").endswith(message)
     assert (found is not None) is bool(message)
+
+
+NEW_PODS = tuple(pod(ordinal, NEW) for ordinal in range(3))
+UNREAD = observation(partitions=observation().partitions | {tp(0, "refunds")})
+
+
+def with_unread(calm_s: float, **changes: object) -> World:
+    """All pods have the version, and a topic that nobody reads; nothing has changed for so long."""
+    usual = {"kafka": UNREAD, "history": watched(UNREAD, calm_s), "pods": NEW_PODS, "memory": MEMORY}
+    return world(**(usual | changes))
+
+
+FORGOTTEN = [
+    ("for longer than rejoinTimeout", with_unread(301), True),
+    ("for less", with_unread(300), False),
+    ("every topic is read", with_unread(301, kafka=observation(), history=watched(observation(), 301)), False),
+    ("an old pod is left", with_unread(301, pods=(pod(0), *NEW_PODS[1:])), False),
+    ("the group is not calm", with_unread(301, kafka=replace(UNREAD, state=GroupState.PREPARING_REBALANCE)), False),
+    ("a pod is not Ready", with_unread(301, pods=(*NEW_PODS[:2], pod(2, NEW, ready=False))), False),
+]
+
+
+@pytest.mark.parametrize(("given", "is_forgotten"), [row[1:] for row in FORGOTTEN], ids=[row[0] for row in FORGOTTEN])
+def test_a_topic_is_forgotten(given: World, is_forgotten: bool) -> None:
+    found = find_failure(given)
+    assert (found is not None and found.reason is Reason.PARTITIONS_NOT_OWNED) is is_forgotten
+    assert found is None or not is_forgotten or "refunds-0" in found.message
 
 
 def test_every_excuse_and_every_failure_has_its_table() -> None:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from slackwater.api.annotations import PAUSE
+from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.gates import (
     GATES,
+    WAY_BACK,
     Down,
     Gate,
     first_refusal,
@@ -21,10 +23,13 @@ from slackwater.core.rollout.gates import (
     partitions_are_owned,
     pods_are_ready,
     rollout_is_allowed,
+    the_pod_before_is_back,
 )
 from slackwater.core.world.history import GroupHistory, interrupted
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
-from slackwater.core.world.observation import GroupState, GroupType, PartitionOffsets, Unobserved
+from slackwater.core.world.observation import GroupState, GroupType, Member, PartitionOffsets, Unobserved
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -134,6 +139,18 @@ DYNAMIC = {"group": group(membership="Dynamic")}
 THREE_DYNAMIC = tuple(map(dynamic_member, range(3)))
 FOUGHT_OVER = [observation((*members(0, 1), member(2, f"x{i}")), at=NOW - 30 + 10 * i) for i in range(4)]
 DUPLICATE = {"kafka": FOUGHT_OVER[-1], "history": folded(*FOUGHT_OVER)}
+
+
+def made_with(version: str, membership: Membership = Membership.STATIC, members_per_pod: int = 1) -> RolloutMemory:
+    return RolloutMemory(
+        phase=RolloutPhase.PROGRESSING, made_with={version: MadeWith(membership, members_per_pod, "consumer")}
+    )
+
+
+def of_version(template_hash: str) -> tuple[Pod, ...]:
+    return tuple(pod(ordinal, template_hash=template_hash) for ordinal in range(3))
+
+
 OURS: list[Row] = [
     ("exactly ours", world(), NOBODY, None),
     ("a stranger", world(kafka=STRANGE), NOBODY, Reason.FOREIGN_MEMBERS),
@@ -149,7 +166,35 @@ OURS: list[Row] = [
     ("one pod has two", world(kafka=TWICE), NOBODY, Reason.FOREIGN_MEMBERS),
     ("two for each pod, as wanted", world(kafka=observation(THREADS), group=group(membersPerPod=2)), NOBODY, None),
     ("one of two is missing", world(group=group(membersPerPod=2)), NOBODY, Reason.MEMBER_MISSING),
-    ("one is missing", world(kafka=observation(members(0, 2))), NOBODY, Reason.MEMBER_MISSING),
+    ("one of one is missing", world(kafka=observation(members(0, 2))), NOBODY, Reason.MEMBER_MISSING),
+    (
+        "one has no instance id",
+        world(kafka=observation((*members(0, 1), dynamic_member(2)))),
+        NOBODY,
+        Reason.MEMBER_MISSING,
+    ),
+    (
+        "an old pod has more than its new version",
+        world(kafka=observation(THREADS), memory=made_with("old", members_per_pod=2), pods=of_version("old")),
+        NOBODY,
+        None,
+    ),
+    (
+        "an old pod has fewer than its new version",
+        world(group=group(membersPerPod=2), memory=made_with("old"), pods=of_version("old")),
+        NOBODY,
+        None,
+    ),
+    (
+        "old pods are dynamic, and the new version is static",
+        world(
+            kafka=observation(THREE_DYNAMIC),
+            memory=made_with("old", membership=Membership.DYNAMIC),
+            pods=of_version("old"),
+        ),
+        NOBODY,
+        None,
+    ),
     ("the one that is down is missing", world(kafka=observation(members(0, 2))), frozenset({1}), None),
     ("what is listed is the dead one", world(pods=RESTARTED), NOBODY, Reason.MEMBER_NOT_REJOINED),
     ("an id changes hands", world(**DUPLICATE), NOBODY, Reason.DUPLICATE_INSTANCE_ID),
@@ -182,7 +227,16 @@ BY_RANGE = {
     "members": (member(0, assignment=RANGE[0]), member(1, assignment=RANGE[1]), member(2, "b", assignment=frozenset())),
     "partitions": TWO_TOPICS,
 }
+BOTH_TOPICS = observation().partitions | {tp(0, "refunds")}
+NEW_PODS = tuple(pod(ordinal, NEW) for ordinal in range(3))
 OWNED: list[Row] = [
+    ("a topic that old pods do not read", world(kafka=observation(partitions=BOTH_TOPICS)), NOBODY, None),
+    (
+        "a topic that no pod reads, and all are new",
+        world(kafka=observation(partitions=BOTH_TOPICS), pods=NEW_PODS),
+        NOBODY,
+        Reason.PARTITIONS_NOT_OWNED,
+    ),
     ("each once", world(), NOBODY, None),
     ("some by nobody", world(kafka=observation(members(0, 1))), NOBODY, Reason.PARTITIONS_NOT_OWNED),
     ("some by two", world(kafka=SHARED), NOBODY, Reason.PARTITIONS_NOT_OWNED),
@@ -202,7 +256,6 @@ OWNED: list[Row] = [
     ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
 ]
 
-GOING_BACK = {"memory": RolloutMemory(phase=RolloutPhase.ROLLING_BACK)}
 NOBODY_WANTED = group(replicas=0, rollout={"maxLag": {"absolute": 100}})
 ABSOLUTE = {"group": group(rollout={"maxLag": {"absolute": 100}})}
 GROWTH = {"group": group(rollout={"maxLag": {"growth": 100}}), "memory": RolloutMemory(lag_before=50)}
@@ -216,9 +269,49 @@ LAG: list[Row] = [
     ("grown to the bound", world(kafka=observation(lag=150), **GROWTH), NOBODY, None),
     ("grown too much", world(kafka=observation(lag=151), **GROWTH), NOBODY, Reason.LAG_ABOVE_GATE),
     ("nobody is wanted", world(kafka=observation(lag=101), group=NOBODY_WANTED), NOBODY, None),
-    ("above the bound, going back", world(kafka=observation(lag=101), **ABSOLUTE | GOING_BACK), NOBODY, None),
     ("above the bound because a pod is down", world(kafka=observation(lag=101), **ABSOLUTE), frozenset({1}), None),
 ]
+
+BAD = pod(0, "bad")
+GOOD = fresh_pod(2, age_s=20)
+GOING_BACK = RolloutMemory(
+    phase=RolloutPhase.ROLLING_BACK, step=Step(2, NOW - 25, {"payments-2": "payments-2-a"}, made=True)
+)
+
+
+def going_back(*there: Member, good: Pod = GOOD, **kafka: Any) -> World:
+    """Pods 0 and 1 still have the version that is given up; pod 2, made 20 s ago, has the good one again."""
+    before = observation(members(0, 1, 2), at=NOW - 40)
+    now = observation(there, **kafka)
+    history = folded(before, replace(before, observed_at=NOW - 15), replace(now, observed_at=NOW - 14), now)
+    return world(kafka=now, history=history, memory=GOING_BACK, pods=(BAD, pod(1, "bad"), good))
+
+
+BACK = (*members(0, 1), member(2, "b"))
+BEFORE_IT = members(0, 1, 2)
+IS_BACK: list[Row] = [
+    ("it is", going_back(*BACK), NOBODY, None),
+    ("its member is the one of before", going_back(*BEFORE_IT), NOBODY, Reason.MEMBER_NOT_REJOINED),
+    ("it is away", going_back(*members(0, 1)), NOBODY, Reason.MEMBER_NOT_REJOINED),
+    ("it has had rejoinTimeout", changed(going_back(*BEFORE_IT), now=NOW + 301), NOBODY, None),
+    ("those of the bad version are away", going_back(member(2, "b")), NOBODY, None),
+]
+
+THE_FAULT_OF_THE_VERSION: list[tuple[str, World]] = [
+    ("it rebalances", going_back(*BACK, state=GroupState.PREPARING_REBALANCE)),
+    ("it has joined without an instance id", going_back(member(1), member(2, "b"), dynamic_member(0))),
+    ("partitions have no owner", going_back(*BACK, partitions=observation().partitions | {tp(6)})),
+    ("it falls behind", changed(going_back(*BACK, lag=101), group=group(rollout={"maxLag": {"absolute": 100}}))),
+    ("it has more members than it should", going_back(*BACK, member(0, instance_id="payments-0-1"))),
+]
+
+
+@pytest.mark.parametrize(("what", "given"), THE_FAULT_OF_THE_VERSION, ids=[row[0] for row in THE_FAULT_OF_THE_VERSION])
+def test_what_a_version_broke_keeps_nobody_from_taking_it_back(what: str, given: World) -> None:
+    assert first_refusal(given, NOBODY) is None, what
+    forward = changed(given, memory=replace(given.memory, phase=RolloutPhase.PROGRESSING))
+    assert first_refusal(forward, NOBODY) is not None, what
+
 
 TABLES: list[tuple[Gate, list[Row]]] = [
     (observation_is_fresh, FRESH),
@@ -228,6 +321,7 @@ TABLES: list[tuple[Gate, list[Row]]] = [
     (members_are_ours, OURS),
     (partitions_are_owned, OWNED),
     (lag_is_bounded, LAG),
+    (the_pod_before_is_back, IS_BACK),
 ]
 ROWS = [pytest.param(gate, row, id=f"{gate.__name__}: {row[0]}") for gate, table in TABLES for row in table]
 
@@ -242,7 +336,8 @@ def test_gate(gate: Gate, row: Row) -> None:
 
 
 def test_every_gate_has_its_table_in_the_order_in_which_they_are_asked() -> None:
-    assert tuple(gate for gate, _ in TABLES) == GATES
+    assert tuple(gate for gate, _ in TABLES[: len(GATES)]) == GATES
+    assert {gate for gate, _ in TABLES} == {*GATES, *WAY_BACK}
     assert [gate.__name__ for gate, table in TABLES if {row[3] is None for row in table} != {True, False}] == []
 
 

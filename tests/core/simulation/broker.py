@@ -98,6 +98,10 @@ class Broker:
         if member is not None and self.reachable:
             self._become(clients.stop(self.group, member), now)
 
+    def leave(self, process: Process, now: float) -> None:
+        """It goes for good, as a dynamic member does, whatever it is."""
+        self._become(modern.leave(self.group, process.member_id, process.instance_id)[0], now)
+
     def remove(self, members: Iterable[MemberRef], now: float) -> None:
         """What the operator asks for when pods were scaled away (F10): exactly these members, by both ids."""
         for ref in members:

@@ -60,7 +60,7 @@ class Outside:
         self.broker = Broker(partitions=6, session_s=SESSION_S)
         uids = count(1)
         self.sets = {
-            name: StatefulSet(self.broker, name, uids=uids, static=static, counts_unavailable=counts_unavailable)
+            name: StatefulSet(self.broker, name, uids=uids, counts_unavailable=counts_unavailable)
             for name in names_of(NAME)
         }
         self.controller_runs = True
@@ -100,8 +100,9 @@ class Outside:
         return {name: template for each in self.sets.values() for name, template in each.revisions.items()}
 
     # What people do.
-    def apply(self, version: str) -> None:
-        self._change_spec(template=_template(version))
+    def apply(self, version: str, **spec: Any) -> None:
+        """`spec`: what else is changed in the same moment."""
+        self._change_spec(template=_template(version), **spec)
 
     def change_rollout(self, **changes: Any) -> None:
         self._change_spec(rollout={**self.spec["rollout"], **changes})
@@ -227,7 +228,7 @@ class Outside:
 
     def serves(self, pod: SimulatedPod) -> bool:
         """The truth, of which the operator sees only signs."""
-        return pod.ready and pod.process is not None and self.broker.works(pod.process)
+        return pod.ready and bool(pod.processes) and all(map(self.broker.works, pod.processes))
 
     def image(self, pod: SimulatedPod) -> str:
         return _version_name(self.revisions[pod.revision])
@@ -252,7 +253,7 @@ class Outside:
                 each.sync(self.now)
 
     def _change_spec(self, **changes: Any) -> None:
-        if any(self.spec[field] != value for field, value in changes.items()):
+        if any(self.spec.get(field) != value for field, value in changes.items()):
             self.spec |= changes
             self.generation += 1
             self._parsed = None

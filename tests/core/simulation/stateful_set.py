@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
+from slackwater.api.owned_settings import OwnedSetting
 from slackwater.core.decision.acts import WriteWorkload
+from slackwater.core.world.identity import instance_id
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, profile_in
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -42,7 +44,9 @@ class SimulatedPod:
     profile: Profile
     static: bool
     created_at: float
-    process: Process | None = None
+    processes: tuple[Process, ...] = ()
+    """One for each consumer."""
+    joined_at: float | None = None
     scheduled: bool = False
     started_at: float | None = None
     start_due: float = 0.0
@@ -52,6 +56,7 @@ class SimulatedPod:
     waiting: str = ""
     ended_at: float | None = None
     fenced_at: float | None = None
+    template_hash: str = ""
     gone_at: float | None = None
     """When a deleted pod will have ended."""
 
@@ -72,8 +77,14 @@ class SimulatedPod:
             address=self.address,
             ended_at=None if self.ended_at is None else float(int(self.ended_at)),
             protocol=self.profile,
+            template_hash=self.template_hash,
             workload=self.workload,
         )
+
+    @property
+    def process(self) -> Process | None:
+        """The first of them, or the only one."""
+        return self.processes[0] if self.processes else None
 
     @property
     def name(self) -> str:
@@ -98,14 +109,14 @@ class SimulatedPod:
         if self.version.crashes_after_s is not None and ran_s >= self.version.crashes_after_s:
             self.crash(now)
             return
-        if self.process is not None and broker.has_fenced(self.process):
+        if any(broker.has_fenced(process) for process in self.processes):
             self.fenced_at = self.fenced_at or now
             if self.version.exits_when_fenced and now - self.fenced_at >= HEARTBEAT_S:
                 self.crash(now)
                 return
         self._set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
-        if self.process is not None and self.version.joins and ran_s >= self.version.join_s:
-            broker.join(self.process, now)
+        if self.version.joins and ran_s >= self.version.join_s:
+            self._join(now, broker)
 
     def crash(self, now: float) -> None:
         self.end_process()
@@ -117,17 +128,35 @@ class SimulatedPod:
         self.start_due = now + min(LONGEST_BACKOFF_S, 5.0 * 2 ** (self.restarts - 1))
 
     def end_process(self) -> None:
-        if self.process is not None:
-            self.process.alive = False
+        for process in self.processes:
+            process.alive = False
 
     def _start(self, now: float) -> None:
         if not self.version.pulls:
             self.waiting = "ImagePullBackOff"
             return
-        instance_id = f"{NAME}-{self.ordinal}" if self.static else None
         offers = OFFERS.get(self.profile, RANGE) if self.version.heeds_settings else RANGE
-        self.process = Process(instance_id, self.address, self.version.consumes, offers)
-        self.started_at, self.waiting = now, ""
+        self.processes = tuple(
+            Process(instance_id, self.address, self.version.consumes, offers) for instance_id in self._instance_ids()
+        )
+        self.started_at, self.waiting, self.joined_at = now, "", None
+
+    def _instance_ids(self) -> list[str | None]:
+        threads = range(self.version.members)
+        if not self.static or not self.version.takes_its_id:
+            return [None for _ in threads]
+        return [instance_id(NAME, self.ordinal, thread if len(threads) > 1 else None) for thread in threads]
+
+    def _join(self, now: float, broker: Broker) -> None:
+        stays_s = self.version.stays_s
+        if stays_s is not None and self.joined_at is not None and now - self.joined_at >= stays_s:
+            for process in self.processes:
+                broker.leave(process, now)
+            self.joined_at = None
+            return
+        self.joined_at = self.joined_at if self.joined_at is not None else now
+        for process in self.processes:
+            broker.join(process, now)
 
     def _set_ready(self, ready: bool, now: float) -> None:
         if ready != self.ready:
@@ -143,14 +172,12 @@ class StatefulSet:
         name: str = NAME,
         *,
         uids: Iterator[int] | None = None,
-        static: bool = True,
         counts_unavailable: bool = False,
     ) -> None:
         self.broker = broker
         self.name = name
         self.created_at = 0.0
         self.start = 0
-        self.static = static
         self.counts_unavailable = counts_unavailable
         """As with the feature gate MaxUnavailableStatefulSet: no restart while any pod is not Ready."""
         self.exists = False
@@ -218,8 +245,9 @@ class StatefulSet:
         pod = self.pods.get(ordinal)
         if pod is None or pod.uid != uid or pod.gone_at is not None:
             return None
-        if pod.process is not None and pod.process.alive:
-            self.broker.stopped_in_order(pod.process, now)
+        for process in pod.processes:
+            if process.alive:
+                self.broker.stopped_in_order(process, now)
         pod.end_process()
         pod.gone_at = now + TERMINATION_S
         pod.ready, pod.ready_changed_at = False, now
@@ -278,5 +306,20 @@ class StatefulSet:
         version, profile = version_of(template), profile_in(template)
         uid = str(next(self._uids))
         return SimulatedPod(
-            self.name, ordinal, uid, revision, version, profile, self.static, now, start_due=now + version.pull_s
+            self.name,
+            ordinal,
+            uid,
+            revision,
+            version,
+            profile,
+            _is_static(template),
+            now,
+            start_due=now + version.pull_s,
+            template_hash=template["metadata"]["annotations"][HASH_ANNOTATION],
         )
+
+
+def _is_static(template: Json) -> bool:
+    """By what a pod is really given: its instance id, in the environment."""
+    environment = template["spec"]["containers"][0].get("env", ())
+    return any(variable["name"].endswith(OwnedSetting.GROUP_INSTANCE_ID) for variable in environment)

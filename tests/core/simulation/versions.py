@@ -26,10 +26,17 @@ class Version:
     """Else its process lives on, and consumes nothing."""
     heeds_settings: bool = True
     """Else it offers what it always did, whatever the operator sets."""
+    takes_its_id: bool = True
+    """Else it joins without the instance id that it is given."""
+    members: int = 1
+    """Consumers of each pod; of several, each has an instance id of its own."""
+    stays_s: float | None = None
+    """It leaves the group and joins again after so long, for ever."""
 
     @property
     def works(self) -> bool:
-        return self.pulls and self.gets_ready and self.joins and self.consumes and self.crashes_after_s is None
+        runs = self.pulls and self.gets_ready and self.crashes_after_s is None
+        return runs and self.joins and self.consumes and self.takes_its_id and self.stays_s is None
 
 
 VERSIONS: Final[Mapping[str, Version]] = {
@@ -47,7 +54,13 @@ VERSIONS: Final[Mapping[str, Version]] = {
 }
 
 
-NOT_DRAWN: Final[Mapping[str, Version]] = {"heedless": Version(heeds_settings=False)}
+NOT_DRAWN: Final[Mapping[str, Version]] = {
+    "heedless": Version(heeds_settings=False),
+    "two-threads": Version(members=2),
+    "three-threads": Version(members=3),
+    "nameless": Version(takes_its_id=False),
+    "comes-and-goes": Version(stays_s=2.0),
+}
 """Versions that no random run draws, so that its seeds go on meaning what they mean."""
 
 

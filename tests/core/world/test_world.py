@@ -10,10 +10,12 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
+from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.handover import Begun, Handover, Held
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
@@ -168,6 +170,9 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "failed_hash": WORDS,
     "started_at": st.none() | MOMENTS,
     "retried_at": st.none() | MOMENTS,
+    "made_with": st.dictionaries(
+        WORDS, st.builds(MadeWith, st.sampled_from(Membership), st.integers(1, 99), WORDS), max_size=2
+    ),
     "lag_before": st.none() | st.integers(0, 10**9),
     "session_timeout_ms": st.integers(0, 10**7),
     "replicas": st.none() | st.integers(0, 99),

@@ -19,6 +19,7 @@ from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.made_with import asked_for
 from slackwater.core.world.memory import RolloutMemory, read_memory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.two_sets import names_of
@@ -104,16 +105,22 @@ def to_world(
     given_back = {each["metadata"]["name"] for each in snapshot.workloads if group_of(each) == group.name}
     sets = ours or [each for each in all_sets if each.name == group.name or each.name in given_back][:1]
     connection = snapshot.connection
+    memory = snapshot.memory or memory_in(snapshot.group)
+    asked = asked_for(group)
+
+    def container_of(template_hash: str) -> str:
+        return memory.made_with.get(template_hash, asked).container
+
     return World(
         now=now,
         group=group,
         kafka=kafka,
         history=history,
         sets=tuple(sets),
-        all_pods=to_pods(snapshot.pods, sets, group.spec.consumer_container.name, snapshot.told_running),
+        all_pods=to_pods(snapshot.pods, sets, container_of, snapshot.told_running),
         loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
-        memory=snapshot.memory or memory_in(snapshot.group),
+        memory=memory,
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
         last_good_template=snapshot.last_good_template,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
@@ -24,7 +24,6 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
     metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status", {})
     update = spec.get("updateStrategy", {})
     controller: Json = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
-    annotations = spec["template"].get("metadata", {}).get("annotations") or {}
     return Workload(
         name=metadata["name"],
         uid=metadata["uid"],
@@ -36,7 +35,7 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
         strategy=UpdateStrategy(update.get("type", "RollingUpdate")),
         current_revision=status.get("currentRevision", ""),
         update_revision=status.get("updateRevision", ""),
-        template_hash=annotations.get(TEMPLATE_HASH, ""),
+        template_hash=_template_hash(spec["template"]),
         owner_uid=controller.get("uid", ""),
         owner=f"{controller['kind']} {controller['name']}" if controller else "",
         template=spec["template"],
@@ -48,10 +47,13 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
 
 
 def to_pods(
-    objects: Iterable[Json], workloads: Iterable[Workload], container: str, told_running: Mapping[str, float]
+    objects: Iterable[Json],
+    workloads: Iterable[Workload],
+    container_of: Callable[[str], str],
+    told_running: Mapping[str, float],
 ) -> tuple[Pod, ...]:
-    """The pods that the StatefulSets control, by ordinal. `container`: the one that runs the consumer. `told_running`:
-    when a watch first told that a container runs, by its id.
+    """The pods that the StatefulSets control, by ordinal. `container_of`: template hash → the container that runs the
+    consumer. `told_running`: when a watch first told that a container runs, by its id.
 
     A pod that names one as its owner and is not called as its pods are is none of them: its controller lets it go.
     """
@@ -61,7 +63,7 @@ def to_pods(
         name = names.get(controller_uid(obj))
         ordinal = _ordinal(obj, (name,)) if name is not None else None
         if name is not None and ordinal is not None:
-            pods.append(_to_pod(obj, container, name, ordinal, told_running))
+            pods.append(_to_pod(obj, container_of(_template_hash(obj)), name, ordinal, told_running))
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
 
@@ -131,8 +133,15 @@ def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running
         ended_at=ended_at,
         last_run_started_at=moment(ran_since) if ran_since else None,
         protocol=profile_in(obj),
+        template_hash=_template_hash(obj),
         workload=workload,
     )
+
+
+def _template_hash(obj: Json) -> str:
+    """Of a pod, or of a template; empty where no slackwater made it."""
+    found: str = (obj.get("metadata", {}).get("annotations") or {}).get(TEMPLATE_HASH, "")
+    return found
 
 
 def _waiting(status: Json, consumer: Json) -> tuple[str, str]:

@@ -89,7 +89,8 @@ def keeper(world: World, handover: Handover) -> Literal[Holder.NEW, Holder.UNCLE
 
 def has_all(world: World, handover: Handover) -> bool:
     """Every member of the pod is another one than before."""
-    return len(changed_ids(world, handover)) >= world.group.spec.members_per_pod
+    known = world.memory.made_with.get(handover.replacement.version, world.asked_for)
+    return len(changed_ids(world, handover)) >= known.members_per_pod
 
 
 def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod, instance_id: str) -> bool:

@@ -16,9 +16,19 @@ _IN_PLACE: Final = "set rollout.strategy to InPlace"
 
 
 def is_asked_for(world: World) -> bool:
-    """A rollout that began in place goes back in place; and where no pod is, none can be handed over."""
+    """A rollout that began in place goes back in place; and where no pod is, none can be handed over.
+
+    Nor can pods whose replacements will have other ids, or more or fewer: a change of membership, and of the members of
+    a pod, is rolled out in place.
+    """
     warm = world.group.spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER
-    return warm and bool(world.pods) and not world.memory.phase.goes_back
+    return warm and bool(world.pods) and _have_the_same_ids(world) and not world.memory.phase.goes_back
+
+
+def _have_the_same_ids(world: World) -> bool:
+    asked = world.asked_for
+    made = [world.made_with(pod) for pod in world.all_pods]
+    return all((each.membership, each.members_per_pod) == (asked.membership, asked.members_per_pod) for each in made)
 
 
 def may_not_begin(world: World) -> Hold | None:

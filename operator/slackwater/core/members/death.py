@@ -46,6 +46,23 @@ def has_ended(world: World, member: Member) -> bool:
     return was_there_before(world, member.instance_id, member.member_id, max(changes))
 
 
+def find_outlived(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+    """Static members of a version before: their process is known to be dead, and the new one has all its members.
+
+    It is dynamic, or has fewer of them. Nobody takes such an id over, so that its partitions would wait for a session.
+    """
+    found: list[Member] = []
+    for pod in world.wanted_pods:
+        made, there = world.made_with(pod), world.members_at(pod.ordinal)
+        if made.is_static and len(there) <= made.members_per_pod:
+            continue
+        dead = [member for member in there if has_ended(world, member)]
+        alive = len(there) - len(dead) if made.is_static else len(world.members_of(pod))
+        alone = sum(each.ordinal == pod.ordinal for each in world.all_pods) == 1
+        found += dead if alone and alive >= made.members_per_pod else []
+    return tuple(found)
+
+
 def was_there_before(world: World, instance_id: str, member_id: str, moment: float) -> bool:
     """Whether the member was in the group before `moment`, which the kubelet's clock or the API server's gave."""
     seen_by = there_by(world, instance_id, member_id)

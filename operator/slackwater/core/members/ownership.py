@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from slackwater.api.consumer_group import Membership
 from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.world import World
 
@@ -62,6 +61,6 @@ def has_begun(world: World) -> bool:
 
 
 def _is_strange(world: World, member: Member) -> bool:
-    if world.group.spec.membership is Membership.STATIC:
+    if member.instance_id is not None and world.has_static:
         return given_ordinal(world, member) is None
-    return member.address not in world.addresses
+    return member.address not in world.addresses  # a pod's own, whether it should have had an instance id or not

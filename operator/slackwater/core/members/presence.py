@@ -38,7 +38,7 @@ def presence(world: World, pod: Pod) -> Presence:
     if not isinstance(world.kafka, GroupObservation):
         return Presence.UNKNOWN
     found = [member_presence(case) for case in cases_of(world, pod)]
-    wanted = world.group.spec.members_per_pod
+    wanted = world.made_with(pod).members_per_pod
     if found.count(Presence.YES) >= wanted:
         return Presence.YES
     return Presence.NO if len(found) - found.count(Presence.NO) < wanted else Presence.UNKNOWN
@@ -50,9 +50,14 @@ def serves(world: World, pod: Pod) -> bool:
 
 
 def is_down(world: World, pod: Pod) -> bool:
-    """Known not to consume: not Ready, or Ready and out of the group for longer than a return may take."""
+    """Known not to consume: not Ready, or Ready and out of the group for longer than a return may take.
+
+    A consumer that joined without the instance id that it was given is not the member it should be, and consumes.
+    """
     if not pod.ready:
         return True
+    if world.made_with(pod).is_static and world.nameless_members_of(pod):
+        return False
     overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_ms / 1000
     given_up = world.memory.phase.goes_back  # nobody waits any more for a version that has failed
     return presence(world, pod) is Presence.NO and (overdue or given_up)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, restart_again_s
@@ -92,7 +91,7 @@ def _may_be_restarted(world: World, workload: Workload, pod: Pod) -> bool:
 
 def _may_be_refused(world: World, pod: Pod) -> bool:
     """It runs, and another process of its own ran before it, which may have been killed holding the id."""
-    static = world.group.spec.membership is Membership.STATIC
+    static = world.made_with(pod).is_static
     crashed = pod.started_at is not None and pod.last_run_started_at is not None
     return static and crashed and pod.protocol is Profile.CONSUMER
 

@@ -53,11 +53,22 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, unread_since))
 
 
+def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition, ...]:
+    """Partitions that somebody should own, and nobody does.
+
+    A topic of which nobody owns anything, in a group that is calm and complete, is one that nobody reads. Where pods
+    have another version still, the new one may be the first that does: it is asked for when all pods have that.
+    """
+    owned = {partition for member in kafka.members for partition in member.assignment}
+    read = {partition.topic for partition in (owned if world.outdated else kafka.partitions)}
+    return tuple(sorted(p for p in kafka.partitions if p not in owned and p.topic in read))
+
+
 def is_stalled(world: World, pod: Pod) -> bool:
-    """In the group, and for longer than `rejoinTimeout` not known to work there; a rollback does not wait so long."""
+    """In the group, and for longer than `rejoinTimeout` not known to work there."""
     stall = find_stall(world, pod) if serves(world, pod) else None
-    if stall is None or world.memory.phase.goes_back:
-        return stall is not None
+    if stall is None:
+        return False
     timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
     return world.now - max(absent_since(world, pod), stall.since) > timeout_s
 

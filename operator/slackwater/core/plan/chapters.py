@@ -18,7 +18,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
-from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made
+from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
@@ -71,7 +71,7 @@ WANTED: Final[tuple[Chapter, ...]] = (
 """What is wanted: commands, connection, ownership, timeouts, members, the brokers' bounds and the protocol. All of them
 together decide the template; what the operator made in Kafka is brought up to date on the way."""
 
-PHASE: Final[tuple[Chapter, ...]] = (keep_replicas, note_lag, note_pod_made)
+PHASE: Final[tuple[Chapter, ...]] = (note_what_pods_are, keep_replicas, note_lag, note_pod_made)
 """Which phase the rollout is in, once it is known whether one begins."""
 
 
@@ -81,7 +81,7 @@ def plan(world: World) -> Decision:
     if wanted.settles:
         return wanted
     world = world.remembering(wanted.memory)
-    template = wanted_template(world)
+    template = world.once(wanted_template)
     begun = wanted.then(begin(world, template))
     phase = _read(PHASE, begun, world)
     world = world.remembering(phase.memory)

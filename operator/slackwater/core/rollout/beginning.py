@@ -37,6 +37,23 @@ def note_lag(world: World) -> Decision:
     return Decision(replace(world.memory, lag_before=world.seen.lag))
 
 
+def note_what_pods_are(world: World) -> Decision:
+    """What the version that is asked for is made with, or that of the failed one; and of versions that pods still have.
+
+    `world`: it is known whether a rollout begins. What is corrected without another template is true of pods that run.
+    """
+    memory = world.memory
+    if world.bootstrap_servers is None:
+        return Decision(memory)
+    asked = world.once(wanted_template).hash
+    kept = {memory.target_hash, memory.failed_hash, memory.last_good_hash}
+    kept |= {each.template_hash for each in (*world.sets, *world.all_pods)}
+    known = {key: made for key, made in memory.made_with.items() if key in kept}
+    if asked in (memory.target_hash, memory.failed_hash):
+        known[asked] = world.asked_for
+    return Decision(replace(memory, made_with=known))
+
+
 def note_pod_made(world: World) -> Decision:
     """The pod in hand was made: if it vanishes later, the new version is not to blame."""
     step = world.memory.step

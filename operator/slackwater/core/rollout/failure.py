@@ -9,7 +9,8 @@ from typing import Final
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
-from slackwater.core.members.work import find_stall, is_stalled
+from slackwater.core.members.work import find_stall, find_unowned, is_stalled, partitions_in_words
+from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -35,7 +36,20 @@ def find_failure(world: World) -> Failure | None:
         failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
         if failure is not None:
             return failure
-    return None
+    return _topic_forgotten(world, world.seen)
+
+
+def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
+    """Every pod has the version and works, nothing has changed for `rejoinTimeout`, and partitions have no owner."""
+    if world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
+        return None
+    unowned, timeout_s = find_unowned(world, kafka), world.group.spec.rollout.rejoin_timeout_s
+    if not unowned or world.history.calm_for(kafka) <= timeout_s:
+        return None
+    partitions = partitions_in_words(unowned)
+    message = f"every pod has the version and is in the group, and after {seconds(timeout_s)} nobody owns {partitions}"
+    step = world.memory.step
+    return Failure(Reason.PARTITIONS_NOT_OWNED, message, step.ordinal if step is not None else 0)
 
 
 def _failed(world: World, pod: Pod) -> Failure | None:

@@ -1,5 +1,7 @@
 """When may a pod be restarted? The gates, in order: the first refusal wins and is what people see.
 
+In a rollout these are `GATES`; on the way back to the last good version, the fewer of `WAY_BACK`.
+
 A gate is a pure function of the world and of the pods that are known to be down already: those cannot be disturbed, so
 they are not waited for; everything else is judged as strictly as if they were not there.
 """
@@ -13,9 +15,10 @@ from typing import Final
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded, seconds
+from slackwater.core.members.death import find_outlived
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
-from slackwater.core.members.presence import Presence, presence
-from slackwater.core.members.work import find_stall, partitions_in_words
+from slackwater.core.members.presence import Presence, absent_since, presence
+from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
@@ -36,7 +39,7 @@ def first_refusal(world: World, down: Down) -> Hold | None:
     """Ask every gate in order; None means that one pod may be restarted now."""
     if isinstance(world.kafka, Unobserved):
         return Hold(world.kafka.reason, world.kafka.message, SOON_S)
-    for gate in GATES:
+    for gate in WAY_BACK if world.memory.phase.goes_back else GATES:
         if hold := gate(world, world.kafka, down):
             return hold
     return None
@@ -101,7 +104,7 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
         who = listing(name_in_words(member) for member in strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
-    if zombies := [member.instance_id or "" for member in find_left_behind(world, kafka)]:
+    if zombies := [m.instance_id or "" for m in (*find_left_behind(world, kafka), *find_outlived(world, kafka))]:
         message = f"members whose pods are gone are still in the group: {listing(zombies)}"
         return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
     for instance_id, sighting in world.history.members.items():
@@ -120,7 +123,7 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
         return Hold(
             Reason.PARTITIONS_NOT_OWNED, f"partitions owned more than once: {partitions_in_words(shared)}", SOON_S
         )
-    if unowned := [p for p in kafka.partitions if p not in owners]:
+    if unowned := find_unowned(world, kafka):
         return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {partitions_in_words(unowned)}", SOON_S)
     return _last_restarted_works(world, down)
 
@@ -128,10 +131,10 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
 def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 7: lag within `maxLag`, by log-end offsets (F21).
 
-    Not while a pod is down, nor in a rollback: there the restart is the remedy, and the lag would never go by itself.
+    Not while a pod is down: there the restart is the remedy, and the lag would never go by itself.
     """
     bound = world.group.spec.rollout.max_lag
-    if bound is None or down or world.replicas == 0 or world.memory.phase.goes_back:
+    if bound is None or down or world.replicas == 0:
         return None
     if kafka.lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
@@ -145,6 +148,22 @@ def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     return None
 
 
+def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
+    """On the way back, instead of gates 4 to 7: each pod of the good version serves, or has had `rejoinTimeout` to.
+
+    What the failed version did to the group is no reason to leave it there: it may never be calm with such pods in it,
+    nor own every partition.
+    """
+    outdated, timeout_s = {pod.ordinal for pod in world.outdated}, world.group.spec.rollout.rejoin_timeout_s
+    for pod in reversed(world.wanted_pods):
+        overdue = world.now - absent_since(world, pod) > timeout_s
+        if pod.ordinal in outdated or overdue or presence(world, pod) is Presence.YES:
+            continue
+        message = f"pod {pod.name} has the good version again, and is not yet known to be back in the group"
+        return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
+    return None
+
+
 GATES: Final[tuple[Gate, ...]] = (
     observation_is_fresh,
     rollout_is_allowed,
@@ -154,6 +173,13 @@ GATES: Final[tuple[Gate, ...]] = (
     partitions_are_owned,
     lag_is_bounded,
 )
+WAY_BACK: Final[tuple[Gate, ...]] = (
+    observation_is_fresh,
+    rollout_is_allowed,
+    pods_are_ready,
+    the_pod_before_is_back,
+)
+"""A rollback is the remedy for what the version broke: it asks only for what protects the good version's pods."""
 
 
 def cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
@@ -172,21 +198,25 @@ def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> 
 
 
 def _members_are_present(world: World, down: Down) -> Hold | None:
-    wanted = world.group.spec.members_per_pod
     for pod in reversed(world.wanted_pods):
         if pod.ordinal in down:
             continue
-        found = len(world.members_of(pod))
-        if found > wanted:
+        found, wanted = len(world.members_of(pod)), world.made_with(pod).members_per_pod
+        if found > wanted and pod not in world.outdated:
             message = f"pod {pod.name} has {found} members, not membersPerPod {wanted}: correct membersPerPod"
             return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
         if found < wanted:
-            message = f"pod {pod.name} has {found} of {wanted} members in the group"
+            message = f"pod {pod.name} has {found} of {wanted} members in the group{_nameless(world, pod)}"
             return Hold(Reason.MEMBER_MISSING, message, SOON_S)
         if presence(world, pod) is not Presence.YES:
             message = f"the group lists pod {pod.name}'s member, but not yet one that joined since the pod started"
             return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
     return None
+
+
+def _nameless(world: World, pod: Pod) -> str:
+    found = len(world.nameless_members_of(pod)) if world.made_with(pod).is_static else 0
+    return f", and {found} without an instance id: its consumer has to take the one that it is given" if found else ""
 
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from slackwater.api.consumer_group import Membership
 from slackwater.core.world.observation import GroupObservation, TopicPartition
 from slackwater.core.world.world import World
 
@@ -36,8 +35,7 @@ def holdings(world: World) -> Mapping[str, Holding] | None:
     """By place; None while Kafka is not known. Strangers hold no place."""
     if world.seen is None:
         return None
-    is_static = world.group.spec.membership is Membership.STATIC
-    found = _static(world, world.seen) if is_static else _dynamic(world)
+    found = [*(_static(world, world.seen) if world.has_static else ()), *_dynamic(world)]
     return {holding.place: holding for holding in found}
 
 
@@ -57,7 +55,7 @@ def _dynamic(world: World) -> list[Holding]:
     held = []
     for pod in world.pods:
         members = world.members_of(pod)
-        if not members:
+        if not members or world.made_with(pod).is_static:
             continue
         joined: dict[str, float] = {}
         for member in members:

@@ -17,6 +17,7 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.handover_wire import WireHandover
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod, Run
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.settings import Setting
@@ -206,6 +207,8 @@ class RolloutMemory:
     started_at: Moment | None = None
     retried_at: Moment | None = None
     """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
+    made_with: Mapping[str, MadeWith] = field(default_factory=dict)
+    """Template hash → what the pods of that version are; of versions that pods have, or may get."""
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0

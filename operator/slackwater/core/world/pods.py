@@ -41,6 +41,8 @@ class Pod:
     """When the run that ended then had started."""
     protocol: Profile = Profile.OWN_CHOICE
     """The profile that it was made with."""
+    template_hash: str = ""
+    """Of the template that it was made from; empty where no slackwater made that."""
     workload: str = ""
     """Name of the StatefulSet that controls it."""
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.identity import by_ordinal, ordinal_of
+from slackwater.core.world.made_with import MadeWith, asked_for
 from slackwater.core.world.memory import LastHolder, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
 from slackwater.core.world.pods import Pod
@@ -69,6 +69,16 @@ class World:
         if ask not in self._answers:
             self._answers[ask] = ask(self)
         return cast("T", self._answers[ask])
+
+    @cached_property
+    def asked_for(self) -> MadeWith:
+        """What pods are made with that get the template which is asked for."""
+        return asked_for(self.group)
+
+    @cached_property
+    def has_static(self) -> bool:
+        """Whether pods are, were or will be static members, as far as is known."""
+        return self.asked_for.is_static or any(each.is_static for each in self.memory.made_with.values())
 
     @cached_property
     def timeouts(self) -> Timeouts:
@@ -156,11 +166,23 @@ class World:
         pod = self.pod(ordinal)
         return pod.name if pod is not None else f"{self.workload.name if self.workload else self.group.name}-{ordinal}"
 
+    def made_with(self, pod: Pod) -> MadeWith:
+        """What the pod is judged by; where its version is not known, what the spec says now."""
+        return self.memory.made_with.get(pod.template_hash, self.asked_for)
+
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
-        """The members that run in this pod: by instance id when static, by address when dynamic."""
-        if self.group.spec.membership is Membership.STATIC:
+        """The members that run in this pod: by instance id when static, by address when dynamic.
+
+        An id that the operator gave to an earlier, static version is no dynamic pod's, wherever its member is (F41).
+        """
+        if self.made_with(pod).is_static:
             return self.members_at(pod.ordinal)
-        return self._places.by_address.get(pod.address, ()) if self._places is not None and pod.address else ()
+        there = self._members_at_address(pod)
+        return tuple(m for m in there if self.ordinal_of(m.instance_id) is None) if self.has_static else there
+
+    def nameless_members_of(self, pod: Pod) -> tuple[Member, ...]:
+        """The dynamic members at this pod's address: all of them, or those that should have had an instance id."""
+        return tuple(member for member in self._members_at_address(pod) if member.instance_id is None)
 
     def members_at(self, ordinal: int) -> tuple[Member, ...]:
         """The static members with an instance id of this ordinal, whoever runs them."""
@@ -185,8 +207,11 @@ class World:
 
     @cached_property
     def addresses(self) -> frozenset[str]:
-        """Those of the pods that hold the ordinals."""
-        return frozenset(pod.address for pod in self.pods if pod.address)
+        """Those of all pods, of which two may have one ordinal."""
+        return frozenset(pod.address for pod in self.all_pods if pod.address)
+
+    def _members_at_address(self, pod: Pod) -> tuple[Member, ...]:
+        return self._places.by_address.get(pod.address, ()) if self._places is not None and pod.address else ()
 
     @cached_property
     def _answers(self) -> dict[object, object]:

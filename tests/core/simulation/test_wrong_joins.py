@@ -1,0 +1,170 @@
+"""Versions that join wrongly, and versions that differ in more than their image: each has a way on, and a way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+
+COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
+WRONG = ("nameless", "comes-and-goes")
+
+
+def at_rest(version: str = "v1", **options: Any) -> Run:
+    run = Run(Outside(version=version, **options))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    return run
+
+
+def images(run: Run) -> list[str]:
+    return [run.outside.image(pod) for pod in run.outside.pods]
+
+
+def everybody_works(run: Run) -> bool:
+    return all(map(run.outside.serves, run.outside.pods)) and len(run.outside.pods) == run.outside.spec["replicas"]
+
+
+@pytest.mark.parametrize("version", WRONG)
+def test_abort_takes_back_what_joins_wrongly(version: str) -> None:
+    run = at_rest()
+    run.do(f"version {version} is applied", lambda o: o.apply(version))
+    run.for_seconds(15)
+    assert version in images(run)
+    run.do("abort", Outside.abort)
+    run.until(ROLLED_BACK, within_s=60)
+    assert images(run) == ["v1"] * 3
+    run.until_it_is("at work again", lambda _: everybody_works(run), within_s=40)
+
+
+def test_a_version_without_instance_ids_fails_and_goes_back_by_itself() -> None:
+    run = at_rest(onFailure="Rollback")
+    run.do("version nameless is applied", lambda o: o.apply("nameless"))
+    run.until(ROLLED_BACK, within_s=120)
+    assert images(run) == ["v1"] * 3
+
+
+def test_a_member_without_its_instance_id_is_its_pods_and_no_stranger() -> None:
+    run = at_rest()
+    run.do("version nameless is applied", lambda o: o.apply("nameless"))
+    run.for_seconds(15)
+    hold = run.operator.last.hold if run.operator.last is not None else None
+    assert hold is not None
+    assert hold.reason is not Reason.FOREIGN_MEMBERS
+    run.until_it_is("told of the instance id", lambda _: any("instance id" in line for line in run.operator.log), 30)
+    assert not any(Reason.FOREIGN_MEMBERS in line for line in run.operator.log)
+
+
+CHANGES = {
+    "static to dynamic": ("v1", {"membership": "Static"}, "v2", {"membership": "Dynamic"}),
+    "dynamic to static": ("v1", {"membership": "Dynamic"}, "v2", {"membership": "Static"}),
+    "three members a pod to one": ("three-threads", {"membersPerPod": 3}, "v2", {"membersPerPod": 1}),
+    "one member a pod to three": ("v1", {"membersPerPod": 1}, "three-threads", {"membersPerPod": 3}),
+    "three to two": ("three-threads", {"membersPerPod": 3}, "two-threads", {"membersPerPod": 2}),
+}
+
+
+def before(change: str, **options: Any) -> Run:
+    """At rest, after one ordinary restart of all pods: static members are known by their first holder's address."""
+    version, spec, _, _ = CHANGES[change]
+    run = Run(Outside(version=version, static=spec.get("membership") != "Dynamic", **options))
+    run.outside.spec |= spec
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("restart", Outside.restart)
+    run.for_seconds(5)
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    return run
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_spec_and_image_change_at_once(change: str) -> None:
+    _, _, version, spec = CHANGES[change]
+    run = before(change)
+    run.do(f"version {version} and {spec} are applied", lambda o: o.apply(version, **spec))
+    run.for_seconds(5)
+    run.until(COMPLETE, within_s=200)
+    assert images(run) == [version] * 3
+    run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
+    assert not any("ForeignMembers" in line for line in run.operator.log)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("after_s", [5, 15, 25])
+def test_spec_and_image_go_back_at_once(change: str, after_s: float) -> None:
+    first, _, version, spec = CHANGES[change]
+    run = before(change)
+    run.do(f"version {version} and {spec} are applied", lambda o: o.apply(version, **spec))
+    run.for_seconds(after_s)
+    run.do("abort", Outside.abort)
+    run.until(ROLLED_BACK, COMPLETE, within_s=200)
+    if run.phase is ROLLED_BACK:
+        assert images(run) == [first] * 3
+    run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_bad_version_with_another_spec_goes_back_by_itself(change: str) -> None:
+    first, _, _, spec = CHANGES[change]
+    run = before(change, onFailure="Rollback")
+    run.do(f"version never-joins and {spec} are applied", lambda o: o.apply("never-joins", **spec))
+    run.until(ROLLED_BACK, within_s=200)
+    assert images(run) == [first] * 3
+    run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
+
+
+WARM = {"strategy": "WarmHandover"}
+FEWER_OR_MORE = [change for change in CHANGES if "membersPerPod" in CHANGES[change][3]]
+
+
+@pytest.mark.parametrize("change", FEWER_OR_MORE)
+def test_other_members_of_a_pod_come_in_place_where_warm_is_asked_for(change: str) -> None:
+    _, _, version, spec = CHANGES[change]
+    run = before(change, **WARM)
+    run.do(f"version {version} and {spec} are applied", lambda o: o.apply(version, **spec))
+    run.for_seconds(5)
+    assert [each.exists for each in run.outside.sets.values()].count(True) == 1, "its members would have other ids"
+    run.until(COMPLETE, within_s=300)
+    assert images(run) == [version] * 3
+    run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
+
+
+@pytest.mark.parametrize("change", FEWER_OR_MORE)
+@pytest.mark.parametrize("after_s", [5, 15, 25])
+def test_and_takes_them_back(change: str, after_s: float) -> None:
+    first, _, version, spec = CHANGES[change]
+    run = before(change, **WARM)
+    run.do(f"version {version} and {spec} are applied", lambda o: o.apply(version, **spec))
+    run.for_seconds(after_s)
+    run.do("abort", Outside.abort)
+    run.until(ROLLED_BACK, COMPLETE, within_s=300)
+    if run.phase is ROLLED_BACK:
+        assert images(run) == [first] * 3
+    run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
+
+
+def test_dynamic_members_become_static_in_place_where_warm_is_asked_for() -> None:
+    run = before("dynamic to static")
+    rollout = {**run.outside.spec["rollout"], **WARM}
+    run.do("version v2, Static and WarmHandover", lambda o: o.apply("v2", membership="Static", rollout=rollout))
+    run.for_seconds(5)
+    run.until(COMPLETE, within_s=200)
+    assert sorted(pod.name for pod in run.outside.pods) == [f"payments-{ordinal}" for ordinal in range(3)]
+    assert images(run) == ["v2"] * 3
+
+
+@pytest.mark.parametrize("version", WRONG)
+def test_a_warm_rollout_of_what_joins_wrongly_is_taken_back(version: str) -> None:
+    run = at_rest(onFailure="Rollback", **WARM)
+    run.do(f"version {version} is applied", lambda o: o.apply(version))
+    run.for_seconds(15)
+    run.do("abort", Outside.abort)
+    run.until(ROLLED_BACK, within_s=200)
+    assert images(run) == ["v1"] * 3
+    run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
