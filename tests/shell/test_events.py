@@ -11,10 +11,12 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.shell.events import LONGEST_MESSAGE, changed_refusals, post
+from slackwater.shell.events import LONGEST_MESSAGE, ToldRefusals, post
+from slackwater.shell.store import Key
 from tests.core.factories import group
 from tests.shell.fakes import FakeApi
 
+KEY = Key("shop", "payments")
 HOLD = Hold(Reason.PAUSED, "paused: remove the annotation to go on")
 
 
@@ -34,7 +36,7 @@ def shown(status: str, reason: str) -> dict[str, Any]:
     ],
 )
 def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hold: Hold | None, told: bool) -> None:
-    assert bool(changed_refusals(before, Decision(RolloutMemory(), hold=hold))) is told
+    assert bool(ToldRefusals().to_tell(KEY, before, Decision(RolloutMemory(), hold=hold))) is told
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,38 @@ def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hol
     ],
 )
 def test_a_refusal_says_once_that_it_waits(hold: Hold, told: str) -> None:
-    assert changed_refusals({}, Decision(RolloutMemory(), hold=hold)) == (Note(Reason.POD_NOT_READY, told),)
+    notes = ToldRefusals().to_tell(KEY, {}, Decision(RolloutMemory(), hold=hold))
+    assert notes == (Note(Reason.POD_NOT_READY, told),)
+
+
+UNSEEN = Hold(Reason.KAFKA_UNREACHABLE, "no broker answers")
+NOT_READY = Hold(Reason.POD_NOT_READY, "pod a-1 is not Ready")
+
+
+@pytest.mark.parametrize(
+    ("then", "told_again"),
+    [((UNSEEN, HOLD), False), ((UNSEEN, UNSEEN, HOLD), False), ((NOT_READY, HOLD), True), ((None, HOLD), True)],
+    ids=["Kafka was away for a moment", "for two", "it was another reason", "it was over"],
+)
+@pytest.mark.parametrize("kind", ["hold", "refusal"])
+def test_what_holds_again_after_a_moment_out_of_sight_is_not_told_again(
+    kind: str, then: tuple[Hold | None, ...], told_again: bool
+) -> None:
+    told, status = ToldRefusals(), {"hold": ("RolloutGated", "True"), "refusal": ("ProtocolUpgrade", "False")}[kind]
+    before: dict[str, Any] = {}
+    for hold in (HOLD, *then):
+        notes = told.to_tell(KEY, before, Decision(RolloutMemory(), **{kind: hold}))  # type: ignore[arg-type]
+        reason = "Fine" if hold is None else hold.reason.value
+        before = {"conditions": [{"type": status[0], "status": status[1] if hold else "Unknown", "reason": reason}]}
+    assert [note.reason for note in notes] == ([HOLD.reason] if told_again else [])
+
+
+def test_of_a_group_that_is_forgotten_nothing_was_told() -> None:
+    told, decided = ToldRefusals(), Decision(RolloutMemory(), hold=HOLD)
+    assert told.to_tell(KEY, {}, decided)
+    assert not told.to_tell(KEY, {}, decided)
+    told.forget(KEY)
+    assert told.to_tell(KEY, {}, decided)
 
 
 async def test_an_event_is_about_its_group_and_not_too_long() -> None:

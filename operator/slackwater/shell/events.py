@@ -16,6 +16,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.ports import Cluster
+from slackwater.shell.store import Key
 
 LONGEST_MESSAGE: Final = 1024
 """Kubernetes refuses longer ones."""
@@ -23,15 +24,37 @@ LONGEST_MESSAGE: Final = 1024
 _log = structlog.get_logger(__name__)
 
 
-def changed_refusals(before: Mapping[str, Any], decided: Decision) -> tuple[Note, ...]:
-    """The hold and the refused protocol as Events, each when its reason is not the one that the status shows."""
-    notes: list[Note] = []
-    hold, refusal = decided.hold, decided.refusal
-    if refusal is not None and _shown(before, ConditionType.PROTOCOL_UPGRADE) != ("False", refusal.reason):
-        notes.append(Note(refusal.reason, refusal.message, warning=True))
-    if hold is not None and hold != refusal and _shown(before, ConditionType.ROLLOUT_GATED) != ("True", hold.reason):
-        notes.append(Note(hold.reason, hold.in_an_event))
-    return tuple(notes)
+class ToldRefusals:
+    """Refusals as Events, each when its reason is not the one that the status shows.
+
+    What was said before, and is so again after a moment in which Kafka could not be asked, is nothing new. For that the
+    last refusals of each group are kept; after a restart of the operator one may be said once more.
+    """
+
+    def __init__(self) -> None:
+        self._told: dict[Key, dict[ConditionType, Note]] = {}
+
+    def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision) -> tuple[Note, ...]:
+        """The hold and the refused protocol, where they are new."""
+        hold, refusal = decided.hold, decided.refusal
+        refused = Note(refusal.reason, refusal.message, warning=True) if refusal is not None else None
+        held = Note(hold.reason, hold.in_an_event) if hold is not None and hold != refusal else None
+        told = self._told.setdefault(key, {})
+        notes = []
+        for kind, status, note in (
+            (ConditionType.PROTOCOL_UPGRADE, "False", refused),
+            (ConditionType.ROLLOUT_GATED, "True", held),
+        ):
+            if note is None:
+                told.pop(kind, None)
+            elif _shown(before, kind) != (status, note.reason) and told.get(kind) != note:
+                notes.append(note)
+            if note is not None and not note.reason.passes:
+                told[kind] = note
+        return tuple(notes)
+
+    def forget(self, key: Key) -> None:
+        self._told.pop(key, None)
 
 
 def _shown(before: Mapping[str, Any], kind: ConditionType) -> tuple[str, str] | None:

@@ -35,7 +35,7 @@ from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
-from slackwater.shell.events import changed_refusals, post
+from slackwater.shell.events import ToldRefusals, post
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.store import Key, Store, key_of
@@ -66,6 +66,7 @@ class Reconciler:
         self._deletion = Deletion(api, connections, self._gathering.take_in, now, self._acted)
         self._companions = Companions(api, store)
         self._refusals = Refusals()
+        self._told = ToldRefusals()
         self._witnesses = witnesses
 
     async def reconcile(self, key: Key) -> float | None:
@@ -144,7 +145,7 @@ class Reconciler:
             return
         group = world.group
         await write_status(self._api, group, status, self._gathering.take_in)
-        for note in changed_refusals(before, decided):
+        for note in self._told.to_tell(Key(group.namespace, group.name), before, decided):
             await self._say(group, note)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
@@ -202,5 +203,6 @@ class Reconciler:
         self._companions.forget(key)
         self._gathering.forget(key)
         self._refusals.forget(key)
+        self._told.forget(key)
         for witness in self._witnesses:
             witness.forget(key)
