@@ -8,9 +8,11 @@ import pytest
 
 from slackwater.cli.words.explanation import Outcome, explain
 from slackwater.cli.words.gates import Mark, ask_gates, gates_by_reason
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.rollout.gates import GATES, first_refusal
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.world import World
 from tests.cli import builders
@@ -43,6 +45,24 @@ WORLDS: dict[str, tuple[World, tuple[Mark, ...]]] = {
     "watched too briefly": (builders.world(watched_s=3), unknown_at(4)),
     "lag": (builders.world(builders.group(rollout={"maxLag": {"absolute": 5}})), refused_at(7)),
 }
+
+
+def going_back(world: World) -> World:
+    return replace(world, memory=replace(world.memory, phase=RolloutPhase.ROLLING_BACK))
+
+
+@pytest.mark.parametrize(
+    ("world", "marks"),
+    [
+        (builders.world(kafka=REBALANCING), (P, P, P, N, P, N, N)),
+        (builders.world(kafka=replace(builders.observation(), members=())), (P, P, P, N, R, N, N)),
+        (builders.world(pods=(builders.pod(0), builders.pod(2))), (P, P, R, N, N, N, N)),
+    ],
+    ids=["rebalancing", "the good version's members are away", "a pod is away"],
+)
+def test_on_the_way_back_what_the_version_broke_is_not_asked(world: World, marks: tuple[Mark, ...]) -> None:
+    world = going_back(world)
+    assert tuple(gate.mark for gate in ask_gates(world, Decision(world.memory))) == marks
 
 
 @pytest.mark.parametrize("name", WORLDS)

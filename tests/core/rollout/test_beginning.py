@@ -45,13 +45,17 @@ def test_a_rollout_begins(given: World, begins: bool) -> None:
     assert (decided.memory == given.memory) is not begins
 
 
-MADE = MadeWith(Membership.DYNAMIC, 2, "worker")
+OTHERWISE = MadeWith(Membership.DYNAMIC, 2, "worker")
 NOW_ASKED = MadeWith(Membership.STATIC, 1, "consumer")
 NOTED = [
     ("of the version that is rolled out", {"target_hash": WANTED.hash}, NOW_ASKED),
-    ("corrected, without another version", {"target_hash": WANTED.hash, "made_with": {WANTED.hash: MADE}}, NOW_ASKED),
+    (
+        "corrected, without another version",
+        {"target_hash": WANTED.hash, "made_with": {WANTED.hash: OTHERWISE}},
+        NOW_ASKED,
+    ),
     ("of the version that has failed", {"target_hash": "other", "failed_hash": WANTED.hash}, NOW_ASKED),
-    ("of no version that is neither", {"target_hash": "other"}, None),
+    ("of no other version", {"target_hash": "other"}, None),
 ]
 
 
@@ -61,7 +65,7 @@ def test_what_pods_of_the_version_are_is_noted(memory: dict[str, Any], made: Mad
 
 
 def test_versions_are_known_for_as_long_as_pods_have_them_or_may_get_them() -> None:
-    known = dict.fromkeys(("of a pod", "of the set", "good", "failed", "nobody's"), MADE)
+    known = dict.fromkeys(("of a pod", "of the set", "good", "failed", "nobody's"), OTHERWISE)
     given = world(
         memory=RolloutMemory(target_hash="x", last_good_hash="good", failed_hash="failed", made_with=known),
         workload=workload(template_hash="of the set"),

@@ -60,7 +60,8 @@ def test_a_member_without_its_instance_id_is_its_pods_and_no_stranger() -> None:
     assert not any(Reason.FOREIGN_MEMBERS in line for line in run.operator.log)
 
 
-CHANGES = {
+Change = tuple[str, dict[str, Any], str, dict[str, Any]]
+CHANGES: dict[str, Change] = {
     "static to dynamic": ("v1", {"membership": "Static"}, "v2", {"membership": "Dynamic"}),
     "dynamic to static": ("v1", {"membership": "Dynamic"}, "v2", {"membership": "Static"}),
     "three members a pod to one": ("three-threads", {"membersPerPod": 3}, "v2", {"membersPerPod": 1}),

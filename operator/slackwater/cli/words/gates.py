@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from slackwater.core.decision.acts import DeletePod
 from slackwater.core.decision.decision import Decision
@@ -11,10 +13,15 @@ from slackwater.core.decision.reasons import GateName, Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, presence
 from slackwater.core.rollout.candidates import known_down
-from slackwater.core.rollout.gates import GATES
+from slackwater.core.rollout.gates import GATES, Gate, gates_asked, the_pod_before_is_back
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, Unobserved
 from slackwater.core.world.world import World
+
+_NAMES: Final[Mapping[Gate, GateName]] = {
+    **dict(zip(GATES, GateName, strict=True)),
+    the_pod_before_is_back: GateName.MEMBERS_ARE_OURS,
+}
 
 
 class Mark(StrEnum):
@@ -40,16 +47,17 @@ def ask_gates(world: World, plan: Decision) -> tuple[GateVerdict, ...]:
     if isinstance(world.kafka, Unobserved):
         return _refused_at(GateName.OBSERVATION_IS_FRESH, Hold(world.kafka.reason, world.kafka.message))
     down = frozenset[int]() if world.workload is None else known_down(world, world.workload)
-    verdicts: list[GateVerdict] = []
-    for name, gate in zip(GateName, GATES, strict=True):
-        hold = gate(world, world.kafka, down)
+    verdicts: dict[GateName, GateVerdict] = {}
+    for gate in gates_asked(world):
+        name, hold = _NAMES[gate], gate(world, world.kafka, down)
         if hold is None:
-            verdicts.append(_verdict(name, Mark.PASS))
+            verdicts[name] = _verdict(name, Mark.PASS)
         elif _is_only_short_of_time(world, hold):
-            verdicts.append(_watched_too_briefly(world, world.kafka, name, hold))
+            verdicts[name] = _watched_too_briefly(world, world.kafka, name, hold)
         else:
-            return (*verdicts, *_refused_at(name, hold)[len(verdicts) :])
-    return tuple(verdicts)
+            verdicts[name] = _verdict(name, Mark.REFUSE, hold)
+            break
+    return tuple(verdicts.get(name) or _verdict(name, Mark.NOT_ASKED) for name in GateName)
 
 
 def gates_by_reason(reason: Reason | None, message: str) -> tuple[GateVerdict, ...] | None:

@@ -47,7 +47,7 @@ def note_what_pods_are(world: World) -> Decision:
         return Decision(memory)
     asked = world.once(wanted_template).hash
     kept = {memory.target_hash, memory.failed_hash, memory.last_good_hash}
-    kept |= {each.template_hash for each in (*world.sets, *world.all_pods)}
+    kept |= {each.template_hash for each in world.sets} | {each.template_hash for each in world.all_pods}
     known = {key: made for key, made in memory.made_with.items() if key in kept}
     if asked in (memory.target_hash, memory.failed_hash):
         known[asked] = world.asked_for

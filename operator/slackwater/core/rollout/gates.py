@@ -39,10 +39,15 @@ def first_refusal(world: World, down: Down) -> Hold | None:
     """Ask every gate in order; None means that one pod may be restarted now."""
     if isinstance(world.kafka, Unobserved):
         return Hold(world.kafka.reason, world.kafka.message, SOON_S)
-    for gate in WAY_BACK if world.memory.phase.goes_back else GATES:
+    for gate in gates_asked(world):
         if hold := gate(world, world.kafka, down):
             return hold
     return None
+
+
+def gates_asked(world: World) -> tuple[Gate, ...]:
+    """On the way back to the last good version they are fewer."""
+    return WAY_BACK if world.memory.phase.goes_back else GATES
 
 
 def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
