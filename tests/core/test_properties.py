@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.plan import plan
-from slackwater.core.rollout.candidates import known_down
+from slackwater.core.rollout.candidates import known_down, out_of_the_group, unready_at_work
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import advance
@@ -70,14 +70,15 @@ def check_gates(world: World, decided: Decision) -> None:
     assert world.workload is not None
     step = world.memory.step if decided.memory.target_hash == world.memory.target_hash else None
     upon = replace(world, memory=replace(decided.memory, step=step))
-    down = known_down(upon, world.workload)
-    assert first_refusal(upon, down) is None
+    down, out = known_down(upon, world.workload), out_of_the_group(upon, world.workload)
+    is_out = isinstance(act, DeletePod) and act.ordinal in out
+    assert first_refusal(upon, down, who_is_out=is_out) is None
     pod = world.pod(act.ordinal)
     assert pod is not None
     assert decided.memory.step is not None
     assert (decided.memory.step.ordinal, decided.memory.step.started_at) == (act.ordinal, world.now)
     if isinstance(act, DeletePod):
-        assert act.ordinal in down
+        assert act.ordinal in down | unready_at_work(upon, world.workload)
         assert act.uid == pod.uid
     elif not down:
         assert act.ordinal == max(outdated.ordinal for outdated in world.outdated)

@@ -43,6 +43,7 @@ PURPOSES: Final = {
 """Whether it takes down a pod that may work, and whether all gates have to hold."""
 CAUSES: Final = {
     Cause.DOWN: True,
+    Cause.NOT_READY: True,
     Cause.RETRIED: True,
     Cause.FENCED: False,
     Cause.NOT_COME: False,

@@ -17,6 +17,7 @@ from slackwater.core.members.presence import (
     absent_since,
     another_pod_has_the_id,
     cases_of,
+    consumes_unready,
     has_committed_since,
     is_down,
     is_the_member_before_the_step,
@@ -45,6 +46,7 @@ from tests.core.factories import (
     member,
     members,
     observation,
+    owned_by,
     pod,
     workload,
     world,
@@ -373,6 +375,33 @@ DOWN = [
         False,
     ),
 ]
+
+
+UNREADY_S, MOVED_S = 100.0, 50.0
+
+
+def unready(moved_s: float = MOVED_S, *, rejoin: str = "5m", listed: bool = True) -> World:
+    """Not Ready for 100 s; a commit of its partitions moved so many seconds ago."""
+    look = at(0) if listed else ABSENT
+    given = seen(pod(2, ready=False, ready_changed_at=NOW - UNREADY_S), at(0), look)
+    moved = dict.fromkeys(owned_by(2), NOW - moved_s)
+    history = replace(given.history, commit_moved_after=moved)
+    return replace(given, history=history, group=group(rollout={"rejoinTimeout": rejoin}))
+
+
+UNREADY_AT_WORK = [
+    ("it has committed since", unready(), True),
+    ("it committed before that", unready(101), False),
+    ("it is not in the group", unready(listed=False), False),
+    ("it has committed nothing for rejoinTimeout", unready(rejoin="40s"), False),
+    ("it is Ready", seen(pod(2), at(0)), False),
+]
+
+
+@pytest.mark.parametrize(("given", "works"), [pytest.param(w, e, id=name) for name, w, e in UNREADY_AT_WORK])
+def test_a_pod_that_is_not_ready_may_be_at_work(given: World, works: bool) -> None:
+    assert consumes_unready(given, given.pods[0]) is works
+    assert is_down(given, given.pods[0]) is (not works and not given.pods[0].ready)
 
 
 @pytest.mark.parametrize(("given", "expected"), [pytest.param(w, e, id=name) for name, w, e in DOWN])

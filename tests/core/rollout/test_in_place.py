@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slackwater.api.annotations import PAUSE
-from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.rollout.in_place import next_move
 from slackwater.core.world.memory import Step
+from slackwater.core.world.observation import GroupState
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
@@ -56,7 +58,40 @@ ALL_NEW = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
 TWO_DOWN = (pod(0), down(1), down(2))
 IN_ORDER: dict[str, Any] = {"fixed": {"podManagementPolicy": "OrderedReady"}}
 
+REBALANCING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE}
+
+
+def busy(*pods: Pod, listed: tuple[int, ...], **sets: Any) -> World:
+    """The group rebalances, as it may for hours."""
+    calm = given(*pods, listed=listed, **sets)
+    assert calm.seen is not None
+    return replace(calm, kafka=replace(calm.seen, **REBALANCING))
+
+
+def committing(*pods: Pod, moved_s_ago: float = 20) -> World:
+    """The committed offsets of all have moved since."""
+    calm = given(*pods, **IS_OPEN)
+    assert calm.seen is not None
+    moved = dict.fromkeys(calm.seen.partitions, NOW - moved_s_ago)
+    return replace(calm, history=replace(calm.history, commit_moved_after=moved))
+
+
+UNREADY = pod(1, ready=False, ready_changed_at=NOW - 30)
 TABLE = [
+    (
+        "one that is out of the group waits for nothing there",
+        busy(*ALL[:2], down(2), listed=(0, 1), **IS_OPEN),
+        ("delete", 2),
+    ),
+    ("it would come back old", busy(*ALL[:2], down(2), listed=(0, 1)), (OPEN, 0)),
+    ("one that is in it does", busy(*ALL, listed=(0, 1, 2)), (Reason.GROUP_REBALANCING,)),
+    (
+        "its new neighbour is to be Ready",
+        busy(pod(0), down(1), down(2, NEW), listed=(0,), **IS_OPEN),
+        (Reason.POD_NOT_READY,),
+    ),
+    ("one that works, and is not Ready, goes by hand", committing(pod(0), UNREADY, pod(2)), ("delete", 1)),
+    ("its commits are from before", committing(pod(0), UNREADY, pod(2), moved_s_ago=31), ("delete", 1)),
     ("the highest outdated ordinal is restarted", given(*ALL), (RESTART, 2)),
     ("then the next one", given(pod(0), pod(1), pod(2, NEW), partition=2), (RESTART, 1)),
     ("nothing is left to do", given(*ALL_NEW, partition=0), ()),
@@ -93,6 +128,21 @@ TABLE = [
 @pytest.mark.parametrize(("given", "expected"), [pytest.param(w, e, id=name) for name, w, e in TABLE])
 def test_next_move(given: World, expected: tuple[object, ...]) -> None:
     assert told(move(given)) == expected
+
+
+@pytest.mark.parametrize(
+    ("moved_s_ago", "cause"), [(20, Cause.NOT_READY), (31, Cause.DOWN)], ids=["it works", "it did, before that"]
+)
+def test_who_works_is_not_said_to_be_down(moved_s_ago: float, cause: Cause) -> None:
+    act = move(committing(pod(0), UNREADY, pod(2), moved_s_ago=moved_s_ago)).act
+    assert isinstance(act, DeletePod)
+    assert act.cause is cause
+
+
+def test_who_works_and_is_not_ready_waits_for_the_group_as_any_other() -> None:
+    calm = committing(pod(0), UNREADY, pod(2))
+    assert calm.seen is not None
+    assert told(move(replace(calm, kafka=replace(calm.seen, **REBALANCING)))) == (Reason.GROUP_REBALANCING,)
 
 
 @pytest.mark.parametrize("before", [given(*ALL), given(pod(0), pod(1), down(2), partition=2)], ids=["in turn", "down"])

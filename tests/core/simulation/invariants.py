@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from slackwater.core.decision.acts import DeletePod, WriteWorkload
+from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.rollout.candidates import known_down
+from slackwater.core.rollout.candidates import known_down, out_of_the_group
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.world import World
 from tests.core.simulation.outside import Outside
@@ -48,7 +48,8 @@ class Invariants:
             before = replace(decided.memory, step=world.memory.step, handover=world.memory.handover)
             decided_upon = replace(world, memory=before)
             assert decided_upon.workload is not None
-            if refusal := first_refusal(decided_upon, known_down(decided_upon, decided_upon.workload)):
+            out = self._goes_for_who_is_out(decided_upon, act)
+            if refusal := first_refusal(decided_upon, known_down(decided_upon, decided_upon.workload), who_is_out=out):
                 raise Broken(f"{act} although {refusal}")
         pod = self._pod_of(act)
         if not act.disruptive or pod is None or not self.outside.serves(pod):
@@ -56,6 +57,14 @@ class Invariants:
         if isinstance(act, DeletePod):
             raise Broken(f"deletes {pod}, which serves: {act.why}")
         self._all_others_serve(pod)
+
+    def _goes_for_who_is_out(self, world: World, act: WriteWorkload | DeletePod) -> bool:
+        """It is the replacement of a pod that does not serve, and the operator knows that."""
+        by_hand = isinstance(act, DeletePod) or act.purpose is Purpose.OPEN_OUT_OF_ORDER
+        pod = self._pod_of(act)
+        if world.workload is None or not by_hand or act.ordinal not in out_of_the_group(world, world.workload):
+            return False
+        return pod is None or not self.outside.serves(pod)
 
     def _pod_of(self, act: WriteWorkload | DeletePod) -> SimulatedPod | None:
         if isinstance(act, DeletePod):

@@ -52,15 +52,29 @@ def serves(world: World, pod: Pod) -> bool:
 def is_down(world: World, pod: Pod) -> bool:
     """Known not to consume: not Ready, or Ready and out of the group for longer than a return may take.
 
-    A consumer that joined without the instance id that it was given is not the member it should be, and consumes.
+    A proof of life outranks a probe that fails (`consumes_unready`). And a consumer that joined without the instance id
+    that it was given is not the member it should be, and consumes.
     """
     if not pod.ready:
-        return True
+        return not consumes_unready(world, pod)
     if world.made_with(pod).is_static and world.nameless_members_of(pod):
         return False
     overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_ms / 1000
     given_up = world.memory.phase.goes_back  # nobody waits any more for a version that has failed
     return presence(world, pod) is Presence.NO and (overdue or given_up)
+
+
+def consumes_unready(world: World, pod: Pod) -> bool:
+    """Not Ready, and yet at work: its members are in the group, and have committed since, lately.
+
+    A readiness probe may ask for more than the consumer: a database, a proxy.
+    """
+    if pod.ready or pod.terminating or presence(world, pod) is not Presence.YES:
+        return False
+    owned = {partition for member in world.members_of(pod) for partition in member.assignment}
+    moved_at = max((world.history.commit_moved_after.get(partition, 0.0) for partition in owned), default=0.0)
+    since = max(pod.ready_changed_at or pod.created_at, world.now - world.group.spec.rollout.rejoin_timeout_s)
+    return moved_at >= since
 
 
 def absent_since(world: World, pod: Pod) -> float:

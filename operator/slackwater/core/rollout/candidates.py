@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from slackwater.core.members.presence import is_down
+from slackwater.core.members.presence import consumes_unready, is_down
 from slackwater.core.members.work import is_stalled
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import Workload
@@ -15,10 +15,22 @@ def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
     return tuple(sorted(chosen, key=lambda pod: -pod.ordinal))
 
 
+def out_of_the_group(world: World, workload: Workload) -> frozenset[int]:
+    """Ordinals of the pods to be replaced whose consumer is known not to be there: it can be disturbed by nothing."""
+    pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
+    return frozenset(pod.ordinal for pod in pods if is_down(world, pod))
+
+
 def known_down(world: World, workload: Workload) -> frozenset[int]:
     """Ordinals of the pods to be replaced that are known not to consume."""
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
     return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
+
+
+def unready_at_work(world: World, workload: Workload) -> frozenset[int]:
+    """Ordinals of the pods to be replaced that consume although they are not Ready: no controller waits for those."""
+    pods = replaceable(world, workload)
+    return frozenset(pod.ordinal for pod in pods if consumes_unready(world, pod))
 
 
 def has_retry(world: World, pod: Pod) -> bool:

@@ -15,9 +15,9 @@ from typing import Final
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded, seconds
-from slackwater.core.members.death import find_outlived
+from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
-from slackwater.core.members.presence import Presence, absent_since, presence
+from slackwater.core.members.presence import Presence, absent_since, consumes_unready, presence
 from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
@@ -35,11 +35,14 @@ SOON_S: Final = 1.0
 LATER_S: Final = 5.0
 
 
-def first_refusal(world: World, down: Down) -> Hold | None:
-    """Ask every gate in order; None means that one pod may be restarted now."""
+def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold | None:
+    """Ask every gate in order; None means that one pod may be restarted now.
+
+    `who_is_out`: the next one is a pod whose consumer is known to be out of the group.
+    """
     if isinstance(world.kafka, Unobserved):
         return Hold(world.kafka.reason, world.kafka.message, SOON_S)
-    for gate in gates_asked(world):
+    for gate in OUT_OF_THE_GROUP if who_is_out else gates_asked(world):
         if hold := gate(world, world.kafka, down):
             return hold
     return None
@@ -75,6 +78,7 @@ def rollout_is_allowed(world: World, kafka: GroupObservation, down: Down) -> Hol
 
 def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 3: every pod that should be up is."""
+    outdated = {pod.ordinal for pod in world.outdated}
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
         if pod is None and cannot_be_made(world, ordinal, down):
@@ -83,7 +87,8 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
             return Hold(Reason.POD_MISSING, f"pod {world.pod_name(ordinal)} does not exist", LATER_S)
         if pod.terminating:
             return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is being deleted", SOON_S)
-        if not pod.ready and ordinal not in down:
+        at_work = ordinal in outdated and consumes_unready(world, pod)
+        if not pod.ready and ordinal not in down and not at_work:
             return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is not Ready{_why_waiting(pod)}", LATER_S)
     return None
 
@@ -186,6 +191,9 @@ WAY_BACK: Final[tuple[Gate, ...]] = (
 )
 """A rollback is the remedy for what the version broke: it asks only for what protects the good version's pods."""
 
+OUT_OF_THE_GROUP: Final[tuple[Gate, ...]] = (observation_is_fresh, rollout_is_allowed, pods_are_ready)
+"""Before a pod whose consumer is out of the group anyway: nothing that goes on there is a reason to keep it out."""
+
 
 def cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
     """Under OrderedReady, a pod above one that is down: not before that one has been replaced."""
@@ -203,12 +211,14 @@ def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> 
 
 
 def _members_are_present(world: World, down: Down) -> Hold | None:
+    outdated = {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         if pod.ordinal in down:
             continue
-        found, wanted = len(world.members_of(pod)), world.made_with(pod).members_per_pod
-        if found > wanted and pod not in world.outdated:
-            message = f"pod {pod.name} has {found} members, not membersPerPod {wanted}: correct membersPerPod"
+        members, wanted = world.members_of(pod), world.made_with(pod).members_per_pod
+        found, alive = len(members), sum(not has_ended(world, member) for member in members)
+        if alive > wanted and pod.ordinal not in outdated:
+            message = f"pod {pod.name} has {alive} members, not membersPerPod {wanted}: correct membersPerPod"
             return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
         if found < wanted:
             message = f"pod {pod.name} has {found} of {wanted} members in the group{_nameless(world, pod)}"

@@ -1,8 +1,9 @@
 """How a rollout goes: which pod is next, and what to do to it.
 
 The order of things in one pass: a restart under way is waited for; pods that are known to be down go first (under
-OrderedReady, the lowest of them), since they have nothing to lose; then the highest outdated ordinal. All gates hold
-before each, and a canary's hold comes before both.
+OrderedReady, the lowest of them), since they have nothing to lose; then those that work although they are not Ready;
+then the highest outdated ordinal. All gates hold before each, but for pods that are out of the group: what goes on
+there keeps nobody out of it. A canary's hold comes before all.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.rollout.canary import canary_hold
-from slackwater.core.rollout.candidates import known_down, replaceable
+from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, unready_at_work
 from slackwater.core.rollout.gates import cannot_be_made, first_refusal
 from slackwater.core.world.memory import RolloutMemory, Step
 from slackwater.core.world.pods import Pod
@@ -26,47 +27,49 @@ from slackwater.core.world.world import World
 def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
     candidates = replaceable(world, workload)
-    down = known_down(world, workload)
-    if hold := _restart_in_hand(world, workload, down):
+    down, out = known_down(world, workload), out_of_the_group(world, workload)
+    by_hand = down | unready_at_work(world, workload)
+    if hold := _restart_in_hand(world, workload, by_hand):
         return Decision(world.memory, hold=hold)
     is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
-    if is_open and not down:
+    if is_open and not by_hand:
         return Decision(world.memory, act=_close(world, workload, template))
-    if hold := first_refusal(world, down):
+    if hold := first_refusal(world, down, who_is_out=bool(out)):
         return Decision(world.memory, hold=hold)
     if not candidates:
         return Decision(world.memory)
-    first_down = reversed(candidates) if workload.in_order else candidates
-    chosen = next((pod for pod in first_down if pod.ordinal in down), candidates[0])
+    in_turn = tuple(reversed(candidates)) if workload.in_order and by_hand else candidates
+    chosen = min(in_turn, key=lambda pod: (pod.ordinal not in out, pod.ordinal not in down, pod.ordinal not in by_hand))
     canary = canary_hold(world, workload)
     if canary.hold and chosen.revision != workload.update_revision:
         return replace(canary, act=_close(world, workload, template) if is_open else None)
-    if down:
-        return _replace_down_pod(world, workload, template, chosen)
+    if by_hand:
+        cause = Cause.DOWN if chosen.ordinal in down else Cause.NOT_READY
+        return _replace_by_hand(world, workload, template, chosen, cause)
     act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
     return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
 
 
-def _restart_in_hand(world: World, workload: Workload, down: frozenset[int]) -> Hold | None:
+def _restart_in_hand(world: World, workload: Workload, by_hand: frozenset[int]) -> Hold | None:
     """The StatefulSet controller is free to work on ordinals from the partition up: let it finish."""
     lowest = 0 if workload.strategy is UpdateStrategy.ON_DELETE else workload.partition
     for ordinal in range(world.replicas - 1, lowest - 1, -1):
         pod = world.pod(ordinal)
         name = f"{workload.name}-{ordinal}"
-        if pod is None and cannot_be_made(world, ordinal, down):
+        if pod is None and cannot_be_made(world, ordinal, by_hand):
             continue
         if pod is None:
             return waiting_for(Reason.RESTART_IN_HAND, f"pod {name} to be made", 1.0)
         if pod.terminating:
             return waiting_for(Reason.RESTART_IN_HAND, f"the old pod {name} to end", 1.0)
-        # With a pod down, the controller may never get to this one (kubernetes feature MaxUnavailableStatefulSet).
-        waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and not down
+        # With a pod not Ready, the controller may never get to this one (kubernetes feature MaxUnavailableStatefulSet).
+        waits_for_controller = workload.strategy is UpdateStrategy.ROLLING_UPDATE and not by_hand
         if waits_for_controller and pod.revision != workload.update_revision:
             return waiting_for(Reason.RESTART_IN_HAND, f"the StatefulSet controller to restart pod {name}", 1.0)
     return None
 
 
-def _replace_down_pod(world: World, workload: Workload, template: Template, pod: Pod) -> Decision:
+def _replace_by_hand(world: World, workload: Workload, template: Template, pod: Pod, cause: Cause) -> Decision:
     """First make sure that the pod would come back with the new version, then delete it (F25: nobody else does).
 
     Not by lowering the partition: the controller may act on that when the pod has recovered and another one is down.
@@ -77,7 +80,7 @@ def _replace_down_pod(world: World, workload: Workload, template: Template, pod:
         or pod.ordinal >= workload.partition
     )
     if comes_back_new:
-        act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.DOWN)
+        act = DeletePod(pod.name, pod.uid, pod.ordinal, cause)
         return Decision(_with_step(world, pod), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 
