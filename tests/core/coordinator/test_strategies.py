@@ -95,10 +95,12 @@ def _render_once(monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[tuple[int, str, Bounds | None], tuple[ConsumerGroup, Template]] = {}
     """With the group, so that no other one can come to have its id."""
 
-    def render(group: ConsumerGroup, servers: str, profile: Profile, bounds: Bounds | None = None) -> Template:
+    def render(
+        group: ConsumerGroup, servers: str, profile: Profile, bounds: Bounds | None, restart: str | None
+    ) -> Template:
         name = (id(group), profile, bounds)
         if name not in known:
-            known[name] = (group, render_template(group, servers, profile, bounds))
+            known[name] = (group, render_template(group, servers, profile, bounds, restart))
         return known[name][1]
 
     monkeypatch.setattr(template, "render_template", render)

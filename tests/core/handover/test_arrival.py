@@ -20,9 +20,9 @@ LIMIT_S: Final = 60.0
 LATE: Final = NOW - LIMIT_S - 1
 BEGUN_LATE: Final = begun_with(started_at=LATE)
 OVERDUE: Final = replace(NEW, created_at=LATE, started_at=LATE, ready_changed_at=LATE)
-STUCK: Final = replace(NEW, ready=False, started_at=None, waiting="ImagePullBackOff", waiting_message="no such image")
+STUCK: Final = replace(NEW, ready=False, started_at=None, waiting="ErrImageNeverPull", waiting_message="no such image")
 STUCK_WORDS, LATE_WORDS = (
-    "pod payments-alt-0 is stuck in ImagePullBackOff: no such image",
+    "pod payments-alt-0 is stuck in ErrImageNeverPull: no such image",
     "pod payments-alt-0 has not taken over after 60 s (rejoinTimeout)",
 )
 

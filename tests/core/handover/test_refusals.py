@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.refusals import IMPOSSIBLE
 from slackwater.core.plan import plan
@@ -14,7 +16,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import group, members, observation, pod, world
+from tests.core.factories import group, members, observation, pod, workload, world
 
 WARM: dict[str, Any] = {"rollout": {"strategy": "WarmHandover"}}
 CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "orders-data"}}]}
@@ -41,6 +43,31 @@ def test_it_is_refused_with_the_way_out(of: Any, changes: dict[str, Any], why: s
     assert decided.hold.reason is Reason.HANDOVER_IMPOSSIBLE
     assert why in decided.hold.message
     assert "set rollout.strategy to InPlace" in decided.hold.message
+
+
+def impossible(replicas: int = 3) -> ConsumerGroup:
+    return group(**WARM, client={"library": "Other"}, replicas=replicas)
+
+
+def test_meanwhile_the_pods_are_as_many_as_are_wanted_with_the_template_that_they_have() -> None:
+    """`replicas: 0` is taken up at once, as always; another number with the next pass."""
+    known = workload(template={"spec": {"containers": []}}, template_hash="before")
+    stopped = plan(world(group=impossible(replicas=0), memory=AT_REST, workload=known)).act
+    assert isinstance(stopped, WriteWorkload)
+    assert (stopped.purpose, stopped.replicas, stopped.template) == (Purpose.SCALE, 0, known.template)
+    given = world(group=impossible(replicas=5), memory=AT_REST, workload=known)
+    for _ in range(2):
+        decided = plan(given)
+        given = given.remembering(decided.memory)
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas, decided.act.template) == (Purpose.SCALE, 5, known.template)
+
+
+def test_meanwhile_members_are_cared_for() -> None:
+    kafka = observation(members(0, 1, 2, 3))
+    memory = replace(AT_REST, ids_given=4)
+    decided = plan(world(group=impossible(), memory=memory, kafka=kafka, workload=workload(template_hash="before")))
+    assert isinstance(decided.act, RemoveMembers)
 
 
 @pytest.mark.parametrize(

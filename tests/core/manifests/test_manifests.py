@@ -12,11 +12,12 @@ from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, RESTART, RESTARTED
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.objects import disruption_budget, headless_service, stateful_set
-from slackwater.core.manifests.template import Template, render_template
+from slackwater.core.manifests.template import Template, render_template, wanted_template
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.workload import UpdateStrategy
 from tests.api.manifests import template
-from tests.core.factories import BOOTSTRAP, NAME, UID, group
+from tests.core.factories import BOOTSTRAP, NAME, UID, group, world
 
 
 def rendered(of: ConsumerGroup, profile: Profile = Profile.OWN_CHOICE) -> Template:
@@ -47,12 +48,20 @@ def test_what_concerns_no_pod_gives_the_same_template() -> None:
         {"groupId": "another"},
         {"membership": "Dynamic"},
         {"template": template(env=("X",))},
-        {"annotations": {RESTART: "1"}},
     ],
     ids=str,
 )
 def test_what_concerns_pods_gives_another_template(changed: dict[str, Any]) -> None:
     assert rendered(group(**changed)).hash != rendered(group()).hash
+
+
+def test_a_restart_gives_another_template_whether_its_annotation_is_still_there_or_not() -> None:
+    """Whoever prunes annotations (`kubectl replace`, Argo CD) restarts nobody."""
+    never = wanted_template(world())
+    told = RolloutMemory(commands={RESTART: "1"})
+    restarted = wanted_template(world(memory=told, group=group(annotations={RESTART: "1"})))
+    assert restarted.hash != never.hash
+    assert wanted_template(world(memory=told, group=group())).hash == restarted.hash
 
 
 def test_another_broker_or_protocol_gives_another_template() -> None:
@@ -65,7 +74,7 @@ def test_another_broker_or_protocol_gives_another_template() -> None:
 
 
 def test_the_digest_stands_in_the_template_and_the_users_own_parts_stay() -> None:
-    made = rendered(group(annotations={RESTART: "now"}))
+    made = wanted_template(world(memory=RolloutMemory(commands={RESTART: "now"})))
     metadata = made.body["metadata"]
     assert metadata["annotations"] == {TEMPLATE_HASH: made.hash, PROTOCOL: "", RESTARTED_AT: "now"}
     assert metadata["labels"] == {"app": "payments", GROUP_LABEL: NAME}

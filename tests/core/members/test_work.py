@@ -8,12 +8,25 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.work import find_idle_pods, find_stall, is_stalled
+from slackwater.core.members.work import find_idle_pods, find_stall, is_stalled, nobody_gets_on
 from slackwater.core.world.history import advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, PartitionOffsets, Unobserved
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, folded, fresh_pod, member, members, observation, owned_by, pod, watched, world
+from tests.core.factories import (
+    NEW,
+    NOW,
+    folded,
+    fresh_pod,
+    member,
+    members,
+    observation,
+    owned_by,
+    pod,
+    tp,
+    watched,
+    world,
+)
 
 MODERN: dict[str, Any] = {"type": GroupType.CONSUMER}
 TWO = members(0, 2)
@@ -123,6 +136,35 @@ def waits(unread_s: float, **changes: Any) -> World:
     """Pod 1 is up for long; records of its partitions have waited for so many seconds."""
     looks = (look(900), look(unread_s, end=105), look(0, end=105))
     return world(**({"kafka": looks[-1], "history": folded(*looks)} | changes))
+
+
+ALONE = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
+GETS_ON = {tp(0): NOW - 10.0}
+
+
+def control(**history: Any) -> World:
+    """Records wait for 400 s in partitions of all pods, of which 0 and 2 have another version."""
+    given = waits(400, pods=(pod(0), pod(1, NEW), pod(2)))
+    return replace(given, history=replace(given.history, **history))
+
+
+NOBODY_GETS_ON: list[tuple[str, World, bool]] = [
+    (
+        "those of the other version have committed nothing either",
+        control(unread_since=dict.fromkeys(owned_by(0), NOW - 400)),
+        True,
+    ),
+    ("one of them has", control(unread_since=dict.fromkeys(owned_by(0), NOW - 400), commit_moved_after=GETS_ON), False),
+    ("they had nothing to read", control(unread_since=dict.fromkeys(owned_by(1), NOW - 400)), False),
+    ("there is no other version", waits(400, pods=ALONE), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "nobody"), [row[1:] for row in NOBODY_GETS_ON], ids=[row[0] for row in NOBODY_GETS_ON]
+)
+def test_where_nobody_gets_on_no_version_is_to_blame(given: World, nobody: bool) -> None:
+    assert nobody_gets_on(given) is nobody
 
 
 BACKWARDS = RolloutMemory(phase=RolloutPhase.ROLLING_BACK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -442,3 +443,42 @@ def test_a_promoted_canary_goes_on() -> None:
     decided = plan(rolling(spec=CANARY, pods=ONE_NEW, memory=memory, **MOVING))
     assert isinstance(decided.act, WriteWorkload)
     assert decided.act.ordinal == 1
+
+
+NORMALIZED = {"cpu": "1"}
+"""As the API server keeps `cpu: 1`."""
+
+
+def after_a_restart(memory: dict[str, Any] | None = None, **sets: Any) -> World:
+    """The operator has just started, in the middle of the restart of pod 2."""
+    container = {"name": "consumer", "image": "consumer:1", "resources": {"requests": {"cpu": 1}}}
+    spec = {"template": {"spec": {"containers": [container]}}}
+    body = deepcopy(dict(render_template(group(**spec), BOOTSTRAP, Profile.OWN_CHOICE).body))
+    body["spec"]["containers"][0]["resources"]["requests"] = NORMALIZED
+    usual = {"template": body, "as_written": False, "partition": 2, "update_revision": NEW}
+    terminating = pod(2, terminating=True)
+    return rolling(spec=spec, memory=memory, sets=usual | sets, pods=(pod(0), pod(1), terminating))
+
+
+def test_a_step_in_hand_outlasts_a_restart_of_the_operator_whatever_form_the_template_has_by_now() -> None:
+    assert plan(after_a_restart(memory={"revisions": {"payments": NEW}})).act is None
+
+
+@pytest.mark.parametrize("known", [{}, {"payments": "payments-other"}], ids=["nothing is known", "it was edited since"])
+def test_what_may_have_been_edited_is_written_again(known: dict[str, str]) -> None:
+    act = plan(after_a_restart(memory={"revisions": known})).act
+    assert isinstance(act, WriteWorkload)
+    assert act.purpose is Purpose.TAKE_TEMPLATE
+
+
+def test_not_before_its_controller_has_read_it() -> None:
+    decided = plan(after_a_restart(memory={"revisions": {"payments": NEW}}, generation=3))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.STATEFUL_SET_NOT_OBSERVED
+
+
+def test_the_revision_of_our_own_write_is_remembered() -> None:
+    assert plan(rolling(sets={"as_written": True})).memory.revisions == {"payments": NEW}
+    assert plan(rolling(sets={"as_written": True, "generation": 3})).memory.revisions == {}
+    assert plan(rolling(sets={"as_written": False})).memory.revisions == {}

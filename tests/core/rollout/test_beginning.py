@@ -28,7 +28,16 @@ def at(phase: RolloutPhase = AT_REST, **memory: Any) -> World:
     return world(memory=RolloutMemory(phase=phase, **memory))
 
 
+NOTHING: dict[str, Any] = {"workload": None, "pods": (), "last_good_template": None}
+GONE_BACK = RolloutMemory(phase=RolloutPhase.ROLLED_BACK, target_hash=WANTED.hash, failed_hash=WANTED.hash)
 BEGINS = [
+    ("it has failed, and there is nothing else", world(memory=GONE_BACK, **NOTHING), True),
+    (
+        "it has failed, and the good one is known",
+        world(memory=GONE_BACK, **NOTHING | {"last_good_template": {}}),
+        False,
+    ),
+    ("it has failed, and pods are left", world(memory=GONE_BACK, **NOTHING | {"pods": (pod(0),)}), False),
     ("another version is wanted", at(target_hash="before"), True),
     ("none was rolled out before", at(RolloutPhase.NONE), True),
     ("in the middle of another", at(RolloutPhase.PROGRESSING, target_hash="before"), True),

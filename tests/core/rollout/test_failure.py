@@ -42,7 +42,7 @@ def with_new(new: Pod, *, absent_s: float = 0.0, **changes: object) -> World:
     return world(**(usual | changes))
 
 
-def stuck(waiting: str, restarts: int = 0, age_s: float = 10) -> Pod:
+def stuck(waiting: str, restarts: int = 0, age_s: float = 151) -> Pod:
     return fresh_pod(2, age_s, ready=False, waiting=waiting, restarts=restarts, started_at=None)
 
 
@@ -53,6 +53,9 @@ NOT_MADE = (pod(0), pod(1))
 TABLE = [
     ("it works", with_new(fresh_pod(2, 400)), None),
     ("image that cannot be pulled", with_new(stuck("ImagePullBackOff")), Reason.POD_STUCK),
+    ("image that cannot be pulled yet", with_new(stuck("ImagePullBackOff", age_s=150)), None),
+    ("a Secret that is yet to be made", with_new(stuck("CreateContainerConfigError", age_s=150)), None),
+    ("an image's name that is none", with_new(stuck("InvalidImageName", age_s=1)), Reason.POD_STUCK),
     ("first crashes", with_new(stuck("CrashLoopBackOff", 2)), None),
     ("crash loop", with_new(stuck("CrashLoopBackOff", 3)), Reason.POD_STUCK),
     ("it waits for a node", with_new(stuck("Unschedulable")), None),

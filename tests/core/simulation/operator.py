@@ -124,6 +124,8 @@ class SimulatedOperator:
     def _die(self, when: str) -> None:
         self.say(f"the operator is killed {when}")
         self.history = GroupHistory()
+        for each in self.outside.sets.values():
+            each.edited = True  # for all that it knows
 
     def say(self, what: str) -> None:
         for template_hash, name in self.names.items():

@@ -43,7 +43,7 @@ def _judged(world: World, beside: Beside) -> Pod | None:
 def _stuck(world: World, handover: Handover, new: Pod) -> Failure | None:
     """Not while the old pod has been started again: the two may fence each other."""
     old = world.pod(handover.ordinal)
-    if new.ready or not is_stuck(new) or (old is not None and not handover.held.runs_on(old)):
+    if new.ready or not is_stuck(world, new) or (old is not None and not handover.held.runs_on(old)):
         return None
     message = f"pod {new.name} is stuck in {new.waiting}: {new.waiting_message or 'see its events'}"
     return Failure(Reason.POD_STUCK, message, new.ordinal)

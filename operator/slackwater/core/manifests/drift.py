@@ -13,8 +13,8 @@ _PLAIN: Final = (str, int, float, NoneType)
 def holds(live: Any, wanted: Any) -> bool:
     """Whether `live` has every value of `wanted`; lists of named things are compared by name.
 
-    The API server writes some values in another way (`1000m` as `1`), so a No may be wrong: applying once more is
-    harmless, and who asks must not do so again and again.
+    The API server writes some values in another way (`1000m` as `1`), so a No may be wrong. Who asks must have another
+    proof of its own last write (`RolloutMemory.revisions`, `Workload.as_written`): applying once more parks a step.
     """
     if isinstance(wanted, _PLAIN):
         return bool(live == wanted) or (not wanted and wanted in (None, "") and live in (None, ""))

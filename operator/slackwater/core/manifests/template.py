@@ -39,21 +39,27 @@ def wanted_template(world: World) -> Template:
         raise ValueError("no template without the brokers' address")
     memory = world.memory
     group = _with_timeouts(world.group, world.timeouts)
-    return render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds)
+    restart = memory.commands.get(RESTART)
+    return render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds, restart)
 
 
 def render_template(
-    group: ConsumerGroup, bootstrap_servers: str, profile: Profile, session_bounds: Bounds | None = None
+    group: ConsumerGroup,
+    bootstrap_servers: str,
+    profile: Profile,
+    session_bounds: Bounds | None = None,
+    restart: str | None = None,
 ) -> Template:
     """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together).
 
-    `session_bounds`: what the brokers allow classic sessions to be, where that is known to bind.
+    `session_bounds`: what the brokers allow classic sessions to be, where that is known to bind. `restart`: the token
+    of the last `restart` that was obeyed; the annotation itself may be gone.
     """
     body: Json = deepcopy(group.spec.template.to_manifest())
     metadata = body["metadata"] = body.get("metadata") or {}
     metadata["labels"] = {**(metadata.get("labels") or {}), **selector(group)}
-    if token := group.metadata.annotations.get(RESTART):
-        metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: token}
+    if restart:
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: restart}
     # A Service called kafka would put KAFKA_PORT and more into every pod: variables that look like client settings.
     body["spec"].setdefault("enableServiceLinks", False)
     container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
@@ -61,9 +67,17 @@ def render_template(
     names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
     container["env"] = [*(e for e in container.get("env", ()) if e["name"] not in names), *ours]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), PROTOCOL: profile.value}
-    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
-    metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}
-    return Template(digest, body)
+    return sealed(body)
+
+
+def sealed(body: Json) -> Template:
+    """With the digest of it all as an annotation."""
+    annotations = {k: v for k, v in (body["metadata"].get("annotations") or {}).items() if k != TEMPLATE_HASH}
+    whole = {**body, "metadata": {**body["metadata"], "annotations": annotations}}
+    digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
+    return Template(
+        digest, {**whole, "metadata": {**whole["metadata"], "annotations": {**annotations, TEMPLATE_HASH: digest}}}
+    )
 
 
 def _with_timeouts(group: ConsumerGroup, timeouts: Timeouts) -> ConsumerGroup:

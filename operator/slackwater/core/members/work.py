@@ -64,6 +64,20 @@ def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition,
     return tuple(sorted(p for p in kafka.partitions if p not in owned and p.topic in read))
 
 
+def nobody_gets_on(world: World) -> bool:
+    """Pods of another version own partitions with records to read, and have committed nothing there either, as long.
+
+    They are the control group: where a database that all consumers write to is away, no version is to blame. Where no
+    such pod has anything to do, nothing is known.
+    """
+    history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
+    others = [pod for pod in world.outdated if serves(world, pod)]
+    owned = {partition for pod in others for member in world.members_of(pod) for partition in member.assignment}
+    waiting = {partition for partition in owned if partition in history.unread_since}
+    moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in owned), default=0.0)
+    return bool(waiting) and world.now - moved_at > timeout_s
+
+
 def is_stalled(world: World, pod: Pod) -> bool:
     """In the group, and for longer than `rejoinTimeout` not known to work there."""
     stall = find_stall(world, pod) if serves(world, pod) else None

@@ -18,7 +18,14 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
-from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
+from slackwater.core.rollout.beginning import (
+    begin,
+    last_good,
+    note_lag,
+    note_pod_made,
+    note_revisions,
+    note_what_pods_are,
+)
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
@@ -71,7 +78,7 @@ WANTED: Final[tuple[Chapter, ...]] = (
 """What is wanted: commands, connection, ownership, timeouts, members, the brokers' bounds and the protocol. All of them
 together decide the template; what the operator made in Kafka is brought up to date on the way."""
 
-PHASE: Final[tuple[Chapter, ...]] = (note_what_pods_are, keep_replicas, note_lag, note_pod_made)
+PHASE: Final[tuple[Chapter, ...]] = (note_what_pods_are, note_revisions, keep_replicas, note_lag, note_pod_made)
 """Which phase the rollout is in, once it is known whether one begins."""
 
 

@@ -62,11 +62,14 @@ def cut_over(world: World, workload: Workload, template: Template) -> Decision |
 def take_up_template(world: World, workload: Workload, template: Template) -> Decision | None:
     """The StatefulSet does not hold the template: it is new, or somebody has edited it. No pod moves by this."""
     is_new = workload.template_hash != template.hash
-    edited = not workload.as_written and not holds(workload.template, template.body)
-    if not is_new and not edited:
+    if not is_new and not _is_edited(world, workload, template):
         return None
+    if not is_new and not workload.settled:
+        message = "the StatefulSet controller has not taken up the last change yet, so it is not known who made it"
+        return Decision(world.memory, hold=Hold(Reason.STATEFUL_SET_NOT_OBSERVED, message, 1.0))
     warm = is_new and handover.is_asked_for(world)
-    return _open_beside(world, workload, template) if warm else _take_up(world, template)
+    taken = _open_beside(world, workload, template) if warm else _take_up(world, template)
+    return taken if taken.act is not None else _meanwhile(world, workload) or taken
 
 
 def change_replicas(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -143,6 +146,18 @@ def in_the_way(name: str, owner: str, *, adoptable: bool = False) -> Hold:
     return Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0)
 
 
+def _is_edited(world: World, workload: Workload, template: Template) -> bool:
+    """Somebody else has changed the template. After a restart of the operator its newest revision tells."""
+    known = workload.settled and world.memory.revisions.get(workload.name) == workload.update_revision
+    return not workload.as_written and not known and not holds(workload.template, template.body)
+
+
+def _meanwhile(world: World, workload: Workload) -> Decision | None:
+    """What need not wait until the template can be taken up: how many pods there are, and who needs care."""
+    as_it_is = Template(workload.template_hash, workload.template)
+    return change_replicas(world, workload, as_it_is) or care_for_members(world, workload, as_it_is)
+
+
 def _take_up(world: World, template: Template) -> Decision:
     apart = [pod for pod in world.pods if not can_mix(pod.protocol, profile_in(template.body))]
     if apart:  # no strategy leads here; were one wrong, this is where it would stop
@@ -164,7 +179,7 @@ def _open_beside(world: World, workload: Workload, template: Template) -> Decisi
 
 def _between_two(world: World, beside: Beside, workload: Workload, template: Template) -> Decision:
     way, memory = handover.direction_of(beside, template.hash), world.memory
-    if way.forward and not beside.newcomer.as_written and not holds(beside.newcomer.template, template.body):
+    if way.forward and _is_edited(world, beside.newcomer, template):
         return Decision(memory, act=handover.put_right(beside.newcomer, template.body))
     move = handover.at_once(world, beside, way)
     if move is None or move.act is None:

@@ -21,12 +21,20 @@ def begin(world: World, template: Template) -> Decision:
 
     `template`: what is wanted, before those timeouts. Else recommended timeouts are adopted that cost no restart.
     """
-    if template.hash in (world.memory.target_hash, world.memory.failed_hash):
+    if template.hash in (world.memory.target_hash, world.memory.failed_hash) and not nothing_is_left(world):
         return at_rest(world)
     tuned = with_rollout(world)
     world = world.remembering(tuned.memory)
     version = wanted_template(world).hash
     return tuned.then(Decision(_started(world, version), notes=(start_note(world, version),)))
+
+
+def nothing_is_left(world: World) -> bool:
+    """Of a group that went back: its StatefulSet was deleted, its pods, and the version to go back to with them.
+
+    What is asked for is all that there is. It failed before; but nothing at all consumes now.
+    """
+    return world.memory.phase.goes_back and not world.sets and not world.pods and world.last_good_template is None
 
 
 def note_lag(world: World) -> Decision:
@@ -52,6 +60,13 @@ def note_what_pods_are(world: World) -> Decision:
     if asked in (memory.target_hash, memory.failed_hash):
         known[asked] = world.asked_for
     return Decision(replace(memory, made_with=known))
+
+
+def note_revisions(world: World) -> Decision:
+    """Which revisions came of our own writes."""
+    known = {each.name: world.memory.revisions[each.name] for each in world.sets if each.name in world.memory.revisions}
+    ours = {each.name: each.update_revision for each in world.sets if each.as_written and each.settled}
+    return Decision(replace(world.memory, revisions={**known, **ours}))
 
 
 def note_pod_made(world: World) -> Decision:

@@ -9,13 +9,17 @@ from typing import Final
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
-from slackwater.core.members.work import find_stall, find_unowned, is_stalled, partitions_in_words
+from slackwater.core.members.work import find_stall, find_unowned, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
-STUCK: Final = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CreateContainerConfigError")
+STUCK: Final = ("InvalidImageName", "ErrImageNeverPull")
 """States of a container that no waiting mends."""
+MAY_PASS: Final = ("ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
+"""States that a registry, or whoever makes a Secret, may mend within moments: the kubelet tries again."""
+MAY_PASS_FOR: Final = 0.5
+"""The part of `rejoinTimeout` that they have, from the pod's making."""
 CRASHES_BEFORE_STUCK: Final = 3
 """A first crash may be chance, and the kubelet's pauses are still short."""
 
@@ -85,8 +89,8 @@ def may_be_in_the_group(world: World, pod: Pod) -> bool:
 
 
 def stuck(world: World, pod: Pod) -> Failure | None:
-    """In a state that no waiting mends: there is no point in waiting for `rejoinTimeout`."""
-    if pod.ready or not is_stuck(pod):
+    """In a state that no waiting mends, or that has had its time: there is no point in all of `rejoinTimeout`."""
+    if pod.ready or not is_stuck(world, pod):
         return None
     message = f"pod {pod.name} is stuck in {pod.waiting}: {pod.waiting_message or 'see its events'}"
     return Failure(Reason.POD_STUCK, message, pod.ordinal)
@@ -95,7 +99,7 @@ def stuck(world: World, pod: Pod) -> Failure | None:
 def stalled(world: World, pod: Pod) -> Failure | None:
     """It is in the group, and has not been seen to work there for longer than `rejoinTimeout`."""
     stall = find_stall(world, pod) if serves(world, pod) else None
-    if stall is None:
+    if stall is None or nobody_gets_on(world):
         return None
     message = f"{stall.hold.message}, for more than {seconds(world.group.spec.rollout.rejoin_timeout_s)}"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
@@ -133,6 +137,8 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
     return Failure(Reason.REJOIN_TIMEOUT, message, ordinal)
 
 
-def is_stuck(pod: Pod) -> bool:
-    """No waiting mends it."""
+def is_stuck(world: World, pod: Pod) -> bool:
+    """No waiting mends it, or what might have passed has not."""
+    if pod.waiting in MAY_PASS:
+        return world.now - pod.created_at > MAY_PASS_FOR * world.group.spec.rollout.rejoin_timeout_s
     return pod.waiting in STUCK or (pod.waiting == "CrashLoopBackOff" and pod.restarts >= CRASHES_BEFORE_STUCK)

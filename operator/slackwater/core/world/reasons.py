@@ -102,15 +102,15 @@ class Reason(StrEnum):
     )
     INVALID_SPEC = "InvalidSpec"
     CLUSTER_REFUSED = "ClusterRefused", Facet.DEGRADES
-    FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES
+    FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
     RESTART_IN_HAND = "RestartInHand"
-    HANDOVER_IMPOSSIBLE = "HandoverImpossible"
+    HANDOVER_IMPOSSIBLE = "HandoverImpossible", Facet.STANDS_STILL
     NO_ROOM = "NoRoom", Facet.STANDS_STILL
     CANARY_HOLD = "CanaryHold", Facet.STANDS_STILL, Facet.BEHIND_THE_GATES
     ROLLOUT_UNDER_WAY = "RolloutUnderWay"
     STEP_NOT_PROVEN = "StepNotProven", Facet.BEHIND_THE_GATES
     DRAINING = "Draining"
-    CANNOT_MIX = "CannotMix"
+    CANNOT_MIX = "CannotMix", Facet.STANDS_STILL
     ROLLOUT_FAILED = "RolloutFailed"
     NO_EARLIER_VERSION = "NoEarlierVersion"
     LAST_GOOD_UNKNOWN = "LastGoodUnknown", Facet.DEGRADES
