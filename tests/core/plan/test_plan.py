@@ -452,7 +452,7 @@ NORMALIZED = {"cpu": "1"}
 def after_a_restart(memory: dict[str, Any] | None = None, **sets: Any) -> World:
     """The operator has just started, in the middle of the restart of pod 2."""
     container = {"name": "consumer", "image": "consumer:1", "resources": {"requests": {"cpu": 1}}}
-    spec = {"template": {"spec": {"containers": [container]}}}
+    spec: dict[str, Any] = {"template": {"spec": {"containers": [container]}}}
     body = deepcopy(dict(render_template(group(**spec), BOOTSTRAP, Profile.OWN_CHOICE).body))
     body["spec"]["containers"][0]["resources"]["requests"] = NORMALIZED
     usual = {"template": body, "as_written": False, "partition": 2, "update_revision": NEW}

@@ -65,6 +65,8 @@ class Outside:
         }
         self.controller_runs = True
         self.rebooting: dict[int, float] = {}
+        self.bootstrap = BOOTSTRAP
+        """As the KafkaConnection says."""
         self.room: int | None = None
         """For how many pods there is a place on the nodes; None: for any number."""
         self.status: dict[str, Any] = {}
@@ -190,7 +192,7 @@ class Outside:
             sets=tuple(sets),
             all_pods=pods,
             memory=memory,
-            bootstrap_servers=BOOTSTRAP,
+            bootstrap_servers=self.bootstrap,
             broker=BROKER,
             last_good_template=self.revisions.get(memory.last_good_revision) if needed else None,
         )

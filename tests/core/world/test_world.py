@@ -168,6 +168,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "last_good_revision": WORDS,
     "last_good_hash": WORDS,
     "failed_hash": WORDS,
+    "target_given": WORDS,
     "started_at": st.none() | MOMENTS,
     "retried_at": st.none() | MOMENTS,
     "made_with": st.dictionaries(

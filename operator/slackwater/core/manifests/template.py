@@ -7,9 +7,10 @@ import json
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from slackwater.api.annotations import PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.manifests.client_settings import settings
@@ -67,6 +68,34 @@ def render_template(
     names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
     container["env"] = [*(e for e in container.get("env", ()) if e["name"] not in names), *ours]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), PROTOCOL: profile.value}
+    return sealed(body)
+
+
+def what_people_gave(world: World) -> str:
+    """A digest of the person's own part of what is rendered: not of brokers, their bounds, or how we render it."""
+    given = world.group.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, include=_PEOPLES_OWN)
+    whole = {**given, "restart": world.memory.commands.get(RESTART)}
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
+
+
+_PEOPLES_OWN: Final = {"template", "client", "membership", "members_per_pod", "topics", "protocol", "timeouts"}
+
+
+def with_brokers(template: Mapping[str, Any], world: World) -> Template:
+    """A template of before, whose consumer finds the brokers where they are now; the same one where it does already."""
+    name = OwnedSetting.BOOTSTRAP_SERVERS.variable(world.group.spec.client.env_prefix)
+    body = deepcopy(dict(template))
+    said = [
+        e
+        for c in body.get("spec", {}).get("containers", ())
+        for e in c.get("env", ())
+        if e["name"] == name and "value" in e
+    ]
+    if world.bootstrap_servers is None or all(each["value"] == world.bootstrap_servers for each in said):
+        annotations = (template.get("metadata") or {}).get("annotations") or {}
+        return Template(annotations.get(TEMPLATE_HASH, ""), template)
+    for each in said:
+        each["value"] = world.bootstrap_servers
     return sealed(body)
 
 

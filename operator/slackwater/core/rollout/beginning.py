@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
-from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.manifests.template import Template, wanted_template, what_people_gave, with_brokers
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -21,8 +20,9 @@ def begin(world: World, template: Template) -> Decision:
 
     `template`: what is wanted, before those timeouts. Else recommended timeouts are adopted that cost no restart.
     """
-    if template.hash in (world.memory.target_hash, world.memory.failed_hash) and not nothing_is_left(world):
-        return at_rest(world)
+    known = _same_version(world, template)
+    if known is not None and not nothing_is_left(world):
+        return at_rest(world.remembering(known))
     tuned = with_rollout(world)
     world = world.remembering(tuned.memory)
     version = wanted_template(world).hash
@@ -59,6 +59,9 @@ def note_what_pods_are(world: World) -> Decision:
     known = {key: made for key, made in memory.made_with.items() if key in kept}
     if asked in (memory.target_hash, memory.failed_hash):
         known[asked] = world.asked_for
+    good = last_good(world) if memory.phase.goes_back else None
+    if good is not None and memory.last_good_hash in known:
+        known[good.hash] = known[memory.last_good_hash]
     return Decision(replace(memory, made_with=known))
 
 
@@ -79,11 +82,10 @@ def note_pod_made(world: World) -> Decision:
 
 
 def last_good(world: World) -> Template | None:
-    """The template of the last good version; None where it cannot be read."""
+    """The template of the last good version, with the brokers where they are now; None where it cannot be read."""
     if world.last_good_template is None:
         return None
-    annotations = world.last_good_template.get("metadata", {}).get("annotations", {})
-    return Template(annotations.get(TEMPLATE_HASH, ""), world.last_good_template)
+    return with_brokers(world.last_good_template, world)
 
 
 def session_timeout_ms(world: World) -> int:
@@ -99,6 +101,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         phase=RolloutPhase.PROGRESSING,
         target_hash=version,
         failed_hash="",
+        target_given=what_people_gave(world),
         last_good_revision=in_use.update_revision if in_use is not None else memory.last_good_revision,
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
@@ -111,6 +114,23 @@ def _started(world: World, version: str) -> RolloutMemory:
         canary=None,
         message="",
     )
+
+
+def _same_version(world: World, template: Template) -> RolloutMemory | None:
+    """The memory, where people ask for the version that is rolled out, or given up, already; None for another one.
+
+    Of one that failed or was aborted their own part of the spec says so. Other brokers or bounds, or another operator,
+    make another template of it, and it is what they gave up still.
+    """
+    memory = world.memory
+    if template.hash == memory.target_hash:
+        return memory if memory.phase.at_rest else replace(memory, target_given=what_people_gave(world))
+    if template.hash == memory.failed_hash:
+        return memory
+    gave_it_up = memory.phase.gave_up and memory.failed_hash == memory.target_hash
+    if gave_it_up and memory.target_given == what_people_gave(world):
+        return replace(memory, target_hash=template.hash, failed_hash=template.hash)
+    return None
 
 
 def _is_lost(world: World) -> bool:

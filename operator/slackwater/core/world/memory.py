@@ -199,6 +199,8 @@ class RolloutMemory:
     phase: RolloutPhase = RolloutPhase.NONE
     target_hash: str = ""
     """Template hash of what the spec last asked for."""
+    target_given: str = ""
+    """Digest of the person's own part of that."""
     last_good_revision: str = ""
     """Name of the ControllerRevision that last served the whole group; where a rollback goes."""
     last_good_hash: str = ""

@@ -1,0 +1,85 @@
+"""What a person gave up stays given up, until the person asks for something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+
+COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
+
+
+def aborted() -> Run:
+    """v2 works, does the wrong thing, and was taken back."""
+    run = Run(Outside())
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.for_seconds(14)
+    run.do("abort", Outside.abort)
+    run.until(ROLLED_BACK)
+    run.for_seconds(20)
+    return run
+
+
+def images(run: Run) -> set[str]:
+    return {run.outside.image(pod) for pod in run.outside.pods}
+
+
+def brokers_of(run: Run) -> set[str]:
+    """Where the pods find their brokers."""
+    found = set()
+    for pod in run.outside.pods:
+        environment = run.outside.revisions[pod.revision]["spec"]["containers"][0]["env"]
+        found |= {each["value"] for each in environment if each["name"] == "KAFKA_BOOTSTRAP_SERVERS"}
+    return found
+
+
+def test_other_brokers_come_on_top_of_the_last_good_version() -> None:
+    run = aborted()
+
+    def move(outside: Outside) -> None:
+        outside.bootstrap = "other:9092"
+
+    run.do("the brokers have another address", move)
+    run.until_it_is("told where the brokers are", lambda _: brokers_of(run) == {"other:9092"}, within_s=120)
+    run.until(ROLLED_BACK)
+    run.for_seconds(30)
+    assert images(run) == {"v1"}
+    assert run.phase is ROLLED_BACK
+    assert not any("v2 is to be rolled out" in line for line in run.operator.log[-40:])
+
+
+def test_with_onfailure_pause_nothing_moves_for_other_brokers() -> None:
+    run = Run(Outside())
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.until(FAILED)
+    before = sorted(pod.uid for pod in run.outside.pods)
+    run.outside.bootstrap = "other:9092"
+    run.for_seconds(60)
+    assert run.phase is FAILED
+    assert sorted(pod.uid for pod in run.outside.pods) == before
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until(COMPLETE)
+    assert brokers_of(run) == {"other:9092"}
+
+
+@pytest.mark.parametrize("asks", ["another image", "other topics", "retry", "restart"])
+def test_what_people_ask_for_begins(asks: str) -> None:
+    run = aborted()
+    if asks == "another image":
+        run.do("version v3 is applied", lambda o: o.apply("v3"))
+    elif asks == "other topics":
+        run.do("topics and brokers", lambda o: o.apply("v2", topics=["orders", "refunds"]))
+        run.outside.bootstrap = "other:9092"
+    elif asks == "retry":
+        run.do("retry", Outside.retry)
+    else:
+        run.do("restart", Outside.restart)
+    run.for_seconds(3)
+    run.until(COMPLETE)
+    assert images(run) == ({"v3"} if asks == "another image" else {"v2"})
