@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.decision.acts import AlterGroupSettings, DeletePod, ReleaseMembers, RemoveMembers
+from slackwater.api.annotations import PAUSE
+from slackwater.core.decision.acts import AlterGroupSettings, Cause, DeletePod, ReleaseMembers, RemoveMembers
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
-from slackwater.core.upkeep import note_members, upkeep
+from slackwater.core.upkeep import note_members, restart_the_refused, upkeep
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
 from slackwater.core.world.pods import Pod
@@ -117,6 +119,15 @@ def test_no_pod_is_restarted_in_the_same_pass_as_its_id_is_released() -> None:
     care = upkeep(scene(modern()), AT_REST)
     assert care is not None
     assert not isinstance(care.act, DeletePod)
+
+
+def test_no_pod_of_a_paused_group_is_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may be looking at it."""
+    due = Decision(MEMORY, DeletePod("payments-1", "uid-1", 1, Cause.REFUSED))
+    monkeypatch.setattr("slackwater.core.upkeep.restart_due", lambda *_: due)
+    given, kafka = scene(modern()), modern()
+    assert restart_the_refused(given, kafka, AT_REST) == due
+    assert restart_the_refused(replace(given, group=group(annotations={PAUSE: ""})), kafka, AT_REST) is None
 
 
 def settings_scene(has: dict[str, str], made: dict[str, str], **asked: str) -> World:

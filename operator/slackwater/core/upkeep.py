@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
@@ -71,8 +72,9 @@ def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) 
 
 
 def restart_the_refused(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
-    """A pod whose process was refused before its id was free never joins by itself (F13)."""
-    return restart_due(world, workload)
+    """A pod whose process was refused before its id was free never joins by itself (F13). Where people have paused the
+    group, no pod is deleted: they may be looking at it."""
+    return None if PAUSE in world.group.metadata.annotations else restart_due(world, workload)
 
 
 def keep_settings(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:

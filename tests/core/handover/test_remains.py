@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -16,7 +17,7 @@ from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NOW
+from tests.core.factories import NOW, group
 from tests.core.handover.stories import (
     ALONE_SINCE,
     IN_USE,
@@ -42,12 +43,19 @@ LONG_UP: Final = replace(NEW, started_at=NOW - 400)
 
 
 def left(
-    seen: World, then: Handover | None, pods: tuple[Pod, ...] = (NEW,), back: bool = False, **memory: Any
+    seen: World,
+    then: Handover | None,
+    pods: tuple[Pod, ...] = (NEW,),
+    back: bool = False,
+    paused: bool = False,
+    **memory: Any,
 ) -> Decision | None:
     """Ordinal 0 has been handed over to `payments-alt`; or, with `back`, it is in `payments` again."""
     in_use = IN_USE if back else replace(IN_USE, start=1, replicas=2)
     newcomer = replace(NEWCOMER, replicas=0) if back else NEWCOMER
     world = both(seen, then, pods, in_use, newcomer, **memory)
+    if paused:
+        world = replace(world, group=group(annotations={PAUSE: ""}))
     assert world.beside is not None
     return afterwards(world, world.beside)
 
@@ -61,6 +69,7 @@ CASES: Final = {
     "it has ended, which is written down": (left(FENCED, replace(over(), state=over().reached)), "remember"),
     "all is well": (left(CALM, over()), "nothing"),
     "its pod was fenced": (left(FENCED, over()), "DeletePod payments-alt-0"),
+    "its pod was fenced, and the group is paused": (left(FENCED, over(), paused=True), "nothing"),
     "its pod was fenced, and is being deleted": (left(FENCED, over(), (replace(NEW, terminating=True),)), "nothing"),
     "its pod was fenced, and is gone": (left(FENCED, over(), ()), "nothing"),
     "its pod was fenced, and was started again by its node": (left(FENCED, over(), (RESTARTED,)), "remember"),

@@ -174,6 +174,7 @@ def test_the_second_stateful_set_has_its_own_name_and_range() -> None:
 def test_everything_made_belongs_to_the_group() -> None:
     body = rendered(group()).body
     made = stateful_set(group(), write(body, UpdateStrategy.ROLLING_UPDATE, 3)), headless_service(group())
+    assert disruption_budget(group())["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
     for manifest in (*made, disruption_budget(group())):
         owner = manifest["metadata"]["ownerReferences"][0]
         assert (owner["uid"], owner["controller"], manifest["metadata"]["name"]) == (UID, True, NAME)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
@@ -47,7 +48,7 @@ def fenced_pod_restarts(world: World, beside: Beside) -> Decision | None:
     """Its process is dead to the group. By its uid, so that no other pod is ever meant."""
     handover = world.memory.handover
     pod = world.pod(handover.ordinal) if handover is not None else None
-    if handover is None or pod is None or pod.terminating:
+    if handover is None or pod is None or pod.terminating or PAUSE in world.group.metadata.annotations:
         return None
     # A pod of the new version that does not come is a failure of that version, on the way there.
     to_blame = not world.memory.phase.goes_back and pod.workload == beside.newcomer.name

@@ -57,12 +57,16 @@ def headless_service(group: ConsumerGroup) -> Json:
 
 
 def disruption_budget(group: ConsumerGroup) -> Json:
-    """At most one consumer at a time may be evicted, by a node drain for example."""
+    """At most one consumer at a time may be evicted, by a node drain for example; and any that is not Ready anyway."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": _metadata(group),
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": selector(group)}},
+        "spec": {
+            "maxUnavailable": 1,
+            "selector": {"matchLabels": selector(group)},
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        },
     }
 
 
