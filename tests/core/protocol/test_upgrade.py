@@ -17,7 +17,21 @@ from slackwater.core.world.observation import GroupState, GroupType, MemberRef
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.world import World
-from tests.core.factories import BOOTSTRAP, NAME, NEW, OLD, group, member, observation, pod, watched, workload, world
+from tests.core.factories import (
+    BOOTSTRAP,
+    NAME,
+    NEW,
+    NOW,
+    OLD,
+    group,
+    member,
+    observation,
+    pod,
+    stranger,
+    watched,
+    workload,
+    world,
+)
 
 EAGER, BOTH = Profile.EAGER, Profile.EAGER_AND_COOPERATIVE
 COOPERATIVE, CONSUMER = Profile.COOPERATIVE, Profile.CONSUMER
@@ -217,6 +231,65 @@ def test_a_drain_waits_for_every_pod_then_takes_out_the_members_that_are_ours() 
     act = plan(draining(sets=stopped, pods=())).act
     assert isinstance(act, RemoveMembers)
     assert act.members == tuple(MemberRef(f"{NAME}-{o}", f"{NAME}-{o}-a") for o in range(3))
+
+
+def overdue(s: float = 301, rollback: bool = False, **changes: Any) -> World:
+    """Stopped so many seconds ago, and something is in the way: a stranger, if nothing else is said."""
+    upgrade = replace(DRAIN, stopped_at=NOW - s)
+    console = observation((stranger(),), state=GroupState.STABLE)
+    rollout = {"rollout": {"onFailure": "Rollback"}} if rollback else {}
+    usual = {"sets": {"replicas": 0}, "pods": (), "kafka": console, "history": watched(console), "spec": rollout}
+    return draining(**(usual | {"memory": {"upgrade": upgrade}} | changes))
+
+
+def test_a_stop_has_a_deadline() -> None:
+    early, late = plan(overdue(300)).hold, plan(overdue()).hold
+    assert early is not None
+    assert late is not None
+    assert (early.reason, late.reason) == (Reason.FOREIGN_MEMBERS, Reason.DRAIN_STANDS_STILL)
+    assert "nobody consumes" in late.message
+    assert "console at 10.9.9.9" in late.message
+
+
+def test_after_it_the_group_goes_back_where_a_failure_is_to() -> None:
+    decided = plan(overdue(rollback=True))
+    assert decided.memory.phase is RolloutPhase.ROLLING_BACK
+    back = overdue(rollback=True, last_good_template=STANDING.body).remembering(decided.memory)
+    for _ in range(2):
+        decided = plan(back)
+        back = back.remembering(decided.memory)
+    assert isinstance(decided.act, WriteWorkload)
+    assert decided.act.replicas == 3
+    assert decided.act.template == STANDING.body
+
+
+LOST = (pod(1, protocol=EAGER, terminating=True),)
+EMPTY_NOW = observation((), state=GroupState.EMPTY)
+EMPTY_GROUP = {"kafka": EMPTY_NOW, "history": watched(EMPTY_NOW)}
+
+
+def test_a_pod_on_a_lost_node_is_not_waited_for_for_ever() -> None:
+    assert plan(overdue(300, pods=LOST, **EMPTY_GROUP)).act is None
+    act = plan(overdue(pods=LOST, **EMPTY_GROUP)).act
+    assert isinstance(act, WriteWorkload)
+    assert act.purpose is Purpose.START
+
+
+def test_one_that_runs_is() -> None:
+    runs = (pod(1, protocol=EAGER),)
+    decided = plan(overdue(pods=runs, **EMPTY_GROUP))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.DRAIN_STANDS_STILL
+
+
+def test_when_everybody_was_stopped_is_remembered_until_they_start() -> None:
+    upgrade = plan(draining()).memory.upgrade
+    assert upgrade is not None
+    assert upgrade.stopped_at == NOW
+    started = plan(overdue(10, **EMPTY_GROUP)).memory.upgrade
+    assert started is not None
+    assert started.stopped_at is None
 
 
 @pytest.mark.parametrize("state", [GroupState.EMPTY, GroupState.DEAD])

@@ -1,20 +1,27 @@
 """DrainCutover: all pods stop, their members are taken out, and all start with the other protocol (F3).
 
 For profiles that may not be in one group together. What comes next is told by the world alone, so it goes on after a
-crash wherever it was. Once begun it is finished whatever else is asked: everybody waits for it.
+crash wherever it was. Once begun it is finished whatever else is asked: everybody waits for it. What keeps it from
+being finished has `rejoinTimeout`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from slackwater.api.annotations import ABORT
+from slackwater.api.rollout import OnFailure
 from slackwater.core.decision.acts import Act, Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.template import Template
 from slackwater.core.members.ownership import find_strangers, given_ordinal, name_in_words
+from slackwater.core.rollout.ending import can_go_back, fail, may_fail
+from slackwater.core.rollout.failure import Failure
 from slackwater.core.rollout.gates import observation_is_fresh, rollout_is_allowed
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupState, refs
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -41,8 +48,39 @@ def next_step(world: World, workload: Workload, template: Template) -> Decision:
     """The order is: stop, take the members out, start. The next of these, or what is being waited for."""
     following = _following(world, workload, template)
     if isinstance(following, Hold):
-        return Decision(world.memory, hold=following)
-    return Decision(world.memory, act=following)
+        return _stands_still(world, following) or Decision(world.memory, hold=following)
+    return Decision(_with_the_moment(world, following), act=following)
+
+
+def _with_the_moment(world: World, act: Act) -> RolloutMemory:
+    """From when on nobody consumes."""
+    memory, upgrade = world.memory, world.memory.upgrade
+    if upgrade is None or not isinstance(act, WriteWorkload):
+        return memory
+    return replace(memory, upgrade=replace(upgrade, stopped_at=world.now if act.purpose is Purpose.DRAIN else None))
+
+
+def _is_overdue(world: World) -> bool:
+    """All pods were stopped longer than `rejoinTimeout` ago."""
+    upgrade, timeout_s = world.memory.upgrade, world.group.spec.rollout.rejoin_timeout_s
+    return upgrade is not None and upgrade.stopped_at is not None and world.now - upgrade.stopped_at > timeout_s
+
+
+def _stands_still(world: World, hold: Hold) -> Decision | None:
+    """Nobody consumes, and something has kept everybody from starting for too long: back, where `onFailure` says so."""
+    if not _is_overdue(world) or (hold.reason.gate is not None and hold.reason is not Reason.FOREIGN_MEMBERS):
+        return None
+    message = f"all consumers are stopped, and nobody consumes: {hold.message}"
+    if may_fail(world) and world.group.spec.rollout.on_failure is OnFailure.ROLLBACK and can_go_back(world.memory):
+        return fail(world, Failure(Reason.DRAIN_STANDS_STILL, message, 0))
+    return Decision(world.memory, hold=Hold(Reason.DRAIN_STANDS_STILL, f"{message}. {ABORT} goes back", _SOON_S))
+
+
+def _are_lost(world: World, kafka: GroupObservation) -> bool:
+    """The pods that are left cannot end, as on a node that is gone, and their members are out of the group: a client of
+    theirs that came back could not join one with the other protocol, so that they harm nobody."""
+    ending = not world.loose and all(pod.terminating for pod in world.pods)
+    return ending and _is_overdue(world) and not kafka.members and kafka.state in _NOBODY
 
 
 def _following(world: World, workload: Workload, template: Template) -> Act | Hold:
@@ -51,7 +89,7 @@ def _following(world: World, workload: Workload, template: Template) -> Act | Ho
         return Hold(kafka.reason, kafka.message, _SOON_S)
     if workload.replicas > 0:
         return _may_not_begin(world, kafka) or _stop(world, workload)
-    if not workload.settled or world.pods or world.loose:
+    if not workload.settled or ((world.pods or world.loose) and not _are_lost(world, kafka)):
         names = listing(pod.name for pod in world.pods) or "all pods"
         return waiting_for(Reason.DRAINING, f"{names} to end", _SOON_S)
     if ours := refs(member for member in kafka.members if given_ordinal(world, member) is not None):

@@ -95,6 +95,8 @@ class Upgrade:
     returning: bool = False
     """The step is being undone, because somebody changed the target in the middle of it."""
     started_at: Moment | None = None
+    stopped_at: Moment | None = None
+    """When all pods were told to stop, until they are told to start."""
 
     @property
     def target(self) -> Profile:

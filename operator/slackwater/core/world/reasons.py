@@ -110,6 +110,7 @@ class Reason(StrEnum):
     ROLLOUT_UNDER_WAY = "RolloutUnderWay"
     STEP_NOT_PROVEN = "StepNotProven", Facet.BEHIND_THE_GATES
     DRAINING = "Draining"
+    DRAIN_STANDS_STILL = "DrainStandsStill", Facet.DEGRADES
     CANNOT_MIX = "CannotMix", Facet.STANDS_STILL
     ROLLOUT_FAILED = "RolloutFailed"
     NO_EARLIER_VERSION = "NoEarlierVersion"
