@@ -237,8 +237,14 @@ def overdue(s: float = 301, rollback: bool = False, **changes: Any) -> World:
     """Stopped so many seconds ago, and something is in the way: a stranger, if nothing else is said."""
     upgrade = replace(DRAIN, stopped_at=NOW - s)
     console = observation((stranger(),), state=GroupState.STABLE)
-    rollout = {"rollout": {"onFailure": "Rollback"}} if rollback else {}
-    usual = {"sets": {"replicas": 0}, "pods": (), "kafka": console, "history": watched(console), "spec": rollout}
+    rollout: dict[str, Any] = {"rollout": {"onFailure": "Rollback"}} if rollback else {}
+    usual: dict[str, Any] = {
+        "sets": {"replicas": 0},
+        "pods": (),
+        "kafka": console,
+        "history": watched(console),
+        "spec": rollout,
+    }
     return draining(**(usual | {"memory": {"upgrade": upgrade}} | changes))
 
 
@@ -265,7 +271,7 @@ def test_after_it_the_group_goes_back_where_a_failure_is_to() -> None:
 
 LOST = (pod(1, protocol=EAGER, terminating=True),)
 EMPTY_NOW = observation((), state=GroupState.EMPTY)
-EMPTY_GROUP = {"kafka": EMPTY_NOW, "history": watched(EMPTY_NOW)}
+EMPTY_GROUP: dict[str, Any] = {"kafka": EMPTY_NOW, "history": watched(EMPTY_NOW)}
 
 
 def test_a_pod_on_a_lost_node_is_not_waited_for_for_ever() -> None:

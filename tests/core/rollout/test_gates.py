@@ -165,13 +165,31 @@ OURS: list[Row] = [
     ("under an id like ours that we never gave", world(kafka=ZOMBIE), NOBODY, Reason.FOREIGN_MEMBERS),
     ("one pod has two", world(kafka=TWICE), NOBODY, Reason.FOREIGN_MEMBERS),
     ("two for each pod, as wanted", world(kafka=observation(THREADS), group=group(membersPerPod=2)), NOBODY, None),
-    ("one of two is missing", world(group=group(membersPerPod=2)), NOBODY, Reason.MEMBER_MISSING),
+    (
+        "one of two is missing",
+        world(group=group(membersPerPod=2), history=watched(observation(), 300)),
+        NOBODY,
+        Reason.MEMBER_MISSING,
+    ),
+    ("one of two has been missing for rejoinTimeout, of an old pod", world(group=group(membersPerPod=2)), NOBODY, None),
+    (
+        "and of a new one",
+        world(group=group(membersPerPod=2), pods=tuple(pod(o, NEW) for o in range(3))),
+        NOBODY,
+        Reason.MEMBER_MISSING,
+    ),
     ("one of one is missing", world(kafka=observation(members(0, 2))), NOBODY, Reason.MEMBER_MISSING),
     (
         "one has no instance id",
-        world(kafka=observation((*members(0, 1), dynamic_member(2)))),
+        world(kafka=observation((*members(0, 1), dynamic_member(2))), pods=tuple(pod(o, NEW) for o in range(3))),
         NOBODY,
         Reason.MEMBER_MISSING,
+    ),
+    (
+        "one of an old version has none, and has had rejoinTimeout",
+        world(kafka=observation((*members(0, 1), dynamic_member(2)))),
+        NOBODY,
+        None,
     ),
     (
         "an old pod has more than its new version",
@@ -296,6 +314,17 @@ IS_BACK: list[Row] = [
     ("it has had rejoinTimeout", changed(going_back(*BEFORE_IT), now=NOW + 301), NOBODY, None),
     ("those of the bad version are away", going_back(member(2, "b")), NOBODY, None),
 ]
+
+ALL_GOOD = (pod(0, NEW), pod(1, NEW), GOOD)
+
+
+@pytest.mark.parametrize(("since_s", "refused"), [(25, True), (301, False)], ids=["not yet", "after rejoinTimeout"])
+def test_the_way_back_is_over_when_the_group_is_whole_again(since_s: float, refused: bool) -> None:
+    given = going_back(*BACK, state=GroupState.PREPARING_REBALANCE)
+    step = replace(GOING_BACK, step=Step(2, NOW - since_s, {"payments-2": "payments-2-a"}, made=True))
+    hold = first_refusal(changed(given, pods=ALL_GOOD, memory=step), NOBODY)
+    assert (hold is not None and hold.reason is Reason.GROUP_REBALANCING) is refused
+
 
 THE_FAULT_OF_THE_VERSION: list[tuple[str, World]] = [
     ("it rebalances", going_back(*BACK, state=GroupState.PREPARING_REBALANCE)),

@@ -59,10 +59,10 @@ def trouble(run: Run, seed: int) -> None:
     started = run.now
     for index, moment in enumerate(moments):
         run.for_seconds(max(0.0, started + moment - run.now))
-        what, doing = _new_version(random) if index == 0 else _anything(random)
+        what, doing = _new_version(random) if index == 0 else anything(random)
         run.do(what, doing)
     run.for_seconds(max(0.0, started + TROUBLE_S - run.now))
-    run.do("nothing happens any more", _calm_down)
+    run.do("nothing happens any more", calm_down)
 
 
 def end(run: Run) -> None:
@@ -101,14 +101,14 @@ def _new_version(random: Random) -> tuple[str, Doing]:
     return f"apply {version}", lambda o: o.apply(version)
 
 
-def _calm_down(outside: Outside) -> None:
+def calm_down(outside: Outside) -> None:
     outside.resume()
     outside.set_kafka(reachable=True)
     outside.foreign_member(there=False)
     outside.start_controller()
 
 
-def _anything(random: Random) -> tuple[str, Doing]:
+def anything(random: Random) -> tuple[str, Doing]:
     ordinal, replicas = random.randrange(3), random.choice((0, 1, 2, 3, 5))
     kafka, foreign = random.random() < 0.5, random.random() < 0.5
     return random.choice(

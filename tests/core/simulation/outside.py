@@ -104,17 +104,17 @@ class Outside:
     # What people do.
     def apply(self, version: str, **spec: Any) -> None:
         """`spec`: what else is changed in the same moment."""
-        self._change_spec(template=_template(version), **spec)
+        self.change_spec(template=_template(version), **spec)
 
     def change_rollout(self, **changes: Any) -> None:
-        self._change_spec(rollout={**self.spec["rollout"], **changes})
+        self.change_spec(rollout={**self.spec["rollout"], **changes})
 
     def change_target(self, target: str) -> None:
         protocol = {**self.spec["protocol"], "target": target}
-        self._change_spec(protocol=protocol, timeouts=_timeouts(protocol))
+        self.change_spec(protocol=protocol, timeouts=_timeouts(protocol))
 
     def scale(self, replicas: int) -> None:
-        self._change_spec(replicas=replicas)
+        self.change_spec(replicas=replicas)
 
     def pause(self) -> None:
         self._annotate(PAUSE, "")
@@ -254,7 +254,7 @@ class Outside:
             for each in self.sets.values():
                 each.sync(self.now)
 
-    def _change_spec(self, **changes: Any) -> None:
+    def change_spec(self, **changes: Any) -> None:
         if any(self.spec.get(field) != value for field, value in changes.items()):
             self.spec |= changes
             self.generation += 1

@@ -52,24 +52,38 @@ def serves(world: World, pod: Pod) -> bool:
 def is_down(world: World, pod: Pod) -> bool:
     """Known not to consume: not Ready, or Ready and out of the group for longer than a return may take.
 
-    A proof of life outranks a probe that fails (`consumes_unready`). And a consumer that joined without the instance id
-    that it was given is not the member it should be, and consumes.
+    A proof of life outranks a probe that fails (`consumes_unready`). A pod of which one member lives consumes, though
+    there should be more; and so does one whose consumer joined without the instance id that it was given.
     """
     if not pod.ready:
         return not consumes_unready(world, pod)
-    if world.made_with(pod).is_static and world.nameless_members_of(pod):
+    if lives(world, pod):
         return False
     overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_ms / 1000
     given_up = world.memory.phase.goes_back  # nobody waits any more for a version that has failed
-    return presence(world, pod) is Presence.NO and (overdue or given_up)
+    return _nobody_is_there(world, pod) and (overdue or given_up)
+
+
+def _nobody_is_there(world: World, pod: Pod) -> bool:
+    """Not one of its members may be alive; where there are fewer than there should be, the others are."""
+    if pod.started_at is None or not isinstance(world.kafka, GroupObservation):
+        return pod.started_at is None
+    return all(member_presence(case) is Presence.NO for case in cases_of(world, pod))
+
+
+def lives(world: World, pod: Pod) -> bool:
+    """At least one of its members is known to have joined since its container started; or one without an instance id,
+    which a static pod's consumer should have, is at its address."""
+    nameless = world.made_with(pod).is_static and pod.started_at is not None and world.nameless_members_of(pod)
+    return bool(nameless) or any(member_presence(case) is Presence.YES for case in cases_of(world, pod))
 
 
 def consumes_unready(world: World, pod: Pod) -> bool:
-    """Not Ready, and yet at work: its members are in the group, and have committed since, lately.
+    """Not Ready, and yet at work: a member of it is in the group, and it has committed since, lately.
 
     A readiness probe may ask for more than the consumer: a database, a proxy.
     """
-    if pod.ready or pod.terminating or presence(world, pod) is not Presence.YES:
+    if pod.ready or pod.terminating or not lives(world, pod):
         return False
     owned = {partition for member in world.members_of(pod) for partition in member.assignment}
     moved_at = max((world.history.commit_moved_after.get(partition, 0.0) for partition in owned), default=0.0)

@@ -17,7 +17,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
-from slackwater.core.members.presence import Presence, absent_since, consumes_unready, presence
+from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
@@ -49,8 +49,15 @@ def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold
 
 
 def gates_asked(world: World) -> tuple[Gate, ...]:
-    """On the way back to the last good version they are fewer."""
-    return WAY_BACK if world.memory.phase.goes_back else GATES
+    """On the way back to the last good version they are fewer, until every pod has that.
+
+    Then it is over when the group is whole again, or after `rejoinTimeout`.
+    """
+    if not world.memory.phase.goes_back:
+        return GATES
+    step, timeout_s = world.memory.step, world.group.spec.rollout.rejoin_timeout_s
+    on_its_way = bool(world.outdated) or step is None or world.now - step.started_at > timeout_s
+    return WAY_BACK if on_its_way else GATES
 
 
 def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
@@ -220,6 +227,8 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
         if alive > wanted and pod.ordinal not in outdated:
             message = f"pod {pod.name} has {alive} members, not membersPerPod {wanted}: correct membersPerPod"
             return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
+        if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
+            continue  # its replacement is the remedy
         if found < wanted:
             message = f"pod {pod.name} has {found} of {wanted} members in the group{_nameless(world, pod)}"
             return Hold(Reason.MEMBER_MISSING, message, SOON_S)
@@ -229,15 +238,23 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
     return None
 
 
+def _lacks_members_for_good(world: World, pod: Pod) -> bool:
+    """It consumes; but what it lacks to be whole, an instance id or a member, it has lacked for `rejoinTimeout`."""
+    overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_s
+    return overdue and lives(world, pod) and len(world.members_of(pod)) < world.made_with(pod).members_per_pod
+
+
 def _nameless(world: World, pod: Pod) -> str:
     found = len(world.nameless_members_of(pod)) if world.made_with(pod).is_static else 0
     return f", and {found} without an instance id: its consumer has to take the one that it is given" if found else ""
 
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
-    step = world.memory.step
+    step, outdated = world.memory.step, {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         restarted = step is None or step.ordinal == pod.ordinal  # None: not known which one, so it may be any
+        if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
+            continue
         if restarted and pod.ordinal not in down and (stall := find_stall(world, pod)):
             return stall.hold
     return None
