@@ -55,6 +55,17 @@ def test_command(command: str, before: RolloutMemory, phase: RolloutPhase, reaso
     assert after.commands == {command: "1"}
 
 
+@pytest.mark.parametrize(
+    ("annotations", "before", "after"),
+    [({RESTART: "2"}, "1", "2"), ({}, "1", "1"), ({RESTART: "1"}, "", "1"), ({}, "", "")],
+    ids=["another one", "its annotation is gone", "an operator before this one has seen it", "never"],
+)
+def test_the_token_of_a_restart_is_remembered(annotations: dict[str, str], before: str, after: str) -> None:
+    """Not from `commands`: a token that was not rendered any more would restart all pods."""
+    known = RolloutMemory(restart=before, commands={RESTART: "1"})
+    assert obey(world(memory=known, group=group(annotations=annotations))).memory.restart == after
+
+
 @pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART])
 def test_a_token_is_obeyed_once(command: str) -> None:
     given = world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={command: "1"}))

@@ -15,6 +15,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
+from slackwater.core.decision.reasons import Reason
 from slackwater.ports import Cluster
 from slackwater.shell.store import Key
 
@@ -32,7 +33,7 @@ class ToldRefusals:
     """
 
     def __init__(self) -> None:
-        self._told: dict[Key, dict[ConditionType, Note]] = {}
+        self._told: dict[Key, dict[ConditionType, Reason]] = {}
 
     def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision) -> tuple[Note, ...]:
         """The hold and the refused protocol, where they are new."""
@@ -47,10 +48,10 @@ class ToldRefusals:
         ):
             if note is None:
                 told.pop(kind, None)
-            elif _shown(before, kind) != (status, note.reason) and told.get(kind) != note:
+            elif _shown(before, kind) != (status, note.reason) and told.get(kind) != note.reason:
                 notes.append(note)
             if note is not None and not note.reason.passes:
-                told[kind] = note
+                told[kind] = note.reason
         return tuple(notes)
 
     def forget(self, key: Key) -> None:

@@ -95,9 +95,7 @@ def _render_once(monkeypatch: pytest.MonkeyPatch) -> None:
     known: dict[tuple[int, str, Bounds | None], tuple[ConsumerGroup, Template]] = {}
     """With the group, so that no other one can come to have its id."""
 
-    def render(
-        group: ConsumerGroup, servers: str, profile: Profile, bounds: Bounds | None, restart: str | None
-    ) -> Template:
+    def render(group: ConsumerGroup, servers: str, profile: Profile, bounds: Bounds | None, restart: str) -> Template:
         name = (id(group), profile, bounds)
         if name not in known:
             known[name] = (group, render_template(group, servers, profile, bounds, restart))

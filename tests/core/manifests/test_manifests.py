@@ -58,7 +58,7 @@ def test_what_concerns_pods_gives_another_template(changed: dict[str, Any]) -> N
 def test_a_restart_gives_another_template_whether_its_annotation_is_still_there_or_not() -> None:
     """Whoever prunes annotations (`kubectl replace`, Argo CD) restarts nobody."""
     never = wanted_template(world())
-    told = RolloutMemory(commands={RESTART: "1"})
+    told = RolloutMemory(restart="1")
     restarted = wanted_template(world(memory=told, group=group(annotations={RESTART: "1"})))
     assert restarted.hash != never.hash
     assert wanted_template(world(memory=told, group=group())).hash == restarted.hash
@@ -74,7 +74,7 @@ def test_another_broker_or_protocol_gives_another_template() -> None:
 
 
 def test_the_digest_stands_in_the_template_and_the_users_own_parts_stay() -> None:
-    made = wanted_template(world(memory=RolloutMemory(commands={RESTART: "now"})))
+    made = wanted_template(world(memory=RolloutMemory(restart="now")))
     metadata = made.body["metadata"]
     assert metadata["annotations"] == {TEMPLATE_HASH: made.hash, PROTOCOL: "", RESTARTED_AT: "now"}
     assert metadata["labels"] == {"app": "payments", GROUP_LABEL: NAME}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,15 @@ OLD_STUCK = replace(stuck("ImagePullBackOff"), revision="payments-old")
 RETRIED = replace(MEMORY, retried_at=NOW - 5)
 UNOBSERVED = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
 NOT_MADE = (pod(0), pod(1))
+
+
+def where_nobody_commits(**changes: Any) -> World:
+    """Records have waited for 400 s in all partitions, and nobody has committed anything since."""
+    given = with_new(fresh_pod(2, 400, **changes))
+    waiting = dict.fromkeys(observation().partitions, NOW - 400)
+    return replace(given, history=replace(given.history, unread_since=waiting, commit_moved_after={}))
+
+
 TABLE = [
     ("it works", with_new(fresh_pod(2, 400)), None),
     ("image that cannot be pulled", with_new(stuck("ImagePullBackOff")), Reason.POD_STUCK),
@@ -153,6 +163,11 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ),
         ("known to be out", with_new(fresh_pod(2, 10), absent_s=9), False),
         ("known to be in", with_new(fresh_pod(2, 400)), False),
+    ],
+    "gets_on_as_little_as_others": [
+        ("others get on, or have nothing to do", with_new(fresh_pod(2, 400)), False),
+        ("they commit nothing either", where_nobody_commits(), True),
+        ("but it is not in the group", where_nobody_commits(ready=False), False),
     ],
 }
 FOUND: dict[str, list[tuple[str, World, str]]] = {

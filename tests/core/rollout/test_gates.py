@@ -311,7 +311,13 @@ IS_BACK: list[Row] = [
     ("it is", going_back(*BACK), NOBODY, None),
     ("its member is the one of before", going_back(*BEFORE_IT), NOBODY, Reason.MEMBER_NOT_REJOINED),
     ("it is away", going_back(*members(0, 1)), NOBODY, Reason.MEMBER_NOT_REJOINED),
-    ("it has had rejoinTimeout", changed(going_back(*BEFORE_IT), now=NOW + 301), NOBODY, None),
+    (
+        "it has had rejoinTimeout, and others work",
+        changed(going_back(*BEFORE_IT), now=NOW + 301),
+        NOBODY,
+        Reason.MEMBER_NOT_REJOINED,
+    ),
+    ("it has had rejoinTimeout, and nobody works", changed(going_back(), now=NOW + 301), NOBODY, None),
     ("those of the bad version are away", going_back(member(2, "b")), NOBODY, None),
 ]
 

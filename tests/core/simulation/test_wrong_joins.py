@@ -96,8 +96,23 @@ def test_spec_and_image_change_at_once(change: str) -> None:
     assert not any("ForeignMembers" in line for line in run.operator.log)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", [change for change in CHANGES if "ynamic" not in change])
+def test_under_kip_848_nobody_who_works_is_taken_for_refused(change: str) -> None:
+    """An id that the new version does not use is given free; its pod has all the members that it is to have."""
+    _, _, version, spec = CHANGES[change]
+    run = before(change, kip848=True)
+    restarts = run.invariants.restarts
+    run.do(f"version {version} and {spec} are applied", lambda o: o.apply(version, **spec))
+    run.for_seconds(5)
+    run.until(COMPLETE, within_s=300)
+    run.for_seconds(90)
+    assert images(run) == [version] * 3
+    assert run.invariants.restarts == restarts + 3
+    assert everybody_works(run)
+
+
 @pytest.mark.parametrize("after_s", [5, 15, 25])
+@pytest.mark.parametrize("change", CHANGES)
 def test_spec_and_image_go_back_at_once(change: str, after_s: float) -> None:
     first, _, version, spec = CHANGES[change]
     run = before(change)

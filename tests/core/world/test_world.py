@@ -174,6 +174,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "made_with": st.dictionaries(
         WORDS, st.builds(MadeWith, st.sampled_from(Membership), st.integers(1, 99), WORDS), max_size=2
     ),
+    "restart": WORDS,
     "revisions": st.dictionaries(WORDS, WORDS, max_size=2),
     "lag_before": st.none() | st.integers(0, 10**9),
     "session_timeout_ms": st.integers(0, 10**7),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.core.handover.foresight import joins_of
-from slackwater.core.members.presence import serves
+from slackwater.core.members.presence import consumes_unready, serves
 from slackwater.core.world.handover import Begun, Handover, Held, Over, Reached, Replacement, TakenOver, Undone
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import Workload
@@ -30,7 +30,8 @@ def begun(world: World, ordinal: int, to: Workload, old: Pod | None) -> Handover
     """Before the replacement is made: who has the ids, and in which run. `to`: the StatefulSet that makes it."""
     known, version = world.memory.handover, to.template_hash
     ids = member_ids(world, ordinal)
-    held = Held(ids, down=True) if old is None else Held(ids, old.run, down=not serves(world, old))
+    works = old is not None and (serves(world, old) or consumes_unready(world, old))
+    held = Held(ids, old.run if old is not None else None, down=not works)
     return Handover(
         ordinal,
         to.name,

@@ -9,8 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.api.annotations import PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
-from slackwater.api.owned_settings import OwnedSetting
+from slackwater.api.annotations import PROTOCOL, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.manifests.client_settings import settings
@@ -40,7 +39,7 @@ def wanted_template(world: World) -> Template:
         raise ValueError("no template without the brokers' address")
     memory = world.memory
     group = _with_timeouts(world.group, world.timeouts)
-    restart = memory.commands.get(RESTART)
+    restart = memory.restart
     return render_template(group, world.bootstrap_servers, memory.protocol, memory.session_bounds, restart)
 
 
@@ -49,7 +48,7 @@ def render_template(
     bootstrap_servers: str,
     profile: Profile,
     session_bounds: Bounds | None = None,
-    restart: str | None = None,
+    restart: str = "",
 ) -> Template:
     """The user's template with the client settings, our label, and the digest of it all (F7: the set goes together).
 
@@ -68,45 +67,19 @@ def render_template(
     names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
     container["env"] = [*(e for e in container.get("env", ()) if e["name"] not in names), *ours]
     metadata["annotations"] = {**(metadata.get("annotations") or {}), PROTOCOL: profile.value}
-    return sealed(body)
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), TEMPLATE_HASH: digest}
+    return Template(digest, body)
 
 
 def what_people_gave(world: World) -> str:
     """A digest of the person's own part of what is rendered: not of brokers, their bounds, or how we render it."""
     given = world.group.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True, include=_PEOPLES_OWN)
-    whole = {**given, "restart": world.memory.commands.get(RESTART)}
+    whole = {**given, "restart": world.memory.restart}
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
 
 
 _PEOPLES_OWN: Final = {"template", "client", "membership", "members_per_pod", "topics", "protocol", "timeouts"}
-
-
-def with_brokers(template: Mapping[str, Any], world: World) -> Template:
-    """A template of before, whose consumer finds the brokers where they are now; the same one where it does already."""
-    name = OwnedSetting.BOOTSTRAP_SERVERS.variable(world.group.spec.client.env_prefix)
-    body = deepcopy(dict(template))
-    said = [
-        e
-        for c in body.get("spec", {}).get("containers", ())
-        for e in c.get("env", ())
-        if e["name"] == name and "value" in e
-    ]
-    if world.bootstrap_servers is None or all(each["value"] == world.bootstrap_servers for each in said):
-        annotations = (template.get("metadata") or {}).get("annotations") or {}
-        return Template(annotations.get(TEMPLATE_HASH, ""), template)
-    for each in said:
-        each["value"] = world.bootstrap_servers
-    return sealed(body)
-
-
-def sealed(body: Json) -> Template:
-    """With the digest of it all as an annotation."""
-    annotations = {k: v for k, v in (body["metadata"].get("annotations") or {}).items() if k != TEMPLATE_HASH}
-    whole = {**body, "metadata": {**body["metadata"], "annotations": annotations}}
-    digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
-    return Template(
-        digest, {**whole, "metadata": {**whole["metadata"], "annotations": {**annotations, TEMPLATE_HASH: digest}}}
-    )
 
 
 def _with_timeouts(group: ConsumerGroup, timeouts: Timeouts) -> ConsumerGroup:

@@ -57,7 +57,7 @@ def find_outlived(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
         if made.is_static and len(there) <= made.members_per_pod:
             continue
         dead = [member for member in there if has_ended(world, member)]
-        alive = len(there) - len(dead) if made.is_static else len(world.members_of(pod))
+        alive = sum(not has_ended(world, member) for member in world.members_of(pod))
         alone = sum(each.ordinal == pod.ordinal for each in world.all_pods) == 1
         found += dead if alone and alive >= made.members_per_pod else []
     return tuple(found)

@@ -81,8 +81,11 @@ def lives(world: World, pod: Pod) -> bool:
 def consumes_unready(world: World, pod: Pod) -> bool:
     """Not Ready, and yet at work: a member of it is in the group, and it has committed since, lately.
 
-    A readiness probe may ask for more than the consumer: a database, a proxy.
+    A readiness probe may ask for more than the consumer: a database, a proxy. Not under OrderedReady: there such a pod
+    keeps its controller from making others.
     """
+    if world.workload is not None and world.workload.in_order:
+        return False
     if pod.ready or pod.terminating or not lives(world, pod):
         return False
     owned = {partition for member in world.members_of(pod) for partition in member.assignment}

@@ -14,6 +14,7 @@ from dataclasses import replace
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, restart_again_s
+from slackwater.core.members.death import has_ended
 from slackwater.core.members.succession import Refused, free_ids
 from slackwater.core.world.memory import Refusal, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupType
@@ -86,7 +87,9 @@ def _may_be_restarted(world: World, workload: Workload, pod: Pod) -> bool:
     known = world.memory.refused.get(pod.name)
     lately = known is not None and world.now - known.restarted_at < restart_again_s(known.times)
     lately = lately and not _was_due(world, pod)
-    return not pod.terminating and not lately and _comes_back_the_same(workload, pod)
+    here = [member for member in world.members_of(pod) if not member.has_left and not has_ended(world, member)]
+    whole = len(here) >= world.made_with(pod).members_per_pod  # the id was that of a version before
+    return not pod.terminating and not lately and not whole and _comes_back_the_same(workload, pod)
 
 
 def _may_be_refused(world: World, pod: Pod) -> bool:

@@ -12,6 +12,7 @@ from typing import Final
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.manifests.template import what_people_gave
 from slackwater.core.protocol.origin import group_shows
 from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.world.memory import RolloutPhase, Upgrade
@@ -58,6 +59,8 @@ def finish_step(world: World, workload: Workload) -> Decision:
 
 def _begin(world: World, wanted: Profile) -> Decision:
     memory = world.memory
+    if memory.phase.gave_up and memory.target_given == what_people_gave(world):
+        return Decision(memory)  # the target was asked for together with what failed
     way = find_way(world, memory.protocol, wanted)
     if not isinstance(way, Way):
         return Decision(memory, refusal=way)

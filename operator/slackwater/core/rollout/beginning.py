@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
-from slackwater.core.manifests.template import Template, wanted_template, what_people_gave, with_brokers
+from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -59,9 +60,6 @@ def note_what_pods_are(world: World) -> Decision:
     known = {key: made for key, made in memory.made_with.items() if key in kept}
     if asked in (memory.target_hash, memory.failed_hash):
         known[asked] = world.asked_for
-    good = last_good(world) if memory.phase.goes_back else None
-    if good is not None and memory.last_good_hash in known:
-        known[good.hash] = known[memory.last_good_hash]
     return Decision(replace(memory, made_with=known))
 
 
@@ -82,10 +80,11 @@ def note_pod_made(world: World) -> Decision:
 
 
 def last_good(world: World) -> Template | None:
-    """The template of the last good version, with the brokers where they are now; None where it cannot be read."""
+    """The template of the last good version; None where it cannot be read."""
     if world.last_good_template is None:
         return None
-    return with_brokers(world.last_good_template, world)
+    annotations = world.last_good_template.get("metadata", {}).get("annotations", {})
+    return Template(annotations.get(TEMPLATE_HASH, ""), world.last_good_template)
 
 
 def session_timeout_ms(world: World) -> int:

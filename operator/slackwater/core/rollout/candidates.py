@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import consumes_unready, is_down
 from slackwater.core.members.work import is_stalled
 from slackwater.core.world.pods import Pod
@@ -16,9 +17,17 @@ def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
 
 
 def out_of_the_group(world: World, workload: Workload) -> frozenset[int]:
-    """Ordinals of the pods to be replaced whose consumer is known not to be there: it can be disturbed by nothing."""
+    """Ordinals of the pods to be replaced whose consumer is known not to be there: it can be disturbed by nothing.
+
+    It does not run, or the group lists no member of it whose process may be alive.
+    """
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    return frozenset(pod.ordinal for pod in pods if is_down(world, pod))
+    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) and _is_out(world, pod))
+
+
+def _is_out(world: World, pod: Pod) -> bool:
+    listed = (*world.members_of(pod), *world.nameless_members_of(pod))
+    return pod.started_at is None or all(has_ended(world, member) for member in listed)
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:

@@ -19,7 +19,7 @@ STUCK: Final = ("InvalidImageName", "ErrImageNeverPull")
 MAY_PASS: Final = ("ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
 """States that a registry, or whoever makes a Secret, may mend within moments: the kubelet tries again."""
 MAY_PASS_FOR: Final = 0.5
-"""The part of `rejoinTimeout` that they have, from the pod's making."""
+"""The part of `rejoinTimeout` that they have, since the pod was made, ended or ceased to be Ready."""
 CRASHES_BEFORE_STUCK: Final = 3
 """A first crash may be chance, and the kubelet's pauses are still short."""
 
@@ -44,11 +44,16 @@ def find_failure(world: World) -> Failure | None:
 
 
 def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
-    """Every pod has the version and works, nothing has changed for `rejoinTimeout`, and partitions have no owner."""
+    """Every pod has the version and works, nothing has changed for `rejoinTimeout`, and nobody reads a topic.
+
+    Partitions that a topic was given lately have no owner until the clients look; others of it do.
+    """
     if world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
         return None
-    unowned, timeout_s = find_unowned(world, kafka), world.group.spec.rollout.rejoin_timeout_s
-    if not unowned or world.history.calm_for(kafka) <= timeout_s:
+    read = {partition.topic for member in kafka.members for partition in member.assignment}
+    unowned = [partition for partition in find_unowned(world, kafka) if partition.topic not in read]
+    timeout_s, begun_s = world.group.spec.rollout.rejoin_timeout_s, world.now - (world.memory.started_at or 0.0)
+    if not unowned or min(begun_s, world.history.calm_for(kafka)) <= timeout_s:
         return None
     partitions = partitions_in_words(unowned)
     message = f"every pod has the version and is in the group, and after {seconds(timeout_s)} nobody owns {partitions}"
@@ -99,7 +104,7 @@ def stuck(world: World, pod: Pod) -> Failure | None:
 def stalled(world: World, pod: Pod) -> Failure | None:
     """It is in the group, and has not been seen to work there for longer than `rejoinTimeout`."""
     stall = find_stall(world, pod) if serves(world, pod) else None
-    if stall is None or nobody_gets_on(world):
+    if stall is None:
         return None
     message = f"{stall.hold.message}, for more than {seconds(world.group.spec.rollout.rejoin_timeout_s)}"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
@@ -115,12 +120,18 @@ def not_back_in_time(world: World, pod: Pod) -> Failure | None:
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
 
 
+def gets_on_as_little_as_others(world: World, pod: Pod) -> bool:
+    """It is in the group, and pods of the other version get on there no better: what is wrong is not the version's."""
+    return serves(world, pod) and nobody_gets_on(world)
+
+
 EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     has_another_version,
     is_to_be_tried_again,
     is_ending,
     works,
     may_be_in_the_group,
+    gets_on_as_little_as_others,
 )
 """Any of them is enough; the cheap ones come first."""
 FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, stalled, not_back_in_time)
@@ -140,5 +151,6 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
 def is_stuck(world: World, pod: Pod) -> bool:
     """No waiting mends it, or what might have passed has not."""
     if pod.waiting in MAY_PASS:
-        return world.now - pod.created_at > MAY_PASS_FOR * world.group.spec.rollout.rejoin_timeout_s
+        since = max(pod.created_at, pod.ended_at or 0.0, pod.ready_changed_at or 0.0)
+        return world.now - since > MAY_PASS_FOR * world.group.spec.rollout.rejoin_timeout_s
     return pod.waiting in STUCK or (pod.waiting == "CrashLoopBackOff" and pod.restarts >= CRASHES_BEFORE_STUCK)

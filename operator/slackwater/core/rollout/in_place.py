@@ -34,12 +34,11 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
     if is_open and not by_hand:
         return Decision(world.memory, act=_close(world, workload, template))
-    if hold := first_refusal(world, down, who_is_out=bool(out)):
+    chosen = _chosen(candidates, workload, (out, down, by_hand))
+    if hold := first_refusal(world, down, who_is_out=chosen is not None and chosen.ordinal in out):
         return Decision(world.memory, hold=hold)
-    if not candidates:
+    if chosen is None:
         return Decision(world.memory)
-    in_turn = tuple(reversed(candidates)) if workload.in_order and by_hand else candidates
-    chosen = min(in_turn, key=lambda pod: (pod.ordinal not in out, pod.ordinal not in down, pod.ordinal not in by_hand))
     canary = canary_hold(world, workload)
     if canary.hold and chosen.revision != workload.update_revision:
         return replace(canary, act=_close(world, workload, template) if is_open else None)
@@ -48,6 +47,15 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
         return _replace_by_hand(world, workload, template, chosen, cause)
     act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
     return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
+
+
+def _chosen(candidates: tuple[Pod, ...], workload: Workload, first: tuple[frozenset[int], ...]) -> Pod | None:
+    """The highest of the first of these that has one; under OrderedReady the lowest that goes by hand at all."""
+    if workload.in_order:
+        candidates = tuple(pod for pod in reversed(candidates) if pod.ordinal in first[-1]) or candidates
+        return next(iter(candidates), None)
+    found = (pod for ordinals in first for pod in candidates if pod.ordinal in ordinals)
+    return next(found, None) or next(iter(candidates), None)
 
 
 def _restart_in_hand(world: World, workload: Workload, by_hand: frozenset[int]) -> Hold | None:

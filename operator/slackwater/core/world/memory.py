@@ -213,6 +213,8 @@ class RolloutMemory:
     """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
     made_with: Mapping[str, MadeWith] = field(default_factory=dict)
     """Template hash → what the pods of that version are; of versions that pods have, or may get."""
+    restart: str = ""
+    """The token of `restart` that pods are made with; the annotation itself may be gone."""
     revisions: Mapping[str, str] = field(default_factory=dict)
     """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
     has edited the template, in whatever form the API server keeps it."""

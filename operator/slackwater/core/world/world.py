@@ -173,12 +173,11 @@ class World:
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
         """The members that run in this pod: by instance id when static, by address when dynamic.
 
-        An id that the operator gave to an earlier, static version is no dynamic pod's, wherever its member is (F41).
+        What the group tells of a static member that was replaced is its first holder's address (F41).
         """
         if self.made_with(pod).is_static:
             return self.members_at(pod.ordinal)
-        there = self._members_at_address(pod)
-        return tuple(m for m in there if self.ordinal_of(m.instance_id) is None) if self.has_static else there
+        return tuple(m for m in self._members_at_address(pod) if self.ordinal_of(m.instance_id) in (None, pod.ordinal))
 
     def nameless_members_of(self, pod: Pod) -> tuple[Member, ...]:
         """The dynamic members at this pod's address: all of them, or those that should have had an instance id."""
