@@ -1,0 +1,64 @@
+"""Pods that are not Ready for a reason of their own, and work: a readiness probe asks for a database, or a proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+from tests.core.simulation.stateful_set import SimulatedPod
+
+COMPLETE = RolloutPhase.COMPLETE
+
+
+def at_rest(**options: str) -> Run:
+    run = Run(Outside(**options))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    return run
+
+
+def not_ready(monkeypatch: pytest.MonkeyPatch, which: Callable[[SimulatedPod], bool]) -> None:
+    """Whatever else they do."""
+    as_it_is = SimulatedPod._set_ready
+
+    def set_ready(pod: SimulatedPod, ready: bool, now: float) -> None:
+        as_it_is(pod, ready and not which(pod), now)
+
+    monkeypatch.setattr(SimulatedPod, "_set_ready", set_ready)
+
+
+def test_a_database_that_is_away_for_a_moment_brings_a_bad_version_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old pods are listed and alive: they are not out of the group, though they have committed nothing since."""
+    run = at_rest()
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.for_seconds(8)
+    away_until = run.now + 12
+    not_ready(monkeypatch, lambda pod: run.now < away_until)
+    run.for_seconds(40)
+    assert sorted(run.outside.image(pod) for pod in run.outside.pods) == ["never-joins", "v1", "v1"]
+
+
+@pytest.mark.parametrize("strategy", ["InPlace", "WarmHandover"])
+@pytest.mark.parametrize("late_s", [0, 1, 2])
+def test_a_pod_that_fails_its_probe_and_works_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, strategy: str, late_s: int
+) -> None:
+    """`late_s`: after each write its controller takes so long."""
+    run = at_rest(strategy=strategy)
+    unready = {pod.uid for pod in run.outside.pods if pod.ordinal == 0}
+    not_ready(monkeypatch, lambda pod: pod.uid in unready)
+    run.for_seconds(15)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    until, waits = run.now + 200, 0
+    while run.now < until and {run.outside.image(pod) for pod in run.outside.pods} != {"v2"}:
+        waits = late_s if run.acting else max(0, waits - 1)
+        run.outside.controller_runs = waits == 0
+        run.step()
+    run.outside.start_controller()
+    run.until(COMPLETE)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v2"}
+    assert not any("has not taken over" in line for line in run.operator.log)
