@@ -38,7 +38,11 @@ def test_a_database_that_is_away_for_a_moment_brings_a_bad_version_no_further(mo
     run.for_seconds(8)
     away_until = run.now + 12
     not_ready(monkeypatch, lambda pod: run.now < away_until)
-    run.for_seconds(40)
+    processes = [process for pod in run.outside.pods for process in pod.processes]
+    for consumes in (False, True):
+        for process in processes:
+            process.consumes = consumes
+        run.for_seconds(13)
     assert sorted(run.outside.image(pod) for pod in run.outside.pods) == ["never-joins", "v1", "v1"]
 
 
