@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from tests.core.simulation.stateful_set import SimulatedPod
 COMPLETE = RolloutPhase.COMPLETE
 
 
-def at_rest(**options: str) -> Run:
+def at_rest(**options: Any) -> Run:
     run = Run(Outside(**options))
     run.until(COMPLETE)
     run.for_seconds(20)
@@ -37,7 +38,7 @@ def test_a_database_that_is_away_for_a_moment_brings_a_bad_version_no_further(mo
     run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
     run.for_seconds(8)
     away_until = run.now + 12
-    not_ready(monkeypatch, lambda pod: run.now < away_until)
+    not_ready(monkeypatch, lambda pod: pod.version.joins and run.now < away_until)
     processes = [process for pod in run.outside.pods for process in pod.processes]
     for consumes in (False, True):
         for process in processes:
