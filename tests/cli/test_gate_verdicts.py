@@ -16,6 +16,7 @@ from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.world import World
 from tests.cli import builders
+from tests.core import factories
 
 P, R, U, N = Mark.PASS, Mark.REFUSE, Mark.UNKNOWN, Mark.NOT_ASKED
 
@@ -63,6 +64,13 @@ def going_back(world: World) -> World:
 def test_on_the_way_back_what_the_version_broke_is_not_asked(world: World, marks: tuple[Mark, ...]) -> None:
     world = going_back(world)
     assert tuple(gate.mark for gate in ask_gates(world, Decision(world.memory))) == marks
+
+
+def test_before_a_pod_that_is_out_of_the_group_what_goes_on_there_is_not_asked() -> None:
+    busy = factories.observation(factories.members(0, 1), state=GroupState.PREPARING_REBALANCE)
+    pods = (factories.pod(0), factories.pod(1), factories.pod(2, ready=False, started_at=None))
+    world = factories.world(kafka=busy, pods=pods)
+    assert tuple(gate.mark for gate in ask_gates(world, Decision(world.memory))) == (P, P, P, N, N, N, N)
 
 
 @pytest.mark.parametrize("name", WORLDS)
