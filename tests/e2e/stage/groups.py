@@ -71,6 +71,12 @@ def failing_on_last_pod(group: Json) -> Json:
     return _with_container(group, {**container, "command": ["sh", "-c", _FAILS_ON_LAST_POD]})
 
 
+def with_command(group: Json, command: str) -> Json:
+    """Consumers that a shell starts."""
+    container = group["spec"]["template"]["spec"]["containers"][0]
+    return _with_container(group, {**container, "command": ["sh", "-c", command]})
+
+
 def with_own_assignor(group: Json, assignor: str) -> Json:
     """Consumers that have it whatever the operator sets."""
     container = group["spec"]["template"]["spec"]["containers"][0]
