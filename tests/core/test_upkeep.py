@@ -13,13 +13,27 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
-from slackwater.core.upkeep import note_members, restart_the_refused, upkeep
-from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
+from slackwater.core.upkeep import note_members, rebalance_for_other_topics, restart_the_refused, upkeep
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, changed, folded, group, member, observation, pod, workload, world
+from tests.core.factories import (
+    NEW,
+    NOW,
+    OLD,
+    changed,
+    folded,
+    group,
+    member,
+    members,
+    observation,
+    pod,
+    tp,
+    workload,
+    world,
+)
 
 AT_REST = workload(current_revision=NEW)
 MEMORY = RolloutMemory(protocol=Profile.CONSUMER, ids_given=6)
@@ -128,6 +142,44 @@ def test_no_pod_of_a_paused_group_is_restarted(monkeypatch: pytest.MonkeyPatch) 
     given, kafka = scene(modern()), modern()
     assert restart_the_refused(given, kafka, AT_REST) == due
     assert restart_the_refused(replace(given, group=group(annotations={PAUSE: ""})), kafka, AT_REST) is None
+
+
+TWO_TOPICS = observation().partitions | {tp(0, "refunds")}
+STEP = Step(0, NOW - 3, {"payments-0": "payments-0-a"})
+BETWEEN = pod(0, NEW, created_at=NOW - 2, started_at=None, ready=False)
+
+
+def with_another_topic(first: Pod = BETWEEN, others: str = NEW, **kafka: Any) -> World:
+    """The last pod, of ordinal 0, is being restarted, with a version that reads refunds as well."""
+    return world(
+        kafka=observation(**({"partitions": TWO_TOPICS} | kafka)),
+        pods=(first, pod(1, others), pod(2, others)),
+        memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, step=STEP),
+    )
+
+
+OTHER_TOPICS = [
+    ("the old pod has ended", with_another_topic(), True),
+    ("it has not", with_another_topic(pod(0, NEW, terminating=True)), False),
+    ("its new process has joined", with_another_topic(members=(member(0, "b"), *members(1, 2))), False),
+    ("others have the old version still", with_another_topic(others=OLD), False),
+    ("somebody reads every topic", with_another_topic(partitions=observation().partitions), False),
+    ("the group rebalances anyway", with_another_topic(state=GroupState.PREPARING_REBALANCE), False),
+    ("a KIP-848 group, which needs no help", with_another_topic(type=GroupType.CONSUMER), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken_out"), [row[1:] for row in OTHER_TOPICS], ids=[row[0] for row in OTHER_TOPICS]
+)
+def test_a_group_rebalances_once_its_last_pod_reads_another_topic(given: World, is_taken_out: bool) -> None:
+    assert given.seen is not None
+    found = rebalance_for_other_topics(given, given.seen, AT_REST)
+    assert (found is not None) is is_taken_out
+    if found is not None:
+        assert isinstance(found.act, RemoveMembers)
+        assert found.act.members == (MemberRef("payments-0", "payments-0-a"),)
+        assert "refunds" in found.act.why
 
 
 def settings_scene(has: dict[str, str], made: dict[str, str], **asked: str) -> World:

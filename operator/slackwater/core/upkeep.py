@@ -17,8 +17,9 @@ from slackwater.core.members.death import find_outlived, known_holders
 from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, still_removed
 from slackwater.core.members.refused import restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
+from slackwater.core.members.work import find_unread
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
-from slackwater.core.world.observation import GroupObservation, MemberRef, refs
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -66,6 +67,23 @@ def remove_outlived(world: World, kafka: GroupObservation, workload: Workload) -
     return Decision(world.memory, RemoveMembers(outlived, f"their pods' new version has no such members: {names}"))
 
 
+def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """A static member that returns rebalances no classic group, whatever it subscribes to by now. So when every pod has
+    the version that reads another topic, the member of the last one is taken out while its pod is between two lives:
+    the old pod has ended, since the new one has its name, and the new one has not joined yet."""
+    step, memory = world.memory.step, world.memory
+    pod = world.pod(step.ordinal) if step is not None else None
+    if step is None or pod is None or kafka.type is not GroupType.CLASSIC or not memory.phase.under_way:
+        return None
+    is_new = pod.created_at >= int(step.started_at) and not world.outdated and world.beside is None
+    before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
+    topics = find_unread(kafka)
+    if not is_new or not before or not topics or kafka.state is not GroupState.STABLE:
+        return None
+    why = f"so that the group rebalances, and somebody reads {listing(sorted({each.topic for each in topics}))}"
+    return Decision(memory, RemoveMembers(refs(before), why))
+
+
 def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """Ids of dead members are given free, so that their successors can join (F13)."""
     return release_due(world)
@@ -89,6 +107,7 @@ def keep_settings(world: World, kafka: GroupObservation, workload: Workload) -> 
 CARE: Final[tuple[Care, ...]] = (
     remove_scaled_away,
     remove_outlived,
+    rebalance_for_other_topics,
     release_the_dead,
     restart_the_refused,
     keep_settings,

@@ -64,6 +64,12 @@ def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition,
     return tuple(sorted(p for p in kafka.partitions if p not in owned and p.topic in read))
 
 
+def find_unread(kafka: GroupObservation) -> tuple[TopicPartition, ...]:
+    """Partitions of topics of which nobody owns anything."""
+    read = {partition.topic for member in kafka.members for partition in member.assignment}
+    return tuple(sorted(partition for partition in kafka.partitions if partition.topic not in read))
+
+
 def nobody_gets_on(world: World) -> bool:
     """Pods of another version own partitions with records to read, and have committed nothing there either, as long.
 

@@ -9,7 +9,7 @@ from typing import Final
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
-from slackwater.core.members.work import find_stall, find_unowned, is_stalled, nobody_gets_on, partitions_in_words
+from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -50,8 +50,7 @@ def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
     """
     if world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
         return None
-    read = {partition.topic for member in kafka.members for partition in member.assignment}
-    unowned = [partition for partition in find_unowned(world, kafka) if partition.topic not in read]
+    unowned = find_unread(kafka)
     timeout_s, begun_s = world.group.spec.rollout.rejoin_timeout_s, world.now - (world.memory.started_at or 0.0)
     if not unowned or min(begun_s, world.history.calm_for(kafka)) <= timeout_s:
         return None
