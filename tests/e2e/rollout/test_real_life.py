@@ -70,7 +70,7 @@ MEMBERS: Final = {"topics": 3, "dynamic": 3, "static": 3, "more": 9, "fewer": 3,
 def test_it_is_rolled_out(stage: Stage, changed: dict[str, Json], name: str) -> None:
     stage.cluster.wait_complete(name, DEADLINE_S)
     stage.cluster.wait_condition(name, "Ready", "True")
-    wait_for(f"{MEMBERS[name]} members", lambda: len(stage.kafka.look(stage.group_id(name)).members) == MEMBERS[name])
+    wait_for(f"{MEMBERS[name]} members", lambda: stage.cluster.status(name)["group"]["members"] == MEMBERS[name])
 
 
 def test_a_version_without_instance_ids_is_taken_back(stage: Stage) -> None:
