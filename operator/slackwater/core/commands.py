@@ -20,7 +20,8 @@ from slackwater.core.world.world import World
 def obey(world: World) -> Decision:
     """The memory after every command that is new, in the order of `TOKEN_COMMANDS`."""
     token = world.group.metadata.annotations.get(RESTART)
-    obeyed = Decision(world.memory if token is None else replace(world.memory, restart=token))
+    is_known = token is None or token == world.memory.restart
+    obeyed = Decision(world.memory if is_known else replace(world.memory, restart=token or ""))
     for command in TOKEN_COMMANDS:
         token = world.group.metadata.annotations.get(command)
         if token is None or obeyed.memory.commands.get(command) == token:

@@ -60,14 +60,15 @@ def note_what_pods_are(world: World) -> Decision:
     known = {key: made for key, made in memory.made_with.items() if key in kept}
     if asked in (memory.target_hash, memory.failed_hash):
         known[asked] = world.asked_for
-    return Decision(replace(memory, made_with=known))
+    return Decision(memory if known == memory.made_with else replace(memory, made_with=known))
 
 
 def note_revisions(world: World) -> Decision:
     """Which revisions came of our own writes."""
     known = {each.name: world.memory.revisions[each.name] for each in world.sets if each.name in world.memory.revisions}
     ours = {each.name: each.update_revision for each in world.sets if each.as_written and each.settled}
-    return Decision(replace(world.memory, revisions={**known, **ours}))
+    known |= ours
+    return Decision(world.memory if known == world.memory.revisions else replace(world.memory, revisions=known))
 
 
 def note_pod_made(world: World) -> Decision:
