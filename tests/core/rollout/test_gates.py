@@ -317,6 +317,12 @@ IS_BACK: list[Row] = [
         NOBODY,
         Reason.MEMBER_NOT_REJOINED,
     ),
+    (
+        "it lacks a member, and has had rejoinTimeout",
+        changed(going_back(*BACK), group=group(membersPerPod=2), now=NOW + 301),
+        NOBODY,
+        None,
+    ),
     ("it has had rejoinTimeout, and nobody works", changed(going_back(), now=NOW + 301), NOBODY, None),
     ("those of the bad version are away", going_back(member(2, "b")), NOBODY, None),
 ]

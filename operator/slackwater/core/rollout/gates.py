@@ -168,7 +168,7 @@ def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | 
 def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """On the way back, instead of gates 4 to 7: each pod of the good version is back.
 
-    Where no pod of the failed one works, it is waited for no longer than `rejoinTimeout`.
+    Where a member of it lives, or no pod of the failed version works, it is waited for no longer than `rejoinTimeout`.
 
     What the failed version did to the group is no reason to leave it there: it may never be calm with such pods in it,
     nor own every partition.
@@ -176,8 +176,9 @@ def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) ->
     outdated, timeout_s = {pod.ordinal for pod in world.outdated}, world.group.spec.rollout.rejoin_timeout_s
     others_work = any(lives(world, pod) for pod in world.outdated)
     for pod in reversed(world.wanted_pods):
-        overdue = not others_work and world.now - absent_since(world, pod) > timeout_s
-        if pod.ordinal in outdated or overdue or presence(world, pod) is Presence.YES:
+        overdue = world.now - absent_since(world, pod) > timeout_s
+        had_its_time = overdue and (lives(world, pod) or not others_work)
+        if pod.ordinal in outdated or had_its_time or presence(world, pod) is Presence.YES:
             continue
         message = f"pod {pod.name} has the good version again, and is not yet known to be back in the group"
         return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
