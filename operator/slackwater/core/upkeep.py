@@ -28,15 +28,13 @@ Care = Callable[[World, GroupObservation, Workload], Decision | None]
 
 def note_members(world: World) -> Decision:
     """What is remembered of members, brought up to date; what does not matter any more is forgotten."""
+    memory, given, holders = world.memory, ids_given(world), known_holders(world)
+    released, refused, removed = still_released(world), still_refused(world), still_removed(world)
+    known = (memory.ids_given, memory.holders, memory.released, memory.refused, memory.removed)
+    if known == (given, holders, released, refused, removed):
+        return Decision(memory)
     return Decision(
-        replace(
-            world.memory,
-            ids_given=ids_given(world),
-            holders=known_holders(world),
-            released=still_released(world),
-            refused=still_refused(world),
-            removed=still_removed(world),
-        )
+        replace(memory, ids_given=given, holders=holders, released=released, refused=refused, removed=removed)
     )
 
 
@@ -72,8 +70,9 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     the version that reads another topic, the member of the last one is taken out while its pod is between two lives:
     the old pod has ended, since the new one has its name, and the new one has not joined yet."""
     step, memory = world.memory.step, world.memory
-    pod = world.pod(step.ordinal) if step is not None else None
-    if step is None or pod is None or kafka.type is not GroupType.CLASSIC or not memory.phase.under_way:
+    if step is None or not memory.phase.under_way or kafka.type is not GroupType.CLASSIC:
+        return None
+    if (pod := world.pod(step.ordinal)) is None:
         return None
     is_new = pod.created_at >= int(step.started_at) and not world.outdated and world.beside is None
     before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]

@@ -146,7 +146,7 @@ def overlap_s(run: Run, version: str) -> tuple[Cost, float]:
     return cost, seconds
 
 
-@pytest.mark.parametrize("following", ["v2", "slow"])
+@pytest.mark.parametrize("following", ["v2", pytest.param("slow", marks=pytest.mark.slow)])
 def test_predictive_lets_the_old_pod_go_just_before_its_replacement_joins(following: str) -> None:
     """All but the first one of the version: an idle second at most for each partition, next to nothing twice."""
     overlapping = overlap_s(at_rest(rejoinTimeout="60s"), following)[1]

@@ -13,6 +13,8 @@ from tests.core.simulation.runs import Run
 
 COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
 WRONG = ("nameless", "comes-and-goes")
+MOMENTS = [15, pytest.param(5, marks=pytest.mark.slow), pytest.param(25, marks=pytest.mark.slow)]
+"""At which the spec goes back: the first pod away, the second one, and the last."""
 
 
 def at_rest(version: str = "v1", **options: Any) -> Run:
@@ -111,7 +113,7 @@ def test_under_kip_848_nobody_who_works_is_taken_for_refused(change: str) -> Non
     assert everybody_works(run)
 
 
-@pytest.mark.parametrize("after_s", [5, 15, 25])
+@pytest.mark.parametrize("after_s", MOMENTS)
 @pytest.mark.parametrize("change", CHANGES)
 def test_spec_and_image_go_back_at_once(change: str, after_s: float) -> None:
     first, _, version, spec = CHANGES[change]
@@ -152,7 +154,7 @@ def test_other_members_of_a_pod_come_in_place_where_warm_is_asked_for(change: st
 
 
 @pytest.mark.parametrize("change", FEWER_OR_MORE)
-@pytest.mark.parametrize("after_s", [5, 15, 25])
+@pytest.mark.parametrize("after_s", MOMENTS)
 def test_and_takes_them_back(change: str, after_s: float) -> None:
     first, _, version, spec = CHANGES[change]
     run = before(change, **WARM)

@@ -52,7 +52,8 @@ def note_what_pods_are(world: World) -> Decision:
     `world`: it is known whether a rollout begins. What is corrected without another template is true of pods that run.
     """
     memory = world.memory
-    if world.bootstrap_servers is None:
+    at_rest_and_known = memory.phase.at_rest and memory.made_with == {memory.target_hash: world.asked_for}
+    if at_rest_and_known or world.bootstrap_servers is None:
         return Decision(memory)
     asked = world.once(wanted_template).hash
     kept = {memory.target_hash, memory.failed_hash, memory.last_good_hash}
@@ -124,7 +125,8 @@ def _same_version(world: World, template: Template) -> RolloutMemory | None:
     """
     memory = world.memory
     if template.hash == memory.target_hash:
-        return memory if memory.phase.at_rest else replace(memory, target_given=what_people_gave(world))
+        is_known = memory.phase.at_rest or memory.target_given == world.once(what_people_gave)
+        return memory if is_known else replace(memory, target_given=world.once(what_people_gave))
     if template.hash == memory.failed_hash:
         return memory
     gave_it_up = memory.phase.gave_up and memory.failed_hash == memory.target_hash

@@ -28,7 +28,7 @@ def keep_replicas(world: World) -> Decision:
     """
     memory = world.memory
     if not memory.phase.under_way or not memory.last_good_revision:
-        return Decision(replace(memory, replicas=None))
+        return Decision(memory if memory.replicas is None else replace(memory, replicas=None))
     begins = memory.replicas is None
     return Decision(_scaled(world) if begins or world.group.spec.replicas == 0 else memory)
 

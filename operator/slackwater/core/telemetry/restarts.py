@@ -83,7 +83,8 @@ def _live_on(sight: Sight, life: Life, held: Mapping[str, Holding] | None) -> tu
             joined_at=holding.joined_by(holding.member_ids - life.member_ids),
         )
     seen = sight.world.seen
-    if holding is not None and (holding.partitions or (seen is not None and seen.calm)):
+    can_be_told = holding is not None and (holding.partitions or (seen is not None and seen.calm))
+    if holding is not None and can_be_told and holding.partitions != life.partitions:
         life = replace(life, partitions=holding.partitions)
     return _ready_since(sight, life)
 

@@ -38,7 +38,9 @@ def at_rest(world: World) -> Decision:
     """While no rollout is under way: adopt what costs nothing, keep the rest for the next rollout."""
     memory, tuning = world.memory, world.memory.tuning
     if world.group.spec.timeouts.mode is not TimeoutsMode.AUTO:
-        return Decision(replace(memory, tuning=replace(tuning, queued={}, queued_as_of=None)))
+        nothing_waits = not tuning.queued and tuning.queued_as_of is None
+        unqueued = tuning if nothing_waits else replace(tuning, queued={}, queued_as_of=None)
+        return Decision(memory if nothing_waits else replace(memory, tuning=unqueued))
     if not memory.phase.at_rest or memory.upgrade is not None:
         return Decision(memory)
     judgement = judge(world)

@@ -52,7 +52,8 @@ def note_bounds(world: World) -> Decision:
         known = world.memory.session_bounds
     asked_ms = world.timeouts.classic_session_timeout_ms
     binding = known if known is not None and known.clamp(asked_ms) != asked_ms else None
-    return Decision(replace(world.memory, session_bounds=binding))
+    is_known = binding == world.memory.session_bounds
+    return Decision(world.memory if is_known else replace(world.memory, session_bounds=binding))
 
 
 def note_settings(world: World) -> Decision:

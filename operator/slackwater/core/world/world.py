@@ -59,7 +59,7 @@ class World:
 
         Where it is no other, what was asked once of this world need not be asked again.
         """
-        return self if memory == self.memory else replace(self, memory=memory)
+        return self if memory is self.memory or memory == self.memory else replace(self, memory=memory)
 
     def once(self, ask: Callable[[World], T]) -> T:
         """What a function of this world alone says, asked once: for what a pod or a member is judged by.
