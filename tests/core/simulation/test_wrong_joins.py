@@ -14,7 +14,7 @@ from tests.core.simulation.runs import Run
 COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
 WRONG = ("nameless", "comes-and-goes")
 MOMENTS = [15, pytest.param(5, marks=pytest.mark.slow), pytest.param(25, marks=pytest.mark.slow)]
-"""At which the spec goes back: the first pod away, the second one, and the last."""
+"""Seconds of the rollout, after which the spec goes back."""
 
 
 def at_rest(version: str = "v1", **options: Any) -> Run:
