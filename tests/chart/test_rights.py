@@ -46,9 +46,13 @@ def test_watching_all_namespaces_takes_a_cluster_role() -> None:
     assert roles(render()) == {("ClusterRole", None), ("ClusterRoleBinding", None), *LEADER}
 
 
-def test_watching_some_namespaces_takes_nothing_outside_them() -> None:
+def test_watching_some_namespaces_takes_finalizers_outside_them_and_nothing_else() -> None:
     watched = {(kind, namespace) for kind in ("Role", "RoleBinding") for namespace in ("team-a", "team-b")}
-    assert roles(render(watchNamespaces="{team-a,team-b}")) == watched | LEADER
+    manifests = render(watchNamespaces="{team-a,team-b}")
+    assert roles(manifests) == watched | LEADER | {("ClusterRole", None), ("ClusterRoleBinding", None)}
+    assert rights(only(manifests, "ClusterRole")) == {"slackwater.dev/consumergroups": {"get", "patch"}}
+    assert NAMESPACE in only(manifests, "ClusterRole")["metadata"]["name"], "another release may have the same name"
+    assert roles(render(watchNamespaces="{team-a,team-b}", finalizersEverywhere="false")) == watched | LEADER
 
 
 def test_no_secret_is_read_unless_it_is_named() -> None:

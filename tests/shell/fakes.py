@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
+from slackwater.adapters.cluster.errors import ClusterRefused, Conflict, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.reasons import Reason
@@ -66,6 +66,8 @@ class FakeApi:
     before_write: Callable[[], float] = lambda: 15.0
     unanswered_writes: int = 0
     version: int = 100
+    forbidden: set[str] = field(default_factory=set)
+    """Kinds that may not be read."""
 
     def add(self, kind: Kind, obj: Json) -> Json:
         metadata = obj["metadata"]
@@ -79,14 +81,19 @@ class FakeApi:
     def writes(self) -> list[str]:
         return [asked for asked in self.asked if not asked.endswith("Event")]
 
-    async def read(self, kind: Kind, namespace: str, name: str) -> Json | None:
+    def _may_read(self, kind: Kind) -> None:
         self.requests["GET", kind.plural] += 1
+        if kind.name in self.forbidden:
+            raise Forbidden(f"cannot read {kind.plural} (403)")
+
+    async def read(self, kind: Kind, namespace: str, name: str) -> Json | None:
+        self._may_read(kind)
         return deepcopy(self.objects.get((kind.name, namespace, name)))
 
     async def list_all(
         self, kind: Kind, namespace: str | None, label_selector: str = ""
     ) -> tuple[tuple[Json, ...], int]:
-        self.requests["GET", kind.plural] += 1
+        self._may_read(kind)
         wanted = [name for name in self.objects if name[0] == kind.name and namespace in (None, name[1])]
         found = [self.objects[name] for name in wanted]
         return tuple(deepcopy(found)), self.version

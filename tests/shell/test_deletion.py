@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -14,9 +15,10 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S
+from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.store import Key
@@ -312,3 +314,27 @@ async def test_without_a_usable_connection_it_waits_and_says_so(monkeypatch: pyt
     [event] = stage.api.events
     assert event["reason"] == "ConnectionInvalid"
     assert "there is no usable connection" in event["message"]
+
+
+async def test_where_its_rights_went_with_the_namespace_it_lets_the_newest_version_go() -> None:
+    """The watch has ended, too: what the store has is old, and the API server refuses a patch of that."""
+    stage = Stage()
+    old = deepcopy(stage.api.objects["ConsumerGroup", *KEY])
+    stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, labels={"changed": "since"})
+    stage.api.forbidden = {STATEFUL_SET.name, POD.name, KAFKA_CONNECTION.name}
+    assert await stage.run(old) is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
+    assert [event["reason"] for event in stage.api.events] == ["ClusterRefused"]
+    assert stage.is_gone
+
+
+async def test_rights_that_come_back_are_waited_for() -> None:
+    stage = Stage()
+    stage.add_pods()
+    stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp=timestamp(time.time()))
+    stage.api.forbidden = {STATEFUL_SET.name}
+    assert await stage.run() == RIGHTS_AGAIN_S
+    assert stage.api.writes() == []
+    stage.api.forbidden = set()
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.writes() == ["delete StatefulSet"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -70,15 +71,23 @@ def test_every_kind_is_watched_and_objects_of_others_are_left_on_the_server() ->
     stage = Stage()
     handlers: Any = stage.registry._watching.get_all_handlers()
     assert {handler.id for handler in handlers} == {kind.plural for kind in WATCHED}
-    selectors: Any = configured().watching.label_selectors
+    selectors: Any = configured(of_some_namespaces=False).watching.label_selectors
     assert {selector.any_name for selector in selectors} == {kind.plural for kind in LABELLED}
     assert set(selectors.values()) == {GROUP_LABEL}
 
 
 def test_kopf_writes_nothing_and_is_never_deaf_for_long() -> None:
-    settings = configured()
+    settings = configured(of_some_namespaces=False)
     assert settings.posting.enabled is False
     assert settings.peering.standalone is True
     assert isinstance(settings.watching.server_timeout, int)  # the API server refuses 290.0
     assert settings.networking.error_backoffs == API_AGAIN_S
     assert max(API_AGAIN_S) == pytest.approx(3.0)
+
+
+def test_where_one_of_some_namespaces_is_refused_the_others_are_watched_on() -> None:
+    again: Any = configured(of_some_namespaces=True).networking.error_backoffs
+    for _ in range(2):  # each request begins as the first one
+        pauses = list(islice(again, 1000))
+        assert tuple(pauses[: len(API_AGAIN_S)]) == API_AGAIN_S
+        assert set(pauses[len(API_AGAIN_S) :]) == {API_AGAIN_S[-1]}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
@@ -107,6 +107,48 @@ async def test_what_came_after_the_first_list_is_not_forgotten_for_the_last_ones
 async def test_without_the_right_to_list_it_ends_at_once() -> None:
     with pytest.raises(ClusterRefused, match="forbidden"):
         await _first_list(operator(ClusterRefused("consumergroups is forbidden")))
+
+
+class RefusingApi(FakeApi):
+    """May not read these namespaces."""
+
+    def __init__(self, *refused: str | None) -> None:
+        super().__init__()
+        self.refused = set(refused)
+
+    async def list_all(self, kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if namespace in self.refused:
+            raise Forbidden(f'cannot list resource "{kind.plural}" in the namespace "{namespace}" (403)')
+        return await super().list_all(kind, namespace, label_selector)
+
+
+async def test_a_namespace_that_may_not_be_read_ends_nobody_else_and_is_not_forgotten() -> None:
+    api: Any = RefusingApi()
+    for namespace in ("shop", "bank"):
+        api.add(CONSUMER_GROUP, in_namespace(namespace, version=50))
+    started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
+    await started.relist()
+    api.refused.add("shop")
+    api.objects.clear()
+    await started.relist()
+    assert [key.namespace for key in started.store.keys(CONSUMER_GROUP)] == ["shop"]
+    assert b'slackwater_namespace_refused{namespace="shop"} 1.0' in started.metrics.text()
+    api.refused.clear()
+    await started.relist()
+    assert started.store.keys(CONSUMER_GROUP) == []
+    assert b"slackwater_namespace_refused{" not in started.metrics.text()
+
+
+async def test_an_operator_starts_although_all_its_namespaces_are_refused() -> None:
+    """They are being deleted: it has to be there to let their groups go."""
+    api: Any = RefusingApi("shop", "bank")
+    await _first_list(Operator(api, Settings.model_validate({"namespace": "shop,bank"})))
+
+
+async def test_an_operator_of_all_namespaces_that_may_not_read_them_ends() -> None:
+    api: Any = RefusingApi(None)
+    with pytest.raises(Forbidden):
+        await _first_list(Operator(api, Settings.model_validate({})))
 
 
 @pytest.mark.parametrize("failure", [ClusterUnreachable("no answer"), KeyError("a bug")])

@@ -110,6 +110,19 @@ async def test_a_pass_that_finds_nothing_new_asks_nobody_anything() -> None:
     assert not stage.api.requests
 
 
+async def test_what_may_not_be_read_is_said_although_nothing_can_be_decided() -> None:
+    stage = Stage()
+    stage.api.forbidden = {STATEFUL_SET.name}
+    with pytest.raises(ClusterRefused):
+        await stage.run()
+    gated = stage.condition("RolloutGated")
+    assert (gated["status"], gated["reason"]) == ("True", "ClusterRefused")
+    assert "403" in gated["message"]
+    stage.api.forbidden = set()
+    await stage.run_to_rest()
+    assert stage.condition("RolloutGated")["reason"] != "ClusterRefused"
+
+
 async def test_every_pass_says_when_to_look_again() -> None:
     """Time alone may change the next decision, and nobody tells of a Secret."""
     stage = Stage(replicas=0)

@@ -23,6 +23,9 @@ from slackwater.core.world.world import World
 
 PODS_AGAIN_S: Final = 1.0
 KAFKA_AGAIN_S: Final = 10.0
+RIGHTS_AGAIN_S: Final = 5.0
+RIGHTS_COME_BACK_WITHIN_S: Final = 60.0
+"""Of the deletion, in which a right that is missing may be on its way: a chart that is being upgraded."""
 _ORPHAN: Final = "orphan"
 """The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
 
@@ -41,6 +44,9 @@ class Remains:
     """Members of ours may be in the group in Kafka."""
     group: bool = True
     """The group in Kafka may be there."""
+    refused: str = ""
+    """Why the operator may not look at the pods and StatefulSets: its rights went with the namespace, or were
+    withdrawn."""
     fresh: bool = True
     """No StatefulSet of ours was deleted since the look."""
 
@@ -95,6 +101,23 @@ def _let_go_of_what_is_not_ours(world: World, remains: Remains) -> Decision | No
     return _end(world, "its pods are not ours") if theirs else None
 
 
+def _let_go_without_rights(world: World, remains: Remains) -> Decision | None:
+    """A namespace that is deleted takes the operator's rights there with it (F52), and would wait for ever for a
+    finalizer. Its owner being gone, the garbage collector deletes the StatefulSet."""
+    if not remains.refused:
+        return None
+    since = world.group.metadata.deletion_timestamp
+    if since is not None and world.now - since.timestamp() < RIGHTS_COME_BACK_WITHIN_S:
+        hold = Hold(Reason.CLUSTER_REFUSED, f"the operator's rights are missing: {remains.refused}", RIGHTS_AGAIN_S)
+        return Decision(world.memory, hold=hold)
+    message = f"its members stay in the group until their sessions end, and offsets stay: {remains.refused}"
+    return replace(_end(world, "the operator has no rights here any more"), notes=(_warning(message),))
+
+
+def _warning(message: str) -> Note:
+    return Note(Reason.CLUSTER_REFUSED, message, warning=True)
+
+
 def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None:
     """Which ids they gave is remembered first: once they and their pods are gone nothing else says so."""
     ours = _ours(world, remains)
@@ -143,6 +166,7 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
 
 _Step = Callable[[World, Remains], Decision | None]
 _IN_CLUSTER: Final[tuple[_Step, ...]] = (
+    _let_go_without_rights,
     _let_go_of_what_is_not_ours,
     _delete_the_stateful_sets,
     _wait_for_the_pods,

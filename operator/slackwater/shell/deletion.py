@@ -8,11 +8,13 @@ from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, POD
+from slackwater.adapters.cluster.errors import Forbidden
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_workloads, to_world
 from slackwater.adapters.cluster.translation import controller_uid, group_of, to_workload
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
+from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, LetGo, RemoveMembers, kind_of
 from slackwater.core.decision.decision import Decision
@@ -80,6 +82,17 @@ class Deletion:
         if is_let_go(world, remains):
             return world, remains  # whatever it remembers, and whether that can be read or not
         world = world.remembering(memory_in(obj))
+        try:
+            return await self._gather_remains(world, obj)
+        except Forbidden as error:
+            # No watch brings the newest version any more, and only on that the finalizer can be taken off.
+            newest = await self._api.read(CONSUMER_GROUP, group.namespace, group.name)
+            same = newest if newest is not None and newest["metadata"]["uid"] == group.metadata.uid else obj
+            return replace(world, group=parse_consumer_group(same)), Remains(refused=str(error))
+
+    async def _gather_remains(self, world: World, obj: Json) -> tuple[World, Remains]:
+        """Raises ClusterFailed."""
+        group, not_yet = world.group, world.kafka
         workloads = await read_workloads(self._api, group.namespace, group.name)
         labelled = frozenset(each["metadata"]["name"] for each in workloads if group_of(each) == group.name)
         remains = Remains(tuple(map(to_workload, workloads)), labelled)

@@ -7,8 +7,9 @@ Only `on.event` handlers: with these kopf writes nothing to the objects, keeps n
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import Any, Final
 
 import kopf
@@ -87,12 +88,21 @@ def _register(
             on_listed()
 
 
-def configured() -> kopf.OperatorSettings:
+class _ForEver(Iterable[float]):
+    """As `API_AGAIN_S` begins, and then without end: each request of kopf asks for an iterator of its own."""
+
+    def __iter__(self) -> Iterator[float]:
+        return chain(API_AGAIN_S, repeat(API_AGAIN_S[-1]))
+
+
+def configured(*, of_some_namespaces: bool) -> kopf.OperatorSettings:
+    """`of_some_namespaces`: where one of them may not be read, because it is being deleted or its rights are withdrawn,
+    kopf goes on to try, and the others are watched as before. For all at once, there is nothing left to watch."""
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.peering.standalone = True
-    settings.networking.error_backoffs = API_AGAIN_S
+    settings.networking.error_backoffs = _ForEver() if of_some_namespaces else API_AGAIN_S
     settings.watching.server_timeout = WATCH_S
     settings.watching.client_timeout = WATCH_S + 10
     for kind in LABELLED:

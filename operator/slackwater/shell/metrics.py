@@ -46,6 +46,12 @@ class Metrics(Witness):
             "slackwater_leading", "1 while this replica may act, 0 while it stands by.", registry=self.registry
         )
         self.leading.set(1)
+        self._refused = Gauge(
+            "slackwater_namespace_refused",
+            "1 for a namespace of watchNamespaces that the operator may not read; others have no series.",
+            ("namespace",),
+            registry=self.registry,
+        )
 
     def count_requests(self, name: str, help_text: str, labels: tuple[str, ...], read: _Requests) -> None:
         """Publish counts that somebody else keeps."""
@@ -55,6 +61,12 @@ class Metrics(Witness):
         """`read`: how many ConsumerGroups there are to take care of."""
         groups = Gauge("slackwater_groups", "ConsumerGroups that this operator takes care of.", registry=self.registry)
         groups.set_function(read)
+
+    def refuse_namespaces(self, refused: Iterable[str]) -> None:
+        """The namespaces that the operator was to look after at its last list, and may not read."""
+        self._refused.clear()
+        for namespace in refused:
+            self._refused.labels(namespace).set(1)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
         self.groups.decided(key, world, decision)

@@ -15,7 +15,7 @@ import kopf
 import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
+from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.api.annotations import GROUP_LABEL
@@ -116,25 +116,41 @@ class Operator:
         self.metrics.passed("failed", time.perf_counter() - began)
 
     async def relist(self) -> None:
-        """List everything anew; the store forgets what is gone."""
+        """List everything anew; the store forgets what is gone. A namespace that may not be read keeps what it had, and
+        nobody else notices.
+
+        Raises Forbidden where it is to look after all namespaces, and may not read them.
+        """
+        refused: dict[str, str] = {}
         for kind in WATCHED:
-            objects, version = await self._list(kind, GROUP_LABEL if kind in LABELLED else "")
-            changed = self.store.replace(kind, objects, version)
+            objects, version, unlisted = await self._list(kind, GROUP_LABEL if kind in LABELLED else "")
+            changed = self.store.replace(kind, objects, version, unlisted)
+            refused |= unlisted
             for key in changed:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
                 _log.warning("changes_that_no_watch_told", kind=kind.plural, groups=len(changed))
+        for namespace, error in refused.items():
+            _log.error("namespace_refused", namespace=namespace, error=error)
+        self.metrics.refuse_namespaces(refused)
 
-    async def _list(self, kind: Kind, selector: str) -> tuple[list[Json], int]:
-        """All that we look after, and the resource version of the oldest of the lists that this takes: what came after
-        it may be missing."""
+    async def _list(self, kind: Kind, selector: str) -> tuple[list[Json], int, dict[str, str]]:
+        """All that we look after; the resource version of the oldest of the lists that this takes: what came after it
+        may be missing; and the namespaces that may not be read, each with the refusal."""
         objects: list[Json] = []
         versions: list[int] = []
+        refused: dict[str, str] = {}
         for namespace in self.settings.namespace or (None,):
-            listed, version = await self.api.list_all(kind, namespace, selector)
+            try:
+                listed, version = await self.api.list_all(kind, namespace, selector)
+            except Forbidden as error:
+                if namespace is None:
+                    raise
+                refused[namespace] = str(error)
+                continue
             objects += listed
             versions.append(version)
-        return objects, min(versions)
+        return objects, min(versions, default=0), refused
 
     async def keep_listing(self) -> None:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile."""
@@ -245,7 +261,7 @@ async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) 
             registry=registered(
                 operator.store, operator.queue, operator.listing_wanted.set, operator.telemetry.saw_pod, before_end
             ),
-            settings=configured(),
+            settings=configured(of_some_namespaces=bool(namespaces)),
             clusterwide=not namespaces,
             namespaces=namespaces,
         )

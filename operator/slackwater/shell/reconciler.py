@@ -21,7 +21,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
-from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, matters, pace_after, still_refused
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status, degraded_status
@@ -103,7 +103,12 @@ class Reconciler:
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
         if matters(world, decided):
-            fresh = await self._gathering.read_again(key)
+            try:
+                fresh = await self._gathering.read_again(key)
+            except ClusterRefused as error:  # the condition says so, though nothing can be decided
+                refusal = Hold(Reason.CLUSTER_REFUSED, str(error))
+                await self._remember(world, Decision(world.memory, hold=refusal), status)
+                raise
             if fresh is None:
                 return AT_ONCE
             world, status = fresh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from slackwater.adapters.cluster.paths import (
@@ -102,12 +102,15 @@ class Store:
             self._pods_of[group].discard(key)
         return (group,)
 
-    def replace(self, kind: Kind, objects: Iterable[Json], listed_version: int) -> set[Key]:
+    def replace(
+        self, kind: Kind, objects: Iterable[Json], listed_version: int, unlisted: Collection[str] = ()
+    ) -> set[Key]:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
-        what is newer than the list stays."""
+        what is newer than the list stays. `unlisted`: namespaces that could not be listed; what is there stays, too."""
         listed = {key_of(obj): obj for obj in objects}
         changed = {group for obj in listed.values() for group in self.put(kind, obj)}
-        vanished = [obj for key, obj in self._objects[kind].items() if key not in listed]
+        known = self._objects[kind].items()
+        vanished = [obj for key, obj in known if key not in listed and key.namespace not in unlisted]
         for obj in vanished:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))

@@ -46,6 +46,13 @@
 {{- end }}
 {{- end }}
 
+{{/* What a namespace that is being deleted still needs of the operator when the Role in it is gone (docs/facts.md, F52). */}}
+{{- define "slackwater.finalizerRules" -}}
+- apiGroups: [slackwater.dev]
+  resources: [consumergroups]
+  verbs: [get, patch]  # patch: the finalizer
+{{- end }}
+
 {{/* Of the one Lease of this release. */}}
 {{- define "slackwater.leaderRules" -}}
 - apiGroups: [coordination.k8s.io]
