@@ -139,6 +139,17 @@ async def test_a_namespace_that_may_not_be_read_ends_nobody_else_and_is_not_forg
     assert b"slackwater_namespace_refused{" not in started.metrics.text()
 
 
+async def test_a_namespace_that_may_be_read_again_is_found_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REFUSED_AGAIN_S", 0.01)
+    api: Any = RefusingApi("shop")
+    api.add(CONSUMER_GROUP, in_namespace("shop", version=50))
+    started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
+    await started.relist()
+    async with working(started.keep_listing()), asyncio.timeout(5):
+        api.refused.clear()
+        assert (await started.queue.take()).namespace == "shop"
+
+
 async def test_an_operator_starts_although_all_its_namespaces_are_refused() -> None:
     """They are being deleted: it has to be there to let their groups go."""
     api: Any = RefusingApi("shop", "bank")

@@ -37,6 +37,8 @@ from slackwater.shell.telemetry import telemetry_to
 
 LONGEST_PASS_S: Final = 600.0
 """Every request of a pass ends by itself in seconds. Were there one that does not, its worker would be lost."""
+REFUSED_AGAIN_S: Final = 30.0
+"""While a namespace may not be read, all is listed as often: nothing else tells that it may be read again."""
 _API_AGAIN_S: Final = 2.0
 _LISTING_SETTLES_S: Final = 2.0
 """Kopf lists kind by kind, and tells object by object."""
@@ -63,6 +65,8 @@ class Operator:
         self.api = api
         self.store = Store()
         self.queue: WorkQueue[Key] = WorkQueue()
+        self._refused: dict[str, str] = {}
+        """Namespace that may not be read → the refusal."""
         self.metrics = Metrics()
         self.leadership = leadership
         if leadership is not None:
@@ -121,7 +125,7 @@ class Operator:
 
         Raises Forbidden where it is to look after all namespaces, and may not read them.
         """
-        refused: dict[str, str] = {}
+        refused = dict[str, str]()
         for kind in WATCHED:
             objects, version, unlisted = await self._list(kind, GROUP_LABEL if kind in LABELLED else "")
             changed = self.store.replace(kind, objects, version, unlisted)
@@ -130,8 +134,9 @@ class Operator:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
                 _log.warning("changes_that_no_watch_told", kind=kind.plural, groups=len(changed))
-        for namespace, error in refused.items():
-            _log.error("namespace_refused", namespace=namespace, error=error)
+        for namespace in refused.keys() - self._refused.keys():
+            _log.error("namespace_refused", namespace=namespace, error=refused[namespace])
+        self._refused = refused
         self.metrics.refuse_namespaces(refused)
 
     async def _list(self, kind: Kind, selector: str) -> tuple[list[Json], int, dict[str, str]]:
@@ -156,7 +161,8 @@ class Operator:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile."""
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self.settings.resync_interval_s):
+                soon = min(REFUSED_AGAIN_S, self.settings.resync_interval_s)
+                async with asyncio.timeout(soon if self._refused else self.settings.resync_interval_s):
                     await self.listing_wanted.wait()
                     await asyncio.sleep(_LISTING_SETTLES_S)
             self.listing_wanted.clear()
