@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.work import find_idle_pods, find_stall, is_stalled, nobody_gets_on
+from slackwater.core.members.work import find_idle_pods, find_stall, is_stalled, nobody_consumes, nobody_gets_on
+from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, PartitionOffsets, Unobserved
@@ -18,6 +20,7 @@ from tests.core.factories import (
     NOW,
     folded,
     fresh_pod,
+    group,
     member,
     members,
     observation,
@@ -73,8 +76,9 @@ STARTED = fresh_pod(1, age_s=60)
 
 
 def returned(*looks: GroupObservation, **changes: Any) -> World:
-    """Pod 1 was restarted a minute ago, and is back."""
-    return world(kafka=looks[-1], history=folded(*looks), pods=(pod(0), STARTED, pod(2)), **changes)
+    """Pod 1 was restarted a minute ago, and is back; pod 0 before it."""
+    usual: dict[str, Any] = {"kafka": looks[-1], "history": folded(*looks), "pods": (pod(0, NEW), STARTED, pod(2))}
+    return world(**(usual | changes))
 
 
 def look(ago_s: float, committed: int = 100, end: int = 100, **changes: Any) -> GroupObservation:
@@ -82,6 +86,14 @@ def look(ago_s: float, committed: int = 100, end: int = 100, **changes: Any) -> 
     usual = observation((member(0), member(1, "b"), member(2)), at=NOW - ago_s)
     mine = dict.fromkeys(owned_by(1), PartitionOffsets(committed, end))
     return replace(usual, **({"offsets": {**usual.offsets, **mine}} | changes))
+
+
+def one_stands(ago_s: float, moving: int, standing: int, end: int) -> GroupObservation:
+    """What was committed in the first of pod 1's partitions, and in the other one."""
+    seen = look(ago_s)
+    first, other = sorted(owned_by(1))
+    mine = {first: PartitionOffsets(moving, end), other: PartitionOffsets(standing, end)}
+    return replace(seen, offsets={**seen.offsets, **mine})
 
 
 def never_commits(ago_s: float, end: int) -> GroupObservation:
@@ -92,6 +104,12 @@ def never_commits(ago_s: float, end: int) -> GroupObservation:
 TO_ANOTHER: dict[str, Any] = {"members": (member(0), member(1, "b", assignment=owned_by(0)), member(2))}
 OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
 BEFORE_IT = observation(members(0, 2), at=NOW - 70)
+STANDS = (look(50), one_stands(40, 105, 100, 105), one_stands(0, 109, 100, 110))
+THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
+STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
+CAME_AND_DIED = (BEFORE_IT, look(50), look(45, 105, 105), look(35, 105, 108), look(0, 105, 110))
+FIRST = (pod(0), STARTED, pod(2))
+NOT_SINCE = (NOT_MOVING, NOW - 35)
 STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ("nothing arrived", returned(BEFORE_IT, look(50), look(0)), None),
     ("it commits", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
@@ -119,6 +137,11 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
         (NOT_MOVING, NOW),
     ),
     ("the group keeps its offsets elsewhere", returned(BEFORE_IT, never_commits(50, 100), never_commits(0, 105)), None),
+    ("one of its threads is dead", returned(*THREAD_DIED), (NOT_MOVING, NOW - 40)),
+    ("the partition stood before it came, too", returned(*STOOD_BEFORE), None),
+    ("the first of its version committed when it came, and not since", returned(*CAME_AND_DIED, pods=FIRST), NOT_SINCE),
+    ("a later one did", returned(*CAME_AND_DIED), None),
+    ("the first of its version commits on", returned(*CAME_AND_DIED[:-1], look(5, 108, 110), pods=FIRST), None),
     ("it owns nothing", returned(observation(NOTHING)), (OWNS_NOTHING, NOW)),
     ("there are more members than partitions", returned(observation((*NOTHING, *members(3, 4, 5, 6)))), None),
     ("there are just as many", returned(observation((*NOTHING, *members(3, 4, 5)))), (OWNS_NOTHING, NOW)),
@@ -130,6 +153,17 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
 def test_who_is_back_and_does_not_work(given: World, stall: tuple[Reason, float] | None) -> None:
     found = find_stall(given, given.pods[1])
     assert (None if found is None else (found.hold.reason, found.since)) == stall
+
+
+@pytest.mark.parametrize(("unread_s", "common"), [(500.0, True), (200.0, False)])
+def test_who_is_as_far_behind_as_others_in_a_part_of_its_partitions_works(unread_s: float, common: bool) -> None:
+    """Each of them works through its partitions in turn."""
+    looks = (one_stands(700, 90, 90, 100), one_stands(610, 95, 95, 100), look(600), one_stands(590, 105, 100, 105))
+    now = one_stands(0, 109, 100, 110)
+    given = world(kafka=now, history=folded(*looks, now), pods=(pod(0, NEW), fresh_pod(1, age_s=605), pod(2)))
+    assert find_stall(given, given.pods[1]) is not None
+    history = replace(given.history, unread_since={**given.history.unread_since, tp(0): NOW - unread_s})
+    assert (find_stall(replace(given, history=history), given.pods[1]) is None) is common
 
 
 def waits(unread_s: float, **changes: Any) -> World:
@@ -184,3 +218,47 @@ STALLED: list[tuple[str, World, bool]] = [
 @pytest.mark.parametrize(("given", "stalled"), [row[1:] for row in STALLED], ids=[row[0] for row in STALLED])
 def test_who_has_not_worked_for_too_long(given: World, stalled: bool) -> None:
     assert is_stalled(given, given.pods[1]) is stalled
+
+
+REBALANCING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE}
+
+
+def rebalances(for_s: float, *, committed_ago_s: float = 100.0, came: int = 10, **changes: Any) -> World:
+    """Everybody waits for one that does not answer; `came`: records meanwhile, in one partition."""
+
+    def seen(ago_s: float, committed: int, end: int, **how: Any) -> GroupObservation:
+        one = {tp(0): PartitionOffsets(committed, end)}
+        usual = observation(at=NOW - ago_s, **how)
+        return replace(usual, offsets={**usual.offsets, **one})
+
+    before = [seen(200, 90, 90), seen(committed_ago_s + 1, 95, 95), seen(committed_ago_s, 100, 100)]
+    looks = sorted(
+        [*before, seen(for_s, 100, 100, **REBALANCING), seen(0, 100, 100 + came, **REBALANCING)],
+        key=lambda each: each.observed_at,
+    )
+    return world(**({"kafka": looks[-1], "history": folded(*looks)} | changes))
+
+
+NOBODY: list[tuple[str, World, bool]] = [
+    ("all work", scene(observation()), False),
+    ("a rebalance that does not end", rebalances(for_s=31), True),
+    ("one that may end", rebalances(for_s=29), False),
+    ("somebody commits in it", rebalances(for_s=60, committed_ago_s=20), False),
+    ("there is nothing to read", rebalances(for_s=60, came=0), False),
+    ("nobody is in the group", scene(EMPTY), True),
+    ("since a moment", scene(EMPTY, calm_s=9.0), False),
+    ("nobody is asked for", replace(scene(EMPTY), group=group(replicas=0)), False),
+    ("Kafka is away", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), False),
+]
+
+
+@pytest.mark.parametrize(("given", "so"), [row[1:] for row in NOBODY], ids=[row[0] for row in NOBODY])
+def test_where_nobody_consumes(given: World, so: bool) -> None:
+    assert nobody_consumes(given) is so
+    at_rest = given.remembering(RolloutMemory(phase=RolloutPhase.COMPLETE))
+    status = compose_status(at_rest, Decision(at_rest.memory), {})
+    if so:
+        assert status["phase"] == "NotReady"
+        assert next(each for each in status["conditions"] if each["type"] == "Ready")["status"] == "False"
+    elif given.group.spec.replicas:
+        assert status["phase"] == "Ready"

@@ -117,6 +117,8 @@ class SimulatedPod:
         self._set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
         if self.version.joins and ran_s >= self.version.join_s:
             self._join(now, broker)
+        if self.version.one_dies_after_s is not None and ran_s >= self.version.one_dies_after_s:
+            self.processes[-1].alive = False
 
     def crash(self, now: float) -> None:
         self.end_process()
@@ -156,7 +158,8 @@ class SimulatedPod:
             return
         self.joined_at = self.joined_at if self.joined_at is not None else now
         for process in self.processes:
-            broker.join(process, now)
+            if process.alive:
+                broker.join(process, now)
 
     def _set_ready(self, ready: bool, now: float) -> None:
         if ready != self.ready:

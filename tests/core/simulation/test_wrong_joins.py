@@ -186,3 +186,21 @@ def test_a_warm_rollout_of_what_joins_wrongly_is_taken_back(version: str) -> Non
     run.until(ROLLED_BACK, within_s=200)
     assert images(run) == ["v1"] * 3
     run.until_it_is("at work", lambda _: everybody_works(run), within_s=40)
+
+
+@pytest.mark.parametrize("kip848", [False, True])
+def test_a_version_that_loses_a_thread_in_each_pod_stops_at_its_first(kip848: bool) -> None:
+    """It works for seven of the ten seconds for which its first pod has to prove itself."""
+    run = Run(Outside(version="three-threads", replicas=2, kip848=kip848, stableFor="10s", onFailure="Rollback"))
+    run.outside.spec |= {"membersPerPod": 3}
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    seen = set[int]()
+    run.do("version loses-a-thread is applied", lambda o: o.apply("loses-a-thread"))
+
+    def is_back(outside: Outside) -> bool:
+        seen.update(pod.ordinal for pod in outside.pods if outside.image(pod) == "loses-a-thread")
+        return run.phase is ROLLED_BACK
+
+    run.until_it_is("rolled back", is_back, within_s=400)
+    assert seen == {1}

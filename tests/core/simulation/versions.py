@@ -30,13 +30,19 @@ class Version:
     """Else it joins without the instance id that it is given."""
     members: int = 1
     """Consumers of each pod; of several, each has an instance id of its own."""
+    one_dies_after_s: float | None = None
+    """From the container's start; the last of its consumers ends without leaving the group."""
     stays_s: float | None = None
     """It leaves the group and joins again after so long, for ever."""
 
     @property
     def works(self) -> bool:
         runs = self.pulls and self.gets_ready and self.crashes_after_s is None
-        return runs and self.joins and self.consumes and self.takes_its_id and self.stays_s is None
+        return runs and self.joins and self.consumes and self.takes_its_id and self._stays_whole
+
+    @property
+    def _stays_whole(self) -> bool:
+        return self.stays_s is None and self.one_dies_after_s is None
 
 
 VERSIONS: Final[Mapping[str, Version]] = {
@@ -59,6 +65,7 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "two-threads": Version(members=2),
     "three-threads": Version(members=3),
     "nameless": Version(takes_its_id=False),
+    "loses-a-thread": Version(members=3, one_dies_after_s=9.0),
     "comes-and-goes": Version(stays_s=2.0),
 }
 """Versions that no random run draws, so that its seeds go on meaning what they mean."""

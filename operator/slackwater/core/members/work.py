@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import listing
+from slackwater.core.decision.words import listing, seconds
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 IDLE_FOR_S: Final = 10.0
 """Every restart makes a pod Ready a moment before its consumer has joined: that is no fault."""
+REBALANCES_END_WITHIN_S: Final = 30.0
+"""Most of those that a restart makes take some seconds, and then everybody consumes again."""
 _SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
 
 
@@ -33,7 +36,11 @@ class Stall:
 
 
 def find_stall(world: World, pod: Pod) -> Stall | None:
-    """None when the pod works, or had nothing to do."""
+    """None when the pod works, or had nothing to do.
+
+    It works when something was committed in each of its partitions into which records came: one of its threads may be
+    dead while others get on. Those count that got on shortly before it had them; where nothing moves, all do.
+    """
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
         return None
@@ -42,15 +49,46 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     if not owned:
         message = f"pod {pod.name} is back in the group but owns no partition"
         return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
-    history = world.history
-    if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
-        return None
+    history, proven_at = world.history, since + _has_to_prove_itself_for_s(world, pod)
+    moved = {p for p in owned if history.commit_moved_after.get(p, 0.0) >= proven_at}
     arrived = [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
-    if not kafka.commits or not arrived:
+    standing = [p for p in arrived if p not in moved and (not moved or _got_on_before(world, p, since))]
+    if not kafka.commits or not standing:
         return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
-    message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
-    unread_since = min(history.unread_since[partition] for partition in arrived)
-    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, unread_since))
+    stalled_since = max(since, min(history.unread_since[partition] for partition in standing))
+    if moved and _others_wait_as_long(world, pod, stalled_since):
+        return None
+    where = partitions_in_words(standing)
+    message = f"pod {pod.name} owns {where} again, but has committed nothing there since it came"
+    if proven_at > since and any(history.commit_moved_after.get(p, 0.0) >= since for p in standing):
+        for_s = seconds(world.group.spec.rollout.stable_for_s)
+        message = f"pod {pod.name}, the first of its version, has yet to commit in {where} after {for_s} (stableFor)"
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), stalled_since)
+
+
+def _has_to_prove_itself_for_s(world: World, pod: Pod) -> float:
+    """The first pod of a version, for `stableFor`: by then a thread may be dead that committed when it came."""
+    others = [each for each in world.wanted_pods if each.ordinal != pod.ordinal]
+    is_first = world.memory.phase is RolloutPhase.PROGRESSING and len(world.outdated) == len(others)
+    return world.group.spec.rollout.stable_for_s if is_first and pod not in world.outdated else 0.0
+
+
+def _got_on_before(world: World, partition: TopicPartition, since: float) -> bool:
+    """Shortly before: within what a restart may take, and as long again. One that stood then says nothing."""
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    return world.history.commit_moved_after.get(partition, 0.0) >= since - 2 * timeout_s
+
+
+def _others_wait_as_long(world: World, pod: Pod, since: float) -> bool:
+    """For longer than `rejoinTimeout` a part of the pod's partitions stands, and a part of another pod's, too: where
+    consumers are far behind, each works through its partitions in turn."""
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    if world.now - since <= timeout_s:
+        return False
+    unread_since = world.history.unread_since
+    others = [each for each in world.wanted_pods if each.ordinal != pod.ordinal and serves(world, each)]
+    owned = {partition for each in others for member in world.members_of(each) for partition in member.assignment}
+    return any(world.now - unread_since.get(partition, world.now) > timeout_s for partition in owned)
 
 
 def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition, ...]:
@@ -105,6 +143,20 @@ def find_idle_pods(world: World) -> tuple[Pod, ...]:
     if kafka.partitions <= {partition for member in alive for partition in member.assignment}:
         return ()
     return tuple(pod for pod in world.wanted_pods if _is_idle(world, pod, alive, unchanged_since))
+
+
+def nobody_consumes(world: World) -> bool:
+    """There is something to read, and nobody is in the group, or all that are have waited for a rebalance for so long
+    that it is none of those that restarts make."""
+    kafka, history = world.seen, world.history
+    if kafka is None or world.replicas == 0 or not kafka.partitions:
+        return False
+    if not kafka.members:
+        return history.unchanged_since is not None and world.now - history.unchanged_since >= IDLE_FOR_S
+    if history.unsettled_since is None or not history.unread_since:
+        return False
+    moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in kafka.partitions), default=0.0)
+    return world.now - max(history.unsettled_since, moved_at) > REBALANCES_END_WITHIN_S
 
 
 def partitions_in_words(partitions: Iterable[TopicPartition]) -> str:

@@ -10,6 +10,7 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.members.work import nobody_consumes
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.memory import RolloutPhase, write_memory
@@ -59,6 +60,8 @@ def _phase(world: World) -> str:
         return "Paused"
     if world.memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE):
         return world.memory.phase.value
+    if nobody_consumes(world):
+        return "NotReady"
     ready = sum(pod.ready for pod in world.wanted_pods)
     return "Ready" if ready == world.replicas else "NotReady"
 

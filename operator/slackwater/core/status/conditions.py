@@ -14,7 +14,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded
 from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.members.presence import serves
-from slackwater.core.members.work import find_idle_pods
+from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.scaling import is_held
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.memory import RolloutPhase
@@ -84,6 +84,9 @@ def _ready(world: World) -> Verdict:
     out = [pod.name for pod in world.wanted_pods if not serves(world, pod)]
     if out:
         return Verdict(kind, FALSE, Reason.MEMBER_MISSING, f"Ready, but not known to be in the group: {listing(out)}")
+    if nobody_consumes(world):
+        message = f"nobody consumes: the group is {world.kafka.state}, and nothing has been committed in it for a while"
+        return Verdict(kind, FALSE, Reason.GROUP_REBALANCING, message)
     return Verdict(kind, TRUE, Reason.AS_WANTED, "every pod is Ready and in the group")
 
 

@@ -50,6 +50,8 @@ class GroupHistory:
     coordinator: int | None = None
     unchanged_since: float | None = None
     """Since when state, members and assignments have been the same; None before the first observation."""
+    unsettled_since: float | None = None
+    """Since when no look has shown the group calm; None while it is."""
     fingerprint: tuple[object, ...] = ()
     members: Mapping[str, MemberSighting] = field(default_factory=dict)
     """By instance id, or by member id for dynamic members."""
@@ -86,6 +88,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         disturbed=_disturbed(history, observation),
         coordinator=observation.coordinator,
         unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
+        unsettled_since=None if observation.calm else history.unsettled_since or observation.observed_at,
         fingerprint=fingerprint,
         members=members,
         departures=_departures(history, members, observation.observed_at),
@@ -99,7 +102,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
 
 def interrupted(history: GroupHistory) -> GroupHistory:
     """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown anew."""
-    return replace(history, unchanged_since=None, watched_since=None)
+    return replace(history, unchanged_since=None, watched_since=None, unsettled_since=None)
 
 
 def _disturbed(history: GroupHistory, observation: GroupObservation) -> tuple[float, float] | None:
