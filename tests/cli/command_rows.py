@@ -171,6 +171,9 @@ ROWS: Final[Mapping[str, Row]] = {
     "abort": _gives("abort", f"{NAME}: abort is given"),
     "retry": _gives("retry", f"{NAME}: retry is given"),
     "restart": _gives("restart", f"{NAME}: restart is given"),
+    "force": _of_a_group(
+        "force", "--timeout", "0s", no_broker=Fails(f"{NAME} is as it was: force: no rollout is under way")
+    ),
     "approve": _gives("approve", f"{NAME}: approve is given"),
     "plan": Row(
         ("plan", "-f", "{manifest}"),

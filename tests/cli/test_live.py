@@ -156,7 +156,7 @@ ABOUT_ONE: Final = (
     "members",
     "lag",
     "observe",
-    *("pause", "resume", "promote", "abort", "retry", "restart", "approve"),
+    *("pause", "resume", "promote", "abort", "retry", "restart", "force", "approve"),
 )
 
 

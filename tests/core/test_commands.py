@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slackwater.api.annotations import ABORT, PROMOTE, RESTART, RETRY
+from slackwater.api.annotations import ABORT, FORCE, PROMOTE, RESTART, RETRY
 from slackwater.core.commands import obey
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -42,6 +42,8 @@ TABLE = [
     (RETRY, memory(COMPLETE), COMPLETE, Reason.RETRYING),
     (PROMOTE, memory(PROGRESSING, canary=HELD), PROGRESSING, Reason.PROMOTED),
     (PROMOTE, memory(PROGRESSING), PROGRESSING, Reason.PROMOTED),
+    (FORCE, memory(PROGRESSING), PROGRESSING, Reason.FORCED),
+    (FORCE, memory(FAILED, failed=True), FAILED, Reason.FORCED),
 ]
 IDS = [f"{command.split('/')[1]} while {before.phase}" for command, before, _, _ in TABLE]
 
@@ -66,13 +68,19 @@ def test_the_token_of_a_restart_is_remembered(annotations: dict[str, str], befor
     assert obey(world(memory=known, group=group(annotations=annotations))).memory.restart == after
 
 
-@pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART])
+@pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART, FORCE])
 def test_a_token_is_obeyed_once(command: str) -> None:
     given = world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={command: "1"}))
     once = obey(given).memory
     assert obey(world(memory=once, group=given.group)) == Decision(once)
     again = obey(world(memory=once, group=group(annotations={command: "2"}))).memory
     assert again.commands == {command: "2"}
+
+
+@pytest.mark.parametrize(("phase", "forced"), [(PROGRESSING, True), (FAILED, False), (COMPLETE, False)])
+def test_a_rollout_under_way_is_forced_and_no_other(phase: RolloutPhase, forced: bool) -> None:
+    given = world(memory=memory(phase), group=group(annotations={FORCE: "1"}))
+    assert obey(given).memory.forced is forced
 
 
 def test_promote_passes_the_canary_that_is_held() -> None:

@@ -21,8 +21,9 @@ ABORT: Final = f"{GROUP}/abort"
 RETRY: Final = f"{GROUP}/retry"
 RESTART: Final = f"{GROUP}/restart"
 APPROVE: Final = f"{GROUP}/approve"
+FORCE: Final = f"{GROUP}/force"
 
-TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART, APPROVE)
+TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART, APPROVE, FORCE)
 
 # Labels and annotations on what the operator makes.
 GROUP_LABEL: Final = f"{GROUP}/group"

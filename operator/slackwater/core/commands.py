@@ -1,4 +1,5 @@
-"""Commands that people give by annotation: promote, abort, retry, approve. A new value is a new command, obeyed once.
+"""Commands that people give by annotation: promote, abort, retry, approve, force. A new value is a new command, which
+is obeyed once.
 
 (`pause` is not obeyed but looked at, by a gate; `restart` is a part of the template, and so a rollout like any other.)
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.api.annotations import ABORT, APPROVE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
+from slackwater.api.annotations import ABORT, APPROVE, FORCE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
@@ -70,8 +71,16 @@ def _retry(world: World) -> Decision:
     return Decision(again, notes=(Note(Reason.RETRYING, "retry: trying the failed version again"),))
 
 
+def _force(world: World) -> Decision:
+    """What is rolled out is the remedy for what keeps the group from being calm: the gates of a rollback will do."""
+    if world.memory.phase is not RolloutPhase.PROGRESSING:
+        return _said(world, Reason.FORCED, "force: no rollout is under way, so nothing changes")
+    message = "force: this rollout goes on as a rollback does, without waiting for a calm group"
+    return Decision(replace(world.memory, forced=True), notes=(Note(Reason.FORCED, message, warning=True),))
+
+
 def _said(world: World, reason: Reason, message: str) -> Decision:
     return Decision(world.memory, notes=(Note(reason, message),))
 
 
-_OBEY = {PROMOTE: _promote, ABORT: _abort, RETRY: _retry, APPROVE: approve}
+_OBEY = {PROMOTE: _promote, ABORT: _abort, RETRY: _retry, APPROVE: approve, FORCE: _force}

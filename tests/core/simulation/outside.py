@@ -9,7 +9,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final
 
-from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RESTART, RETRY
+from slackwater.api.annotations import ABORT, FORCE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import (
@@ -131,6 +131,9 @@ class Outside:
 
     def retry(self) -> None:
         self._command(RETRY)
+
+    def force(self) -> None:
+        self._command(FORCE)
 
     def restart(self) -> None:
         self._command(RESTART)

@@ -67,7 +67,7 @@ def only_member_breaks(run: Run) -> None:
 def stuck_pod_in_the_middle(run: Run) -> None:
     """The version works on the first pod; on the second it does not, for a reason of that pod's node."""
     run.do("version v2 is applied", lambda o: o.apply("v2"))
-    run.for_seconds(13)
+    run.for_seconds(14)
 
     def break_pod(outside: Outside) -> None:
         outside.set.pods[1].version = VERSIONS["never-ready"]

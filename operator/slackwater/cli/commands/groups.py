@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console, RenderableType
 
-from slackwater.api.annotations import ABORT, APPROVE, PAUSE, PROMOTE, RESTART, RETRY
+from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.cli.errors import KafkaUnseen
 from slackwater.cli.options import (
     As,
@@ -163,6 +163,7 @@ GIVING = {
     "abort": giving_command(ABORT, "Give the rollout up, and go back to the last good version."),
     "retry": giving_command(RETRY, "Try a version that has failed once more."),
     "restart": giving_command(RESTART, "Replace every pod, each after its gates, with the same version."),
+    "force": giving_command(FORCE, "Let the rollout go on as a rollback does, without waiting for a calm group."),
     "approve": giving_command(APPROVE, "Apply the timeouts that are recommended for the group."),
 }
 

@@ -95,7 +95,7 @@ PLUGIN: Final = (
         "steering",
         _rights(GROUP, "consumergroups", "patch"),
         Mark.MISSING,
-        "pause, resume, promote, abort, retry, restart and approve do not work",
+        "pause, resume, promote, abort, retry, restart, force and approve do not work",
     ),
     Purpose(
         "asking Kafka from here",

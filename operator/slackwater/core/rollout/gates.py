@@ -20,6 +20,7 @@ from slackwater.core.members.ownership import find_left_behind, find_strangers, 
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -49,15 +50,29 @@ def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold
 
 
 def gates_asked(world: World) -> tuple[Gate, ...]:
-    """On the way back to the last good version they are fewer, until every pod has that.
+    """On the way back to the last good version they are fewer, until every pod has that; and so they are where people
+    force a rollout, or where it has to replace what keeps the group from being calm.
 
     Then it is over when the group is whole again, or after `rejoinTimeout`.
     """
-    if not world.memory.phase.goes_back:
-        return GATES
+    if not world.memory.phase.goes_back and not world.memory.forced:
+        return WAY_BACK if _replaces_the_unproven(world) else GATES
     step, timeout_s = world.memory.step, world.group.spec.rollout.rejoin_timeout_s
     on_its_way = bool(world.outdated) or step is None or world.now - step.started_at > timeout_s
     return WAY_BACK if on_its_way else GATES
+
+
+def _replaces_the_unproven(world: World) -> bool:
+    """Next is a pod of a version that another one has overtaken and that was never seen to be good.
+
+    And for `rejoinTimeout` nothing could be done: it may be what disturbs the group, if it rebalances without end.
+    """
+    memory, timeout_s = world.memory, world.group.spec.rollout.rejoin_timeout_s
+    if memory.phase is not RolloutPhase.PROGRESSING or not memory.last_good_hash or not world.outdated:
+        return False
+    next_one = world.outdated[-1].template_hash
+    begun_at = max(memory.started_at or world.now, memory.step.started_at if memory.step is not None else 0.0)
+    return bool(next_one) and next_one != memory.last_good_hash and world.now - begun_at > timeout_s
 
 
 def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:

@@ -218,6 +218,8 @@ class RolloutMemory:
     revisions: Mapping[str, str] = field(default_factory=dict)
     """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
     has edited the template, in whatever form the API server keeps it."""
+    forced: bool = False
+    """Somebody has asked by `force` that the rollout under way goes on without waiting for a calm group."""
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0

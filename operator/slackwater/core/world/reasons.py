@@ -155,6 +155,7 @@ class Reason(StrEnum):
     ROLLING_BACK = "RollingBack"
     ROLLED_BACK = "RolledBack"
     PROMOTED = "Promoted"
+    FORCED = "Forced"
     RETRYING = "Retrying"
 
     # How things are.
