@@ -155,6 +155,19 @@ def test_a_rollout_begins_with_what_is_asked_for_then() -> None:
     assert (decided.act.purpose, decided.act.replicas) == (Purpose.TAKE_TEMPLATE, ASKED)
 
 
+@pytest.mark.parametrize(
+    ("asked", "as_written", "begins_with"),
+    [(2, True, 3), (5, True, 5), (0, True, 0), (2, False, 2)],
+    ids=["fewer", "more", "none at all", "somebody else has scaled the StatefulSet"],
+)
+def test_a_rollout_does_not_begin_by_taking_pods_away(asked: int, as_written: bool, begins_with: int) -> None:
+    """A manifest with a new version brings an old number along, and an autoscaler is about to correct it."""
+    begun = {"target_hash": "other", "replicas": None}
+    sets = {"template_hash": "other", "as_written": as_written}
+    decided = plan(rolling(spec={"replicas": asked}, memory=BEGUN | begun, sets=sets))
+    assert decided.memory.replicas == begins_with
+
+
 def test_the_first_version_of_all_disturbs_nobody() -> None:
     given = world(group=group(replicas=ASKED), workload=workload(partition=3), memory=first_rollout())
     assert plan(given).memory.replicas is None

@@ -231,3 +231,22 @@ def test_a_fix_can_be_forced_where_every_pod_keeps_the_group_from_being_calm() -
     run.until(COMPLETE)
     assert images(run) == ["v2"] * 3
     run.until_it_is("at work again", lambda _: everybody_works(run), within_s=40)
+
+
+def test_an_old_number_that_comes_with_a_version_takes_no_pod_away_before_it_is_corrected() -> None:
+    run = Run(Outside(replicas=4))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    fewest = 4
+    run.do("version v2 is applied with an old number of pods", lambda o: o.apply("v2", replicas=2))
+
+    def watch(outside: Outside) -> bool:
+        nonlocal fewest
+        fewest = min(fewest, outside.set.replicas)
+        return run.phase is COMPLETE and not run.acting
+
+    run.for_seconds(6)
+    run.do("the autoscaler corrects it", lambda o: o.scale(4))
+    run.until_it_is("rolled out", watch)
+    assert fewest == 4
+    assert images(run) == ["v2"] * 4

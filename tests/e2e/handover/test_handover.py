@@ -6,35 +6,37 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.handover.handovers import OF_EACH_MEMBER, Cost, create, nothing_is_lost, pods, rolled_out, warm_group
+from tests.e2e.handover.handovers import (
+    AS_IF_IN_PLACE_S,
+    HEARTBEAT_S,
+    OF_EACH_MEMBER,
+    create,
+    nothing_is_idle_untold,
+    nothing_is_lost,
+    pods,
+    rolled_out,
+    warm_group,
+)
 from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS
-from tests.e2e.stage.java import java_group
 from tests.e2e.stage.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.minutes(5), pytest.mark.timeout(600)]
 
-NAME, SOON, JAVA, TWO_EACH, EXITS = "warm", "predictive", "java", "two-each", "exits"
+NAME, SOON, TWO_EACH, EXITS = "warm", "predictive", "two-each", "exits"
 STAYS = {"EXIT_ON_FATAL": "0"}
 """A fenced process consumes nothing more and stays until it is told to end, as docs/handover.md advises: what a
 handover costs then does not hang on how soon a pod is stopped."""
 PREDICTIVE = {"handover": "Predictive"}
-HEARTBEAT_S = 3.0
-"""After that a fenced consumer notices by itself, if nobody has removed it."""
-AS_IF_IN_PLACE_S = 1.5
-"""A restart in place takes longer than that, of the quickest of these consumers. The demo measures what is really idle:
-here the machine has others to run at the same time."""
 
 
 @pytest.fixture(scope="module")
 def running(stage: Stage) -> Iterator[Stage]:
-    java = java_group(stage, JAVA)
     create(
         stage,
         warm_group(stage, NAME, env=STAYS),
         warm_group(stage, SOON, rollout=PREDICTIVE, env=STAYS),
         warm_group(stage, EXITS),
-        warm_group(stage, JAVA, java, {"rejoinTimeout": "90s"}),
         two_each(stage, {}),
     )
     yield stage
@@ -79,21 +81,6 @@ def test_consumers_that_end_when_they_are_fenced(running: Stage) -> None:
     cost = rolled_out(running, warm_group(running, EXITS, env={"VERSION": "2"}))
     nothing_is_lost(cost)
     nothing_is_idle_untold(cost)
-
-
-def test_java_consumers_are_handed_over_alike(running: Stage) -> None:
-    java = java_group(running, JAVA)
-    cost = rolled_out(running, warm_group(running, JAVA, java, {"rejoinTimeout": "90s"}, {"VERSION": "2"}))
-    nothing_is_lost(cost)
-    nothing_is_idle_untold(cost)
-    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
-
-
-def nothing_is_idle_untold(cost: Cost) -> None:
-    """A process that ends when it is fenced may be back before its pod is stopped, where a machine is slow or a start
-    quick. It fences its replacement, which has to start anew; and the operator says so."""
-    told = any("FencedEachOther" in line for line in cost.story)
-    assert cost.worst_gap_s < AS_IF_IN_PLACE_S or told, cost
 
 
 def test_pods_of_several_members_are_handed_over_with_all_of_them(running: Stage) -> None:

@@ -24,13 +24,18 @@ from slackwater.core.world.world import World
 def keep_replicas(world: World) -> Decision:
     """A rollout goes on with the number that it began with.
 
+    It never begins by taking pods away: a manifest with another version often brings an old number along, which an
+    autoscaler corrects a moment later.
+
     The very first rollout may change its number of pods at any time. `replicas: 0` means stop, and is obeyed at once.
     """
     memory = world.memory
     if not memory.phase.under_way or not memory.last_good_revision:
         return Decision(memory if memory.replicas is None else replace(memory, replicas=None))
-    begins = memory.replicas is None
-    return Decision(_scaled(world) if begins or world.group.spec.replicas == 0 else memory)
+    asked = world.group.spec.replicas
+    if memory.replicas is None and asked > 0:
+        return Decision(_with(memory, max(asked, _as_we_wrote_it(world))))
+    return Decision(_scaled(world) if asked == 0 else memory)
 
 
 def scaled_if_it_stands(world: World, decided: Decision) -> Decision:
@@ -58,8 +63,16 @@ def scale(world: World, workload: Workload, template: Template) -> WriteWorkload
 
 
 def _scaled(world: World) -> RolloutMemory:
-    replicas = world.group.spec.replicas
-    return replace(world.memory, replicas=replicas, ids_given=max(world.memory.ids_given, replicas))
+    return _with(world.memory, world.group.spec.replicas)
+
+
+def _with(memory: RolloutMemory, replicas: int) -> RolloutMemory:
+    return replace(memory, replicas=replicas, ids_given=max(memory.ids_given, replicas))
+
+
+def _as_we_wrote_it(world: World) -> int:
+    """How many pods the operator asked for before; 0 where somebody else has written the StatefulSet since."""
+    return world.made if all(each.as_written for each in world.sets) else 0
 
 
 def _disturbs_nobody(world: World) -> bool:
