@@ -59,6 +59,11 @@ SECTION: Final = Section(
             (Query("max by (namespace, instance) (slackwater_groups)", "{{namespace}} {{instance}}"),),
         ),
         Panel(
+            "Namespaces that may not be read",
+            "Namespaces of watchNamespaces without a Role for the operator: deleted, or taken from it; none is right.",
+            (Query("max by (namespace, instance) (slackwater_namespace_refused)", "{{namespace}} {{instance}}"),),
+        ),
+        Panel(
             "Requests to Kubernetes",
             "Requests to the API server by verb and resource, without the watches.",
             (Query(per_second("slackwater_kubernetes_requests_total", "verb", "resource"), "{{verb}} {{resource}}"),),

@@ -195,7 +195,7 @@ def test_a_person_is_told_which_commands_do_not_work() -> None:
     assert (looking.mark, steering.mark, kafka.mark) == (Mark.OK, Mark.MISSING, Mark.WARNING)
     assert steering.message == (
         "you may not patch consumergroups.slackwater.dev in namespace shop: "
-        "pause, resume, promote, abort, retry, restart and approve do not work"
+        "pause, resume, promote, abort, retry, restart, force and approve do not work"
     )
 
 

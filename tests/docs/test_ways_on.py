@@ -77,12 +77,12 @@ def held_by() -> set[Reason]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in HOLDS:
                 words = [each for argument in node.args for each in ast.walk(argument)]
-                found |= {Reason[each.attr] for each in words if _is_reason(each)}
+                found |= {Reason[each.attr] for each in words if isinstance(each, ast.Attribute) and _is_reason(each)}
     return found
 
 
-def _is_reason(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Reason"
+def _is_reason(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "Reason"
 
 
 def what_to_do(reason: Reason) -> str:

@@ -136,7 +136,7 @@ async def test_a_namespace_that_may_not_be_read_ends_nobody_else_and_is_not_forg
     api.refused.clear()
     await started.relist()
     assert started.store.keys(CONSUMER_GROUP) == []
-    assert b"slackwater_namespace_refused{" not in started.metrics.text()
+    assert b'slackwater_namespace_refused{namespace="shop"} 0.0' in started.metrics.text()
 
 
 async def test_a_namespace_that_may_be_read_again_is_found_soon(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -48,7 +48,7 @@ class Metrics(Witness):
         self.leading.set(1)
         self._refused = Gauge(
             "slackwater_namespace_refused",
-            "1 for a namespace of watchNamespaces that the operator may not read; others have no series.",
+            "1 for a namespace of watchNamespaces that the operator may not read, 0 for the others.",
             ("namespace",),
             registry=self.registry,
         )
@@ -62,11 +62,10 @@ class Metrics(Witness):
         groups = Gauge("slackwater_groups", "ConsumerGroups that this operator takes care of.", registry=self.registry)
         groups.set_function(read)
 
-    def refuse_namespaces(self, refused: Iterable[str]) -> None:
-        """The namespaces that the operator was to look after at its last list, and may not read."""
-        self._refused.clear()
-        for namespace in refused:
-            self._refused.labels(namespace).set(1)
+    def listed(self, namespaces: Iterable[str], refused: Container[str]) -> None:
+        """Each namespace that the operator was told to look after, and whether it may not be read."""
+        for namespace in namespaces:
+            self._refused.labels(namespace).set(namespace in refused)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
         self.groups.decided(key, world, decision)

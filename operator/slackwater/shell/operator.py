@@ -137,7 +137,7 @@ class Operator:
         for namespace in refused.keys() - self._refused.keys():
             _log.error("namespace_refused", namespace=namespace, error=refused[namespace])
         self._refused = refused
-        self.metrics.refuse_namespaces(refused)
+        self.metrics.listed(self.settings.namespace or (), refused)
 
     async def _list(self, kind: Kind, selector: str) -> tuple[list[Json], int, dict[str, str]]:
         """All that we look after; the resource version of the oldest of the lists that this takes: what came after it

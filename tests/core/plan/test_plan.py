@@ -275,9 +275,9 @@ TABLE = [
         Expected(Purpose.SCALE, partition=5, phase=FAILED),
     ),
     (
-        "fewer pods, on the way",
+        "fewer pods, on the way: when it is over",
         rolling(spec={"replicas": 1}, sets={"partition": 2}),
-        Expected(Purpose.SCALE, partition=1),
+        Expected(hold=Reason.RESTART_IN_HAND),
     ),
     (
         "more pods, paused",

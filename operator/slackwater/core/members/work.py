@@ -49,7 +49,9 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     if not owned:
         message = f"pod {pod.name} is back in the group but owns no partition"
         return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
-    history, proven_at = world.history, since + _has_to_prove_itself_for_s(world, pod)
+    is_first = world.once(_first_of_its_version) is pod
+    history = world.history
+    proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
     moved = {p for p in owned if history.commit_moved_after.get(p, 0.0) >= proven_at}
     arrived = [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
     standing = [p for p in arrived if p not in moved and (not moved or _got_on_before(world, p, since))]
@@ -66,11 +68,13 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), stalled_since)
 
 
-def _has_to_prove_itself_for_s(world: World, pod: Pod) -> float:
-    """The first pod of a version, for `stableFor`: by then a thread may be dead that committed when it came."""
-    others = [each for each in world.wanted_pods if each.ordinal != pod.ordinal]
-    is_first = world.memory.phase is RolloutPhase.PROGRESSING and len(world.outdated) == len(others)
-    return world.group.spec.rollout.stable_for_s if is_first and pod not in world.outdated else 0.0
+def _first_of_its_version(world: World) -> Pod | None:
+    """The only pod so far of the version that is rolled out. It has to prove itself for `stableFor`: a thread that
+    committed when it came may be dead by then."""
+    if world.memory.phase is not RolloutPhase.PROGRESSING or len(world.wanted_pods) != len(world.outdated) + 1:
+        return None
+    others = {pod.ordinal for pod in world.outdated}
+    return next((pod for pod in world.wanted_pods if pod.ordinal not in others), None)
 
 
 def _got_on_before(world: World, partition: TopicPartition, since: float) -> bool:
