@@ -482,3 +482,13 @@ def test_the_revision_of_our_own_write_is_remembered() -> None:
     assert plan(rolling(sets={"as_written": True})).memory.revisions == {"payments": NEW}
     assert plan(rolling(sets={"as_written": True, "generation": 3})).memory.revisions == {}
     assert plan(rolling(sets={"as_written": False})).memory.revisions == {}
+
+
+def test_a_step_that_began_by_a_clock_which_was_ahead_began_now() -> None:
+    ahead = rolling(memory={"step": Step(2, NOW + 3600), "started_at": NOW + 3590})
+    memory = plan(ahead).memory
+    assert memory.step is not None
+    assert (memory.step.started_at, memory.started_at) == (NOW, NOW)
+    usual = rolling(memory={"step": Step(2, NOW - 60), "started_at": NOW - 90})
+    kept = plan(usual).memory
+    assert kept.started_at == NOW - 90

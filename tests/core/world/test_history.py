@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.observation import GroupState, PartitionOffsets
-from tests.core.factories import dynamic_member, folded, member, members, observation, owned_by, tp
+from tests.core.factories import NOW, dynamic_member, folded, member, members, observation, owned_by, tp
 
 
 def test_calm_is_counted_from_the_first_look_at_which_all_was_as_it_is() -> None:
@@ -112,3 +112,12 @@ def test_records_are_unread_from_their_arrival_until_the_next_commit() -> None:
 
 def test_nothing_is_known_of_a_group_that_was_never_seen() -> None:
     assert GroupHistory().calm_for(observation()) == 0
+
+
+def test_a_clock_that_was_set_back_begins_a_new_row() -> None:
+    """Else no look would count until the clock has caught up; a look that is only late changes nothing."""
+    ahead = folded(observation(at=NOW + 3600), observation(at=NOW + 3605))
+    assert advance(ahead, observation(at=NOW + 3600)) is ahead
+    begun = advance(ahead, observation(at=NOW))
+    assert (begun.watched_since, begun.observed_at) == (NOW, NOW)
+    assert advance(begun, observation(at=NOW + 5)).observed_at == NOW + 5

@@ -30,11 +30,25 @@ from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
 from slackwater.core.upkeep import note_members
+from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.world import World
 
 Chapter = Callable[[World], Decision]
 """A part of the plan. One that holds ends it."""
+
+
+def nothing_is_in_the_future(world: World) -> Decision:
+    """Our clock was ahead when the rollout or its last step began, and has been put right: both began now.
+
+    Else no look would be newer than the step for as long as the clock was ahead.
+    """
+    memory, step, latest = world.memory, world.memory.step, world.now + CLOCK_SET_BACK_S
+    if step is not None and step.started_at > latest:
+        memory = replace(memory, step=replace(step, started_at=world.now))
+    if memory.started_at is not None and memory.started_at > latest:
+        memory = replace(memory, started_at=world.now)
+    return Decision(memory)
 
 
 def connection_is_known(world: World) -> Decision:
@@ -66,6 +80,7 @@ def course_is_set(world: World) -> Decision:
 
 
 WANTED: Final[tuple[Chapter, ...]] = (
+    nothing_is_in_the_future,
     obey,
     connection_is_known,
     stateful_set_is_ours,

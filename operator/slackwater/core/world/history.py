@@ -13,6 +13,8 @@ from typing import Final
 from slackwater.core.world.observation import GroupObservation, TopicPartition
 
 TAKEOVERS_KEPT: Final = 3
+CLOCK_SET_BACK_S: Final = 30.0
+"""No answer of Kafka is so late: a look that seems so much older than the last one was made by another clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +76,11 @@ class GroupHistory:
 
 
 def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistory:
-    """Fold one more observation in. Observations that are not newer than the last one change nothing."""
+    """Fold one more observation in. Observations that are not newer than the last one change nothing; one that is much
+    older was made after our clock had been set back, and begins anew."""
     if history.observed_at is not None and observation.observed_at <= history.observed_at:
-        return history
+        set_back = history.observed_at - observation.observed_at > CLOCK_SET_BACK_S
+        return advance(GroupHistory(), observation) if set_back else history
     fingerprint = _fingerprint(observation)
     unchanged = history.unchanged_since is not None and fingerprint == history.fingerprint
     committed = {p: o.committed for p, o in observation.offsets.items() if o.committed is not None}
