@@ -34,8 +34,17 @@ class FakeGroup:
 class FakeCluster:
     """Stands in for a KafkaWire. Partition p of every topic is led by broker p modulo the number of brokers."""
 
-    def __init__(self, groups: dict[str, FakeGroup], *, topics: dict[str, int] | None = None, brokers: int = 1) -> None:
+    def __init__(
+        self,
+        groups: dict[str, FakeGroup],
+        *,
+        topics: dict[str, int] | None = None,
+        brokers: int = 1,
+        start: int = 0,
+    ) -> None:
         self.groups = groups
+        self.start = start
+        """The first record that every partition still has; each ends at 100."""
         self.topics = topics or {"orders": 4}
         self.nodes = list(range(1, brokers + 1))
         self.down: set[int] = set()
@@ -190,7 +199,7 @@ class FakeCluster:
             partitions = [
                 row.ListOffsetsPartitionResponse(
                     partition_index=p.partition_index,
-                    offset=100,
+                    offset=100 if p.timestamp == -1 else self.start,
                     error_code=0 if self.leader(p.partition_index) == node_id else Code.NOT_LEADER,
                 )
                 for p in topic.partitions

@@ -11,6 +11,7 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
 from slackwater.adapters.kafka.descriptions import Description, NotOfThisType, classic_answers, listed_answer
 from slackwater.adapters.kafka.errors import Failure
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupState, GroupType
 
 ROW = DescribeGroupsResponse.DescribedGroup
@@ -48,7 +49,10 @@ def test_an_assignment_that_cannot_be_read_is_a_failure_and_no_empty_one(assignm
 def test_a_group_of_another_kind_of_client_is_not_ours() -> None:
     response = DescribeGroupsResponse(groups=[ROW(group_id="sink", group_state="Stable", protocol_type="connect")])
 
-    assert classic_answers(response)["sink"] == Description(GroupState.STABLE, GroupType.OTHER)
+    answer = classic_answers(response)["sink"]
+    assert isinstance(answer, Failure)
+    assert answer.reason is Reason.GROUP_OF_ANOTHER_TYPE
+    assert "connect" in answer.message
 
 
 def test_a_group_that_no_list_has_is_dead() -> None:
@@ -58,7 +62,9 @@ def test_a_group_that_no_list_has_is_dead() -> None:
 def test_a_listed_streams_group_is_not_ours() -> None:
     listed = SimpleNamespace(group_type="Streams", group_state="Stable")
 
-    assert listed_answer("payments", listed) == Description(GroupState.STABLE, GroupType.OTHER)
+    answer = listed_answer("payments", listed)
+    assert isinstance(answer, Failure)
+    assert (answer.reason, "streams" in answer.message) == (Reason.GROUP_OF_ANOTHER_TYPE, True)
 
 
 @pytest.mark.parametrize(("user_data", "kept"), [(None, False), (b"", False), (b"\x00\x00\x00\x01", True)])

@@ -6,6 +6,7 @@ import pytest
 
 from slackwater.adapters.kafka.errors import Code
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -98,9 +99,26 @@ async def test_a_group_that_flips_between_two_questions_is_not_taken_for_dead() 
 
 
 async def test_a_share_group_is_named_as_not_ours() -> None:
-    view = observed((await observe(FakeCluster({"payments": FakeGroup(SHARE)}), "payments"))["payments"])
+    view = unobserved((await observe(FakeCluster({"payments": FakeGroup(SHARE)}), "payments"))["payments"])
 
-    assert view.type is GroupType.OTHER
+    assert view.reason is Reason.GROUP_OF_ANOTHER_TYPE
+
+
+async def test_of_a_partition_without_a_commit_no_more_than_its_own_log_is_unread() -> None:
+    """Its beginning is asked for, and only then: retention may have deleted all of it."""
+    cluster = FakeCluster({"payments": FakeGroup(CLASSIC, owned=OWNED, committed={0: 60})}, start=90)
+    view = observed((await observe(cluster, "payments"))["payments"])
+    assert [offsets.lag for _, offsets in sorted(view.offsets.items())] == [40, *[None] * (len(view.offsets) - 1)]
+    assert view.lag == 40 + 10 * (len(view.offsets) - 1)
+
+
+async def test_where_everything_is_committed_no_beginning_is_asked_for() -> None:
+    counted = []
+    for committed in ({}, dict.fromkeys(range(12), 60)):
+        cluster = FakeCluster({"payments": FakeGroup(CLASSIC, owned=OWNED, committed=committed)})
+        await observe(cluster, "payments")
+        counted.append(cluster.requests["ListOffsets"])
+    assert counted == [2 * counted[1], counted[1]]
 
 
 async def test_an_unknown_state_of_the_new_protocol_is_not_calm() -> None:
@@ -114,7 +132,9 @@ async def test_an_unknown_state_of_the_new_protocol_is_not_calm() -> None:
 async def test_requests_do_not_grow_with_the_number_of_groups() -> None:
     def cluster_of(count: int) -> FakeCluster:
         kinds = [CLASSIC, CONSUMER]
-        return FakeCluster({f"g{i}": FakeGroup(kinds[i % 2], node_id=1 + i % 3) for i in range(count)}, brokers=3)
+        committed = dict.fromkeys(range(4), 60)
+        groups = {f"g{i}": FakeGroup(kinds[i % 2], node_id=1 + i % 3, committed=committed) for i in range(count)}
+        return FakeCluster(groups, brokers=3)
 
     counts = []
     for count in (6, 120):

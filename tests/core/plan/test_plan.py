@@ -492,3 +492,9 @@ def test_a_step_that_began_by_a_clock_which_was_ahead_began_now() -> None:
     usual = rolling(memory={"step": Step(2, NOW - 60), "started_at": NOW - 90})
     kept = plan(usual).memory
     assert kept.started_at == NOW - 90
+
+
+def test_what_was_forced_is_the_rollout_under_way_and_not_the_one_that_overtakes_it() -> None:
+    forced = rolling(memory={"forced": True})
+    assert plan(forced).memory.forced
+    assert not plan(rolling(memory={"forced": True, "target_hash": "other"})).memory.forced

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
@@ -230,6 +230,7 @@ def test_a_fix_can_be_forced_where_every_pod_keeps_the_group_from_being_calm() -
     run.do("force", Outside.force)
     run.until(COMPLETE)
     assert images(run) == ["v2"] * 3
+    assert not read_memory(run.outside.status).forced, "it was for that rollout and no other"
     run.until_it_is("at work again", lambda _: everybody_works(run), within_s=40)
 
 

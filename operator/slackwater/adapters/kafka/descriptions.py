@@ -53,7 +53,16 @@ def listed_answer(group_id: str, listed: Any | None) -> Description | Failure:
     if str(listed.group_type).lower() in {"classic", "consumer", ""}:
         message = f"group {group_id} changed its protocol while it was looked at; this passes by itself"
         return Failure(Reason.OBSERVATION_INCOMPLETE, message)
-    return Description(_state(listed.group_state), GroupType.OTHER)
+    return _of_another_type(group_id, f"{str(listed.group_type).lower()} group")
+
+
+def _of_another_type(group_id: str, what: str) -> Failure:
+    """Not an empty group: members that cannot be described are not known to be away."""
+    message = (
+        f"group {group_id} is a {what}; Slackwater runs classic and KIP-848 consumer groups: give these consumers"
+        " another group.id, or the one that is there its own"
+    )
+    return Failure(Reason.GROUP_OF_ANOTHER_TYPE, message)
 
 
 def _classic(group: Any) -> Answer:
@@ -63,7 +72,7 @@ def _classic(group: Any) -> Answer:
     if group.error_code != Code.NONE:
         return group_failure(group.group_id, group.error_code)
     if group.protocol_type not in _CONSUMER_PROTOCOLS:
-        return Description(_state(group.group_state), GroupType.OTHER)
+        return _of_another_type(group.group_id, f"group of the protocol type {group.protocol_type}")
     try:
         members = tuple(_classic_member(member) for member in group.members)
     except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up

@@ -1,9 +1,10 @@
 """Reads many groups at once: a fixed number of requests per coordinator and per leader, whatever the number of groups.
 
 A pass is one Metadata request; then, at the same time, the groups' descriptions and committed offsets from every
-coordinator, the ends of the partitions from every leader, and, where it is asked for, the groups' own settings from any
-broker. What fails makes exactly the groups that it concerns `Unobserved`: an answer in part is no observation. Only the
-settings may be missing, for want of a right or of a broker that knows them.
+coordinator, the ends of the partitions from every leader, and, where it is asked for, the groups' own settings from
+any broker; and the beginnings of partitions in which nothing was committed, where there are such. What fails makes
+exactly the groups that it concerns `Unobserved`: an answer in part is no observation. Only the settings may be
+missing, for want of a right or of a broker that knows them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 import structlog
@@ -21,7 +22,7 @@ from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
 from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
-from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends
+from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends, read_starts
 from slackwater.adapters.kafka.topics import TopicLayout, read_layout
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
@@ -29,6 +30,9 @@ from slackwater.core.world.observation import GroupObservation, KafkaView, Parti
 
 Group = tuple[int, Description, Committed]
 """What a coordinator (its node id first) said about one group."""
+
+Offsets = dict[TopicPartition, int | Failure]
+ReadsOffsets = Callable[[KafkaWire, int, Collection[TopicPartition]], Awaitable[Offsets]]
 
 _log = structlog.get_logger(__name__)
 
@@ -66,14 +70,17 @@ class KafkaGroupReader:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
         partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
         groups, ends, settings = await asyncio.gather(
-            self._read_groups(partitions), self._read_ends(layout), self._read_settings(settings_of)
+            self._read_groups(partitions),
+            self._read_offsets(layout, layout.leaders, read_ends),
+            self._read_settings(settings_of),
         )
+        starts = await self._read_offsets(layout, _uncommitted(groups.values()), read_starts)
         for group_id, topics in topics_by_group.items():
             group = layout.failure_among(topics) or groups[group_id]
             if isinstance(group, Failure):
                 views[group_id] = _unobserved(group, began_at)
             else:
-                view = _assembled(group_id, began_at, group, partitions[group_id], ends)
+                view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
                 own = settings.get(group_id)
                 views[group_id] = replace(view, settings=own) if isinstance(view, GroupObservation) else view
         return views
@@ -128,15 +135,22 @@ class KafkaGroupReader:
         self._settings_failures = failures
         return {group_id: own for group_id, own in read.items() if not isinstance(own, Failure)}
 
-    async def _read_ends(self, layout: TopicLayout) -> dict[TopicPartition, int | Failure]:
+    async def _read_offsets(
+        self, layout: TopicLayout, wanted: Collection[TopicPartition], read: ReadsOffsets
+    ) -> Offsets:
         by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
         for partition, leader in layout.leaders.items():
-            if partition.topic not in layout.failures:
+            if partition.topic not in layout.failures and partition in wanted:
                 by_leader[leader].append(partition)
-        ends: dict[TopicPartition, int | Failure] = {}
-        for answers in await asyncio.gather(*(read_ends(self._wire, node, of) for node, of in by_leader.items())):
-            ends |= answers
-        return ends
+        offsets: Offsets = {}
+        for answers in await asyncio.gather(*(read(self._wire, node, of) for node, of in by_leader.items())):
+            offsets |= answers
+        return offsets
+
+
+def _uncommitted(groups: Iterable[Group | Failure]) -> frozenset[TopicPartition]:
+    committed = [group[2] for group in groups if not isinstance(group, Failure)]
+    return frozenset(partition for each in committed for partition, offset in each.items() if offset is None)
 
 
 def _both(node_id: int, description: Description | Failure, committed: Committed | Failure) -> Group | Failure:
@@ -154,7 +168,8 @@ def _assembled(
     began_at: float,
     group: Group,
     partitions: Collection[TopicPartition],
-    ends: Mapping[TopicPartition, int | Failure],
+    ends: Offsets,
+    starts: Offsets,
 ) -> KafkaView:
     node_id, description, committed = group
     offsets: dict[TopicPartition, PartitionOffsets] = {}
@@ -162,7 +177,9 @@ def _assembled(
         end = ends[partition]
         if isinstance(end, Failure):
             return _unobserved(end, began_at)
-        offsets[partition] = PartitionOffsets(committed=committed.get(partition), end=end)
+        start = starts.get(partition, 0)
+        known = None if isinstance(start, Failure) else start
+        offsets[partition] = PartitionOffsets(committed=committed.get(partition), end=end, start=known)
     return GroupObservation(
         group_id=group_id,
         observed_at=began_at,

@@ -16,6 +16,7 @@ Committed = Mapping[TopicPartition, int | None]
 """None where nothing was ever committed."""
 
 _LATEST = -1
+_EARLIEST = -2
 _NOT_COMMITTED = -1
 
 
@@ -80,11 +81,24 @@ async def read_ends(
     wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition]
 ) -> dict[TopicPartition, int | Failure]:
     """Return the offset after the last record of each partition that `node_id` leads. Never raises."""
+    return await _read_offsets(wire, node_id, partitions, _LATEST)
+
+
+async def read_starts(
+    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, int | Failure]:
+    """Return the offset of the first record that each partition still has. Never raises."""
+    return await _read_offsets(wire, node_id, partitions, _EARLIEST)
+
+
+async def _read_offsets(
+    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition], which: int
+) -> dict[TopicPartition, int | Failure]:
     topic_type = ListOffsetsRequest.ListOffsetsTopic
     topics = [
         topic_type(
             name=topic,
-            partitions=[topic_type.ListOffsetsPartition(partition_index=i, timestamp=_LATEST) for i in indexes],
+            partitions=[topic_type.ListOffsetsPartition(partition_index=i, timestamp=which) for i in indexes],
         )
         for topic, indexes in _by_topic(partitions).items()
     ]

@@ -108,6 +108,14 @@ class PartitionOffsets:
 
     committed: int | None
     end: int | None
+    start: int | None = 0
+    """The first record that is still there; asked for only where nothing was committed."""
+
+    @property
+    def unread(self) -> int | None:
+        """Records that the group has before it: those behind what is committed, or all that are still there."""
+        begins_at = self.committed if self.committed is not None else self.start
+        return None if begins_at is None or self.end is None else max(0, self.end - begins_at)
 
     @property
     def lag(self) -> int | None:
@@ -170,13 +178,14 @@ class GroupObservation:
 
     @cached_property
     def lag(self) -> int | None:
-        """Total lag in records; None when any end is unknown. A partition without a commit counts as unread."""
+        """Total lag in records; None when that of any is unknown. Of a partition without a commit all is unread."""
         total = 0
         for partition in self.partitions:
             offsets = self.offsets.get(partition)
-            if offsets is None or offsets.end is None:
+            unread = offsets.unread if offsets is not None else None
+            if unread is None:
                 return None
-            total += max(0, offsets.end - (offsets.committed or 0))
+            total += unread
         return total
 
     @cached_property

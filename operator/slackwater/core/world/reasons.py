@@ -61,6 +61,7 @@ class Reason(StrEnum):
     COORDINATOR_UNAVAILABLE = "CoordinatorUnavailable", GateName.OBSERVATION_IS_FRESH, Facet.PASSES
     NOT_AUTHORIZED = "NotAuthorized", GateName.OBSERVATION_IS_FRESH, Facet.DEGRADES, Facet.LIFTED_BY_A_SECRET
     TOPIC_MISSING = "TopicMissing", GateName.OBSERVATION_IS_FRESH
+    GROUP_OF_ANOTHER_TYPE = "GroupOfAnotherType", GateName.OBSERVATION_IS_FRESH, Facet.DEGRADES
     OBSERVATION_INCOMPLETE = "ObservationIncomplete", GateName.OBSERVATION_IS_FRESH, Facet.PASSES
     OBSERVATION_STALE = "ObservationStale", GateName.OBSERVATION_IS_FRESH
     STATEFUL_SET_NOT_OBSERVED = "StatefulSetNotObserved", GateName.OBSERVATION_IS_FRESH
