@@ -50,7 +50,7 @@ def test_watching_some_namespaces_takes_finalizers_outside_them_and_nothing_else
     watched = {(kind, namespace) for kind in ("Role", "RoleBinding") for namespace in ("team-a", "team-b")}
     manifests = render(watchNamespaces="{team-a,team-b}")
     assert roles(manifests) == watched | LEADER | {("ClusterRole", None), ("ClusterRoleBinding", None)}
-    assert rights(only(manifests, "ClusterRole")) == {"slackwater.dev/consumergroups": {"get", "patch"}}
+    assert rights(only(manifests, "ClusterRole")) == {"slackwater.dev/consumergroups": {"get", "list", "patch"}}
     assert NAMESPACE in only(manifests, "ClusterRole")["metadata"]["name"], "another release may have the same name"
     assert roles(render(watchNamespaces="{team-a,team-b}", finalizersEverywhere="false")) == watched | LEADER
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slackwater.api.annotations import ABORT, FORCE, PROMOTE, RESTART, RETRY
 from slackwater.core.commands import obey
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import wanted_template
+from slackwater.core.plan import plan
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from tests.core.factories import NOW, OLD, group, world
 
@@ -79,8 +83,22 @@ def test_a_token_is_obeyed_once(command: str) -> None:
 
 @pytest.mark.parametrize(("phase", "forced"), [(PROGRESSING, True), (FAILED, False), (COMPLETE, False)])
 def test_a_rollout_under_way_is_forced_and_no_other(phase: RolloutPhase, forced: bool) -> None:
-    given = world(memory=memory(phase), group=group(annotations={FORCE: "1"}))
-    assert obey(given).memory.forced is forced
+    given = world(group=group(annotations={FORCE: "1"}))
+    target = wanted_template(given).hash
+    given = given.remembering(replace(memory(phase), target_hash=target))
+    assert obey(given).memory.is_forced is forced
+
+
+def test_a_version_that_is_applied_and_forced_in_one_go_is_forced() -> None:
+    """The command is obeyed before the rollout begins."""
+    given = world(memory=memory(COMPLETE), group=group(annotations={FORCE: "1"}))
+    assert plan(given).memory.is_forced
+
+
+@pytest.mark.parametrize("ends", [RETRY, ABORT])
+def test_what_was_forced_is_not_after_it_has_ended(ends: str) -> None:
+    forced = replace(memory(FAILED, failed=True), forced_hash="v2")
+    assert not obey(world(memory=forced, group=group(annotations={ends: "1"}))).memory.is_forced
 
 
 def test_promote_passes_the_canary_that_is_held() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -231,12 +230,7 @@ def _next(seen: World, remains: Remains) -> Act | None:
 @pytest.mark.parametrize(("since_s", "goes"), [(1.0, False), (RIGHTS_COME_BACK_WITHIN_S - 1.0, False), (61.0, True)])
 def test_without_rights_it_is_let_go_after_a_minute_and_says_what_stays(since_s: float, goes: bool) -> None:
     """A namespace that is deleted takes the operator's rights along (F52)."""
-    metadata = ending().group.metadata.model_copy(
-        update={"deletion_timestamp": datetime.fromtimestamp(NOW - since_s, UTC)}
-    )
-    seen = ending()
-    seen = replace(seen, group=seen.group.model_copy(update={"metadata": metadata}))
-    decided = plan_deletion(seen, Remains(refused="cannot list pods (403)"))
+    decided = plan_deletion(ending(), Remains(refused="cannot list pods (403)", refused_since=NOW - since_s))
     assert isinstance(decided.act, LetGo) is goes
     assert [note.reason for note in decided.notes] == ([Reason.CLUSTER_REFUSED] if goes else [])
     if not goes:

@@ -15,10 +15,9 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
-from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S
+from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S, RIGHTS_COME_BACK_WITHIN_S
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.store import Key
@@ -41,7 +40,8 @@ class Stage:
         if ran:
             self.remember(targetHash="abc")
         self.acts: list[Act] = []
-        self.deletion = Deletion(api, connections, self.taken_in.append, time.time, self.saw_act)
+        self.now = time.time()
+        self.deletion = Deletion(api, connections, self.taken_in.append, lambda: self.now, self.saw_act)
 
     def saw_act(self, key: Key, act: Act) -> None:
         self.acts.append(act)
@@ -322,6 +322,8 @@ async def test_where_its_rights_went_with_the_namespace_it_lets_the_newest_versi
     old = deepcopy(stage.api.objects["ConsumerGroup", *KEY])
     stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, labels={"changed": "since"})
     stage.api.forbidden = {STATEFUL_SET.name, POD.name, KAFKA_CONNECTION.name}
+    assert await stage.run(old) == RIGHTS_AGAIN_S
+    stage.now += RIGHTS_COME_BACK_WITHIN_S
     assert await stage.run(old) is None
     assert stage.api.writes() == ["finalizers ConsumerGroup"]
     assert [event["reason"] for event in stage.api.events] == ["ClusterRefused"]
@@ -331,10 +333,10 @@ async def test_where_its_rights_went_with_the_namespace_it_lets_the_newest_versi
 async def test_rights_that_come_back_are_waited_for() -> None:
     stage = Stage()
     stage.add_pods()
-    stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp=timestamp(time.time()))
-    stage.api.forbidden = {STATEFUL_SET.name}
-    assert await stage.run() == RIGHTS_AGAIN_S
-    assert stage.api.writes() == []
-    stage.api.forbidden = set()
-    assert await stage.run() == PODS_AGAIN_S
+    for _ in range(3):  # however long ago it was deleted: each refusal has its own minute
+        stage.api.forbidden = {STATEFUL_SET.name}
+        assert await stage.run() == RIGHTS_AGAIN_S
+        stage.now += RIGHTS_COME_BACK_WITHIN_S
+        stage.api.forbidden = set()
+        assert await stage.run() == PODS_AGAIN_S
     assert stage.api.writes() == ["delete StatefulSet"]

@@ -11,7 +11,7 @@ import pytest
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.ports import Kind
-from slackwater.shell.handlers import API_AGAIN_S, configured, registered
+from slackwater.shell.handlers import API_AGAIN_S, REFUSED_AGAIN_S, configured, registered
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 from tests.shell.fakes import KEY, connection_object, group_object
@@ -90,4 +90,4 @@ def test_where_one_of_some_namespaces_is_refused_the_others_are_watched_on() -> 
     for _ in range(2):  # each request begins as the first one
         pauses = list(islice(again, 1000))
         assert tuple(pauses[: len(API_AGAIN_S)]) == API_AGAIN_S
-        assert set(pauses[len(API_AGAIN_S) :]) == {API_AGAIN_S[-1]}
+        assert set(pauses[len(API_AGAIN_S) :]) == {REFUSED_AGAIN_S}

@@ -123,7 +123,7 @@ class RefusingApi(FakeApi):
 
 
 async def test_a_namespace_that_may_not_be_read_ends_nobody_else_and_is_not_forgotten() -> None:
-    api: Any = RefusingApi()
+    api: Any = RefusingApi(None)
     for namespace in ("shop", "bank"):
         api.add(CONSUMER_GROUP, in_namespace(namespace, version=50))
     started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
@@ -133,7 +133,7 @@ async def test_a_namespace_that_may_not_be_read_ends_nobody_else_and_is_not_forg
     await started.relist()
     assert [key.namespace for key in started.store.keys(CONSUMER_GROUP)] == ["shop"]
     assert b'slackwater_namespace_refused{namespace="shop"} 1.0' in started.metrics.text()
-    api.refused.clear()
+    api.refused = {None}
     await started.relist()
     assert started.store.keys(CONSUMER_GROUP) == []
     assert b'slackwater_namespace_refused{namespace="shop"} 0.0' in started.metrics.text()
@@ -148,11 +148,35 @@ async def test_a_namespace_that_may_be_read_again_is_found_soon(monkeypatch: pyt
     async with working(started.keep_listing()), asyncio.timeout(5):
         api.refused.clear()
         assert (await started.queue.take()).namespace == "shop"
+    assert ("GET", "consumergroups") in api.requests
+
+
+async def test_an_operator_that_starts_after_the_role_is_gone_knows_whom_to_let_go() -> None:
+    """By the right to list ConsumerGroups everywhere, which is all that it has there."""
+    api: Any = RefusingApi("shop")
+    for namespace in ("shop", "elsewhere"):
+        api.add(CONSUMER_GROUP, in_namespace(namespace, version=50))
+    started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
+    await started.relist()
+    assert [key.namespace for key in started.store.keys(CONSUMER_GROUP)] == ["shop"]
+    api.objects.clear()
+    await started.relist()
+    assert started.store.keys(CONSUMER_GROUP) == []
+
+
+async def test_only_what_was_refused_is_listed_sooner() -> None:
+    api: Any = RefusingApi("shop")
+    api.add(CONSUMER_GROUP, in_namespace("bank", version=50))
+    started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
+    await started.relist()
+    api.objects.clear()
+    await started.relist(["shop"])
+    assert [key.namespace for key in started.store.keys(CONSUMER_GROUP)] == ["bank"]
 
 
 async def test_an_operator_starts_although_all_its_namespaces_are_refused() -> None:
     """They are being deleted: it has to be there to let their groups go."""
-    api: Any = RefusingApi("shop", "bank")
+    api: Any = RefusingApi("shop", "bank", None)
     await _first_list(Operator(api, Settings.model_validate({"namespace": "shop,bank"})))
 
 
@@ -215,9 +239,9 @@ async def test_an_api_server_that_is_away_does_not_end_the_listing(monkeypatch: 
     started, failed = operator(ClusterUnreachable("no answer")), asyncio.Event()
     relist = started.relist
 
-    async def relist_and_tell() -> None:
+    async def relist_and_tell(namespaces: Any = None) -> None:
         try:
-            await relist()
+            await relist(namespaces)
         finally:
             failed.set()
 

@@ -12,6 +12,7 @@ from slackwater.api.annotations import ABORT, APPROVE, FORCE, PROMOTE, RESTART, 
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import wanted_template
 from slackwater.core.rollout.ending import can_go_back, go_back
 from slackwater.core.timeouts.adoption import approve
 from slackwater.core.world.memory import RolloutPhase
@@ -64,6 +65,7 @@ def _retry(world: World) -> Decision:
         failed_hash="",
         started_at=world.now,
         retried_at=world.now,
+        forced_hash="",
         replicas=memory.replicas if memory.phase.under_way else None,
         canary=None,
         message="",
@@ -73,10 +75,14 @@ def _retry(world: World) -> Decision:
 
 def _force(world: World) -> Decision:
     """What is rolled out is the remedy for what keeps the group from being calm: the gates of a rollback will do."""
-    if world.memory.phase is not RolloutPhase.PROGRESSING:
-        return _said(world, Reason.FORCED, "force: no rollout is under way, so nothing changes")
+    memory = world.memory
+    wanted = wanted_template(world).hash if world.bootstrap_servers is not None else memory.target_hash
+    begins = wanted not in (memory.target_hash, memory.failed_hash)
+    if not begins and memory.phase is not RolloutPhase.PROGRESSING:
+        return _said(world, Reason.FORCED, "force: no rollout goes forward, so nothing changes")
     message = "force: this rollout goes on as a rollback does, without waiting for a calm group"
-    return Decision(replace(world.memory, forced=True), notes=(Note(Reason.FORCED, message, warning=True),))
+    forced = wanted if begins else memory.target_hash
+    return Decision(replace(memory, forced_hash=forced), notes=(Note(Reason.FORCED, message, warning=True),))
 
 
 def _said(world: World, reason: Reason, message: str) -> Decision:

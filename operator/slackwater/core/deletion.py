@@ -25,7 +25,7 @@ PODS_AGAIN_S: Final = 1.0
 KAFKA_AGAIN_S: Final = 10.0
 RIGHTS_AGAIN_S: Final = 5.0
 RIGHTS_COME_BACK_WITHIN_S: Final = 60.0
-"""Of the deletion, in which a right that is missing may be on its way: a chart that is being upgraded."""
+"""In that time a right that is missing may be on its way: a chart that is being upgraded."""
 _ORPHAN: Final = "orphan"
 """The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
 
@@ -47,6 +47,8 @@ class Remains:
     refused: str = ""
     """Why the operator may not look at the pods and StatefulSets: its rights went with the namespace, or were
     withdrawn."""
+    refused_since: float = 0.0
+    """At each look since then."""
     fresh: bool = True
     """No StatefulSet of ours was deleted since the look."""
 
@@ -106,8 +108,7 @@ def _let_go_without_rights(world: World, remains: Remains) -> Decision | None:
     finalizer. Its owner being gone, the garbage collector deletes the StatefulSet."""
     if not remains.refused:
         return None
-    since = world.group.metadata.deletion_timestamp
-    if since is not None and world.now - since.timestamp() < RIGHTS_COME_BACK_WITHIN_S:
+    if world.now - remains.refused_since < RIGHTS_COME_BACK_WITHIN_S:
         hold = Hold(Reason.CLUSTER_REFUSED, f"the operator's rights are missing: {remains.refused}", RIGHTS_AGAIN_S)
         return Decision(world.memory, hold=hold)
     message = f"its members stay in the group until their sessions end, and offsets stay: {remains.refused}"

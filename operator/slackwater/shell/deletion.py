@@ -51,6 +51,8 @@ class Deletion:
         self._take_in = take_in
         self._now = now
         self._acted = acted
+        self._refused_since: dict[str, float] = {}
+        """By the object's uid: since when no look at its pods was allowed."""
 
     async def go_on(self, group: ConsumerGroup, obj: Json) -> float | None:
         """Returns in how many seconds to go on; None when there is nothing left to do.
@@ -69,6 +71,7 @@ class Deletion:
             except KafkaFailed as error:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             if isinstance(decided.act, LetGo):
+                self._refused_since.pop(group.metadata.uid, None)
                 return None
             world, remains = world.remembering(decided.memory), remains.after(decided.act)
 
@@ -83,12 +86,15 @@ class Deletion:
             return world, remains  # whatever it remembers, and whether that can be read or not
         world = world.remembering(memory_in(obj))
         try:
-            return await self._gather_remains(world, obj)
+            gathered = await self._gather_remains(world, obj)
         except Forbidden as error:
+            since = self._refused_since.setdefault(group.metadata.uid, self._now())
             # No watch brings the newest version any more, and only on that the finalizer can be taken off.
             newest = await self._api.read(CONSUMER_GROUP, group.namespace, group.name)
             same = newest if newest is not None and newest["metadata"]["uid"] == group.metadata.uid else obj
-            return replace(world, group=parse_consumer_group(same)), Remains(refused=str(error))
+            return replace(world, group=parse_consumer_group(same)), Remains(refused=str(error), refused_since=since)
+        self._refused_since.pop(group.metadata.uid, None)
+        return gathered
 
     async def _gather_remains(self, world: World, obj: Json) -> tuple[World, Remains]:
         """Raises ClusterFailed."""

@@ -29,6 +29,10 @@ API_AGAIN_S: Final = (1.0, 1.0, 2.0, *[3.0] * 40)
 when they are used up, what is more than a lost connection ends kopf, and with it the process."""
 
 
+REFUSED_AGAIN_S: Final = 10.0
+"""Pauses after those, where one of some namespaces may not be watched."""
+
+
 def registered(
     store: Store,
     queue: WorkQueue[Key],
@@ -89,10 +93,10 @@ def _register(
 
 
 class _ForEver(Iterable[float]):
-    """As `API_AGAIN_S` begins, and then without end: each request of kopf asks for an iterator of its own."""
+    """As `API_AGAIN_S`, and then more slowly without end: each request of kopf asks for an iterator of its own."""
 
     def __iter__(self) -> Iterator[float]:
-        return chain(API_AGAIN_S, repeat(API_AGAIN_S[-1]))
+        return chain(API_AGAIN_S, repeat(REFUSED_AGAIN_S))
 
 
 def configured(*, of_some_namespaces: bool) -> kopf.OperatorSettings:

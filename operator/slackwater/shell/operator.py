@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Final
@@ -38,7 +38,7 @@ from slackwater.shell.telemetry import telemetry_to
 LONGEST_PASS_S: Final = 600.0
 """Every request of a pass ends by itself in seconds. Were there one that does not, its worker would be lost."""
 REFUSED_AGAIN_S: Final = 30.0
-"""While a namespace may not be read, all is listed as often: nothing else tells that it may be read again."""
+"""A namespace that may not be read is listed as often: nothing else tells that it may be read again."""
 _API_AGAIN_S: Final = 2.0
 _LISTING_SETTLES_S: Final = 2.0
 """Kopf lists kind by kind, and tells object by object."""
@@ -119,33 +119,48 @@ class Operator:
         self.queue.failed(key)
         self.metrics.passed("failed", time.perf_counter() - began)
 
-    async def relist(self) -> None:
-        """List everything anew; the store forgets what is gone. A namespace that may not be read keeps what it had, and
-        nobody else notices.
+    async def relist(self, namespaces: Collection[str] | None = None) -> None:
+        """List everything anew, or what is in these namespaces; the store forgets what is gone. A namespace that may
+        not be read keeps what it had, and nobody else notices.
 
         Raises Forbidden where it is to look after all namespaces, and may not read them.
         """
+        listed = self.settings.namespace if namespaces is None else tuple(namespaces)
+        others = {each for each in self.settings.namespace if each not in listed}
         refused = dict[str, str]()
         for kind in WATCHED:
-            objects, version, unlisted = await self._list(kind, GROUP_LABEL if kind in LABELLED else "")
-            changed = self.store.replace(kind, objects, version, unlisted)
+            objects, version, unlisted = await self._list(kind, GROUP_LABEL if kind in LABELLED else "", listed)
             refused |= unlisted
+            if kind is CONSUMER_GROUP and unlisted and (found := await self._groups_of(unlisted)) is not None:
+                objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
+            changed = self.store.replace(kind, objects, version, {*others, *unlisted})
             for key in changed:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
                 _log.warning("changes_that_no_watch_told", kind=kind.plural, groups=len(changed))
-        for namespace in refused.keys() - self._refused.keys():
+        for namespace in sorted(refused.keys() - self._refused.keys()):
             _log.error("namespace_refused", namespace=namespace, error=refused[namespace])
         self._refused = refused
         self.metrics.listed(self.settings.namespace or (), refused)
 
-    async def _list(self, kind: Kind, selector: str) -> tuple[list[Json], int, dict[str, str]]:
-        """All that we look after; the resource version of the oldest of the lists that this takes: what came after it
-        may be missing; and the namespaces that may not be read, each with the refusal."""
+    async def _groups_of(self, namespaces: Collection[str]) -> tuple[list[Json], int] | None:
+        """By the right that outlives a namespace's Role: who is deleted there has to be let go. None without it."""
+        try:
+            listed, version = await self.api.list_all(CONSUMER_GROUP, None)
+        except Forbidden:
+            return None
+        return [each for each in listed if each["metadata"]["namespace"] in namespaces], version
+
+    async def _list(
+        self, kind: Kind, selector: str, namespaces: Collection[str]
+    ) -> tuple[list[Json], int, dict[str, str]]:
+        """All of these namespaces, of the whole cluster where there are none; the resource version of the oldest of the
+        lists that this takes: what came after it may be missing; and the namespaces that may not be read, each with the
+        refusal."""
         objects: list[Json] = []
         versions: list[int] = []
         refused: dict[str, str] = {}
-        for namespace in self.settings.namespace or (None,):
+        for namespace in namespaces or (None,):
             try:
                 listed, version = await self.api.list_all(kind, namespace, selector)
             except Forbidden as error:
@@ -158,18 +173,28 @@ class Operator:
         return objects, min(versions, default=0), refused
 
     async def keep_listing(self) -> None:
-        """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile."""
+        """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile.
+
+        What may not be read is tried again sooner, and nothing else is listed for that.
+        """
+        listed_at = time.monotonic()
         while True:
             with suppress(TimeoutError):
-                soon = min(REFUSED_AGAIN_S, self.settings.resync_interval_s)
-                async with asyncio.timeout(soon if self._refused else self.settings.resync_interval_s):
+                async with asyncio.timeout(self._listed_again_in_s(listed_at)):
                     await self.listing_wanted.wait()
                     await asyncio.sleep(_LISTING_SETTLES_S)
+            everything = self.listing_wanted.is_set() or self._listed_again_in_s(listed_at, among_refused=False) == 0
             self.listing_wanted.clear()
             try:
-                await self.relist()
+                await self.relist(None if everything else self._refused)
             except ClusterUnreachable as error:
                 _log.warning("relist_failed", error=str(error))
+            if everything:
+                listed_at = time.monotonic()
+
+    def _listed_again_in_s(self, listed_at: float, *, among_refused: bool = True) -> float:
+        again_s = max(0.0, listed_at + self.settings.resync_interval_s - time.monotonic())
+        return min(again_s, REFUSED_AGAIN_S) if self._refused and among_refused else again_s
 
     def problem(self) -> str:
         return "a pass over a group does not come to an end" if self.queue.in_hand_for() > LONGEST_PASS_S else ""

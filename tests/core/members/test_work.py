@@ -9,7 +9,14 @@ import pytest
 
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.work import find_idle_pods, find_stall, is_stalled, nobody_consumes, nobody_gets_on
+from slackwater.core.members.work import (
+    find_idle_pods,
+    find_stall,
+    find_standing,
+    is_stalled,
+    nobody_consumes,
+    nobody_gets_on,
+)
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -109,7 +116,6 @@ THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFOR
 STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
 CAME_AND_DIED = (BEFORE_IT, look(50), look(45, 105, 105), look(35, 105, 108), look(0, 105, 110))
 FIRST = (pod(0), STARTED, pod(2))
-NOT_SINCE = (NOT_MOVING, NOW - 35)
 STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ("nothing arrived", returned(BEFORE_IT, look(50), look(0)), None),
     ("it commits", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
@@ -137,11 +143,6 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
         (NOT_MOVING, NOW),
     ),
     ("the group keeps its offsets elsewhere", returned(BEFORE_IT, never_commits(50, 100), never_commits(0, 105)), None),
-    ("one of its threads is dead", returned(*THREAD_DIED), (NOT_MOVING, NOW - 40)),
-    ("the partition stood before it came, too", returned(*STOOD_BEFORE), None),
-    ("the first of its version committed when it came, and not since", returned(*CAME_AND_DIED, pods=FIRST), NOT_SINCE),
-    ("a later one did", returned(*CAME_AND_DIED), None),
-    ("the first of its version commits on", returned(*CAME_AND_DIED[:-1], look(5, 108, 110), pods=FIRST), None),
     ("it owns nothing", returned(observation(NOTHING)), (OWNS_NOTHING, NOW)),
     ("there are more members than partitions", returned(observation((*NOTHING, *members(3, 4, 5, 6)))), None),
     ("there are just as many", returned(observation((*NOTHING, *members(3, 4, 5)))), (OWNS_NOTHING, NOW)),
@@ -155,15 +156,32 @@ def test_who_is_back_and_does_not_work(given: World, stall: tuple[Reason, float]
     assert (None if found is None else (found.hold.reason, found.since)) == stall
 
 
-@pytest.mark.parametrize(("unread_s", "common"), [(500.0, True), (200.0, False)])
-def test_who_is_as_far_behind_as_others_in_a_part_of_its_partitions_works(unread_s: float, common: bool) -> None:
-    """Each of them works through its partitions in turn."""
-    looks = (one_stands(700, 90, 90, 100), one_stands(610, 95, 95, 100), look(600), one_stands(590, 105, 100, 105))
-    now = one_stands(0, 109, 100, 110)
-    given = world(kafka=now, history=folded(*looks, now), pods=(pod(0, NEW), fresh_pod(1, age_s=605), pod(2)))
-    assert find_stall(given, given.pods[1]) is not None
-    history = replace(given.history, unread_since={**given.history.unread_since, tp(0): NOW - unread_s})
-    assert (find_stall(replace(given, history=history), given.pods[1]) is None) is common
+IMPATIENT = group(rollout={"rejoinTimeout": "39s"})
+STANDING: list[tuple[str, World, str | None]] = [
+    ("all work", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
+    ("one of its threads is dead", returned(*THREAD_DIED), "orders-3 since it came"),
+    ("it was before our first look", returned(*THREAD_DIED[3:]), "orders-3 since it came"),
+    ("the partition stood before it came, too", returned(*STOOD_BEFORE), None),
+    ("it had its time", returned(*THREAD_DIED, group=IMPATIENT), None),
+    (
+        "the first of its version committed when it came, and not since",
+        returned(*CAME_AND_DIED, pods=FIRST),
+        "stableFor",
+    ),
+    ("a later one did", returned(*CAME_AND_DIED), None),
+    ("the first of its version commits on", returned(*CAME_AND_DIED[:-1], look(5, 108, 110), pods=FIRST), None),
+    ("the group keeps its offsets elsewhere", returned(BEFORE_IT, never_commits(50, 100), never_commits(0, 105)), None),
+    ("Kafka cannot be seen", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), None),
+]
+
+
+@pytest.mark.parametrize(("given", "where"), [row[1:] for row in STANDING], ids=[row[0] for row in STANDING])
+def test_who_does_not_get_on_in_each_of_its_partitions(given: World, where: str | None) -> None:
+    """It holds the next step for a while, and nothing more: no pod is down and no version has failed for it."""
+    hold = find_standing(given, given.pods[1])
+    assert (where is None) is (hold is None)
+    assert hold is None or (where or "") in hold.message
+    assert not is_stalled(given, given.pods[1])
 
 
 def waits(unread_s: float, **changes: Any) -> World:
@@ -220,10 +238,12 @@ def test_who_has_not_worked_for_too_long(given: World, stalled: bool) -> None:
     assert is_stalled(given, given.pods[1]) is stalled
 
 
-REBALANCING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE}
+NAKED = tuple(member(ordinal, assignment=frozenset()) for ordinal in range(3))
+REBALANCING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE, "members": NAKED}
+RECONCILING: dict[str, Any] = {"state": GroupState.RECONCILING, **MODERN}
 
 
-def rebalances(for_s: float, *, committed_ago_s: float = 100.0, came: int = 10, **changes: Any) -> World:
+def rebalances(for_s: float, *, committed_ago_s: float = 100.0, came: int = 10, how: Any = REBALANCING) -> World:
     """Everybody waits for one that does not answer; `came`: records meanwhile, in one partition."""
 
     def seen(ago_s: float, committed: int, end: int, **how: Any) -> GroupObservation:
@@ -233,18 +253,19 @@ def rebalances(for_s: float, *, committed_ago_s: float = 100.0, came: int = 10, 
 
     before = [seen(200, 90, 90), seen(committed_ago_s + 1, 95, 95), seen(committed_ago_s, 100, 100)]
     looks = sorted(
-        [*before, seen(for_s, 100, 100, **REBALANCING), seen(0, 100, 100 + came, **REBALANCING)],
+        [*before, seen(for_s, 100, 100, **how), seen(0, 100, 100 + came, **how)],
         key=lambda each: each.observed_at,
     )
-    return world(**({"kafka": looks[-1], "history": folded(*looks)} | changes))
+    return world(kafka=looks[-1], history=folded(*looks))
 
 
 NOBODY: list[tuple[str, World, bool]] = [
     ("all work", scene(observation()), False),
-    ("a rebalance that does not end", rebalances(for_s=31), True),
-    ("one that may end", rebalances(for_s=29), False),
-    ("somebody commits in it", rebalances(for_s=60, committed_ago_s=20), False),
-    ("there is nothing to read", rebalances(for_s=60, came=0), False),
+    ("a rebalance that does not end", rebalances(for_s=61), True),
+    ("one that may end", rebalances(for_s=59), False),
+    ("somebody commits in it", rebalances(for_s=90, committed_ago_s=50), False),
+    ("there is nothing to read", rebalances(for_s=90, came=0), False),
+    ("those who own something go on", rebalances(for_s=90, how=RECONCILING), False),
     ("nobody is in the group", scene(EMPTY), True),
     ("since a moment", scene(EMPTY, calm_s=9.0), False),
     ("nobody is asked for", replace(scene(EMPTY), group=group(replicas=0)), False),

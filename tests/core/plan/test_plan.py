@@ -495,6 +495,8 @@ def test_a_step_that_began_by_a_clock_which_was_ahead_began_now() -> None:
 
 
 def test_what_was_forced_is_the_rollout_under_way_and_not_the_one_that_overtakes_it() -> None:
-    forced = rolling(memory={"forced": True})
-    assert plan(forced).memory.forced
-    assert not plan(rolling(memory={"forced": True, "target_hash": "other"})).memory.forced
+    target = rolling().memory.target_hash
+    assert plan(rolling(memory={"forced_hash": target})).memory.is_forced
+    overtaken = rolling(memory={"forced_hash": "other", "target_hash": "other"})
+    assert overtaken.memory.is_forced
+    assert not plan(overtaken).memory.is_forced

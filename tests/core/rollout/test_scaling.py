@@ -16,7 +16,7 @@ from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, OLD, group, members, observation, pod, workload, world
+from tests.core.factories import NEW, NOW, OLD, fresh_pod, group, members, observation, pod, workload, world
 from tests.core.plan.test_plan import rolling
 
 ASKED = 5
@@ -166,6 +166,19 @@ def test_a_rollout_does_not_begin_by_taking_pods_away(asked: int, as_written: bo
     sets = {"template_hash": "other", "as_written": as_written}
     decided = plan(rolling(spec={"replicas": asked}, memory=BEGUN | begun, sets=sets))
     assert decided.memory.replicas == begins_with
+
+
+def test_nor_after_a_restart_of_the_operator() -> None:
+    """It does not know its own write by the generation any more, and does by the revision."""
+    begun = {"target_hash": "other", "replicas": None, "revisions": {"payments": NEW}}
+    sets = {"template_hash": "other", "as_written": False, "update_revision": NEW}
+    assert plan(rolling(spec={"replicas": 2}, memory=BEGUN | begun, sets=sets)).memory.replicas == 3
+
+
+def test_fewer_pods_come_at_once_where_one_that_goes_has_no_room() -> None:
+    no_room = fresh_pod(2, 60, ready=False, started_at=None, waiting="Unschedulable")
+    given = rolling(spec={"replicas": 1}, memory=BEGUN, pods=(pod(0), pod(1), no_room))
+    assert plan(given).memory.replicas == 1
 
 
 def test_the_first_version_of_all_disturbs_nobody() -> None:

@@ -206,13 +206,14 @@ def test_a_version_that_loses_a_thread_in_each_pod_stops_at_its_first(kip848: bo
     assert seen == {1}
 
 
-def test_the_fix_of_a_version_that_rebalances_without_end_gets_through() -> None:
-    """That version is neither asked for nor good: its pod may be what keeps the group from being calm."""
+def test_the_fix_of_a_version_that_rebalances_without_end_can_be_forced() -> None:
+    """While it was rolled out; in one go with the fix."""
     run = at_rest()
     run.do("version comes-and-goes is applied", lambda o: o.apply("comes-and-goes"))
     run.for_seconds(60)
     assert "comes-and-goes" in images(run)
-    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.do("version v2 is applied, and forced", lambda o: o.apply("v2"))
+    run.outside.force()
     run.until(COMPLETE)
     assert images(run) == ["v2"] * 3
 
@@ -230,7 +231,7 @@ def test_a_fix_can_be_forced_where_every_pod_keeps_the_group_from_being_calm() -
     run.do("force", Outside.force)
     run.until(COMPLETE)
     assert images(run) == ["v2"] * 3
-    assert not read_memory(run.outside.status).forced, "it was for that rollout and no other"
+    assert not read_memory(run.outside.status).forced_hash, "it was for that rollout and no other"
     run.until_it_is("at work again", lambda _: everybody_works(run), within_s=40)
 
 

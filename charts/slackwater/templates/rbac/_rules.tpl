@@ -50,7 +50,7 @@
 {{- define "slackwater.finalizerRules" -}}
 - apiGroups: [slackwater.dev]
   resources: [consumergroups]
-  verbs: [get, patch]  # patch: the finalizer
+  verbs: [get, list, patch]  # list: an operator that starts does not know them; patch: the finalizer
 {{- end }}
 
 {{/* Of the one Lease of this release. */}}

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.rollout.failure import Failure, is_stuck
 from slackwater.core.world.handover import Handover, TakenOver
 from slackwater.core.world.observation import Unobserved
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import UNSCHEDULABLE, Pod
 from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.world import World
-
-UNSCHEDULABLE: Final = "Unschedulable"
 
 
 def has_no_room(new: Pod | None) -> bool:

@@ -1,6 +1,7 @@
 """Does a pod work? Being a member is not enough: it has to own partitions and get on.
 
-`find_stall` asks it of one pod that is back in the group, for the gates. `find_idle_pods` asks it of all pods, for the
+`find_stall` asks it of one pod that is back in the group; `find_standing`, for the gates, of each of its partitions.
+`find_idle_pods` asks it of all pods, for the
 status: which are Ready and own nothing, while there are partitions that no living member owns?
 """
 
@@ -22,8 +23,8 @@ from slackwater.core.world.world import World
 
 IDLE_FOR_S: Final = 10.0
 """Every restart makes a pod Ready a moment before its consumer has joined: that is no fault."""
-REBALANCES_END_WITHIN_S: Final = 30.0
-"""Most of those that a restart makes take some seconds, and then everybody consumes again."""
+REBALANCES_END_WITHIN_S: Final = 60.0
+"""Most of those that a restart makes take some seconds, and some consumers commit once a minute."""
 _SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
 
 
@@ -36,41 +37,65 @@ class Stall:
 
 
 def find_stall(world: World, pod: Pod) -> Stall | None:
-    """None when the pod works, or had nothing to do.
-
-    It works when something was committed in each of its partitions into which records came: one of its threads may be
-    dead while others get on. Those count that got on shortly before it had them; where nothing moves, all do.
-    """
+    """None when the pod gets on anywhere, or had nothing to do."""
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
         return None
-    owned = frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
+    owned = _owned_by(world, pod)
     since = _owner_since(world, pod)
     if not owned:
         message = f"pod {pod.name} is back in the group but owns no partition"
         return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
-    is_first = world.once(_first_of_its_version) is pod
     history = world.history
-    proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
-    moved = {p for p in owned if history.commit_moved_after.get(p, 0.0) >= proven_at}
-    arrived = [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
-    standing = [p for p in arrived if p not in moved and (not moved or _got_on_before(world, p, since))]
-    if not kafka.commits or not standing:
-        return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
-    stalled_since = max(since, min(history.unread_since[partition] for partition in standing))
-    if moved and _others_wait_as_long(world, pod, stalled_since):
+    if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
-    where = partitions_in_words(standing)
-    message = f"pod {pod.name} owns {where} again, but has committed nothing there since it came"
-    if proven_at > since and any(history.commit_moved_after.get(p, 0.0) >= since for p in standing):
-        for_s = seconds(world.group.spec.rollout.stable_for_s)
-        message = f"pod {pod.name}, the first of its version, has yet to commit in {where} after {for_s} (stableFor)"
-    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), stalled_since)
+    arrived = _arrived(world, owned, since)
+    if not kafka.commits or not arrived:
+        return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
+    message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
+    unread_since = min(history.unread_since[partition] for partition in arrived)
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, unread_since))
+
+
+def find_standing(world: World, pod: Pod) -> Hold | None:
+    """Why a pod that gets on is not yet known to do so in each of its partitions: one of its threads may be dead.
+
+    The first pod of a version has to commit after `stableFor`, too: such a thread may have committed when it came. A
+    partition counts that got on shortly before the pod had it, for `rejoinTimeout` at most: by then the member of a
+    dead thread is out of the group, and a consumer that is far behind works through its partitions in turn.
+    """
+    if world.seen is None or not world.seen.commits:
+        return None
+    since, timeout_s = _owner_since(world, pod), world.group.spec.rollout.rejoin_timeout_s
+    is_first, moved_after = world.once(_first_of_its_version) is pod, world.history.commit_moved_after
+    proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
+    waiting = [
+        partition
+        for partition in _arrived(world, _owned_by(world, pod), since)
+        if moved_after.get(partition, 0.0) < proven_at
+        and world.now - max(since, world.history.unread_since[partition]) <= timeout_s
+        and _got_on_before(world, partition, since)
+    ]
+    if not waiting:
+        return None
+    what = "the first of its version, has yet to commit" if is_first else "has yet to commit"
+    after = f" after {seconds(world.group.spec.rollout.stable_for_s)} (stableFor)" if is_first else " since it came"
+    message = f"pod {pod.name}{', ' if is_first else ' '}{what} in {partitions_in_words(waiting)}{after}"
+    return Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0)
+
+
+def _owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
+    return frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
+
+
+def _arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list[TopicPartition]:
+    """The partitions with records to read, into which some came since then."""
+    history = world.history
+    return [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
 
 
 def _first_of_its_version(world: World) -> Pod | None:
-    """The only pod so far of the version that is rolled out. It has to prove itself for `stableFor`: a thread that
-    committed when it came may be dead by then."""
+    """The only pod so far of the version that is rolled out."""
     if world.memory.phase is not RolloutPhase.PROGRESSING or len(world.wanted_pods) != len(world.outdated) + 1:
         return None
     others = {pod.ordinal for pod in world.outdated}
@@ -78,21 +103,12 @@ def _first_of_its_version(world: World) -> Pod | None:
 
 
 def _got_on_before(world: World, partition: TopicPartition, since: float) -> bool:
-    """Shortly before: within what a restart may take, and as long again. One that stood then says nothing."""
-    timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    return world.history.commit_moved_after.get(partition, 0.0) >= since - 2 * timeout_s
-
-
-def _others_wait_as_long(world: World, pod: Pod, since: float) -> bool:
-    """For longer than `rejoinTimeout` a part of the pod's partitions stands, and a part of another pod's, too: where
-    consumers are far behind, each works through its partitions in turn."""
-    timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    if world.now - since <= timeout_s:
-        return False
-    unread_since = world.history.unread_since
-    others = [each for each in world.wanted_pods if each.ordinal != pod.ordinal and serves(world, each)]
-    owned = {partition for each in others for member in world.members_of(each) for partition in member.assignment}
-    return any(world.now - unread_since.get(partition, world.now) > timeout_s for partition in owned)
+    """Within what a restart may take, and as long again. One that stood then says nothing; of what was before our first
+    look nothing is known, and it may have got on."""
+    history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
+    if history.watched_since is None or history.watched_since >= since:
+        return True
+    return history.commit_moved_after.get(partition, 0.0) >= since - 2 * timeout_s
 
 
 def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition, ...]:
@@ -157,7 +173,8 @@ def nobody_consumes(world: World) -> bool:
         return False
     if not kafka.members:
         return history.unchanged_since is not None and world.now - history.unchanged_since >= IDLE_FOR_S
-    if history.unsettled_since is None or not history.unread_since:
+    waits = not any(member.assignment for member in kafka.members)  # those who own something go on meanwhile
+    if history.unsettled_since is None or not history.unread_since or not kafka.commits or not waits:
         return False
     moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in kafka.partitions), default=0.0)
     return world.now - max(history.unsettled_since, moved_at) > REBALANCES_END_WITHIN_S

@@ -212,7 +212,7 @@ def _rolled(world: World, workload: Workload, template: Template) -> Decision:
         phase=RolloutPhase.ROLLED_BACK if back else RolloutPhase.COMPLETE,
         retried_at=None,
         canary=None,
-        forced=False,
+        forced_hash="",
     )
     if world.replicas > 0:  # a version that no pod has run is not known to be good
         done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)

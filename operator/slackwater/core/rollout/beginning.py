@@ -27,7 +27,10 @@ def begin(world: World, template: Template) -> Decision:
     tuned = with_rollout(world)
     world = world.remembering(tuned.memory)
     version = wanted_template(world).hash
-    return tuned.then(Decision(_started(world, version), notes=(start_note(world, version),)))
+    started = _started(world, version)
+    if world.memory.forced_hash == template.hash:  # it was forced before the timeouts that it takes along were known
+        started = replace(started, forced_hash=version)
+    return tuned.then(Decision(started, notes=(start_note(world, version),)))
 
 
 def nothing_is_left(world: World) -> bool:
@@ -113,7 +116,6 @@ def _started(world: World, version: str) -> RolloutMemory:
         step=None,
         handover=replace(memory.handover, fenced=0, cold=False) if memory.handover is not None else None,
         canary=None,
-        forced=False,
         message="",
     )
 

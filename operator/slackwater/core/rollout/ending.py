@@ -23,6 +23,7 @@ def go_back(memory: RolloutMemory, message: str) -> RolloutMemory:
         failed_hash=memory.target_hash,
         canary=None,
         retried_at=None,
+        forced_hash="",
         replicas=memory.replicas if memory.phase.under_way else None,
         message=message,
     )
@@ -52,6 +53,7 @@ def fail(world: World, failure: Failure) -> Decision:
             phase=RolloutPhase.FAILED,
             failed_hash=world.memory.target_hash,
             retried_at=None,
+            forced_hash="",
             message=failure.message,
         )
         note = Note(failure.reason, what_next(memory), warning=True)

@@ -18,9 +18,8 @@ from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
-from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
+from slackwater.core.members.work import find_stall, find_standing, find_unowned, partitions_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
-from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -51,28 +50,15 @@ def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold
 
 def gates_asked(world: World) -> tuple[Gate, ...]:
     """On the way back to the last good version they are fewer, until every pod has that; and so they are where people
-    force a rollout, or where it has to replace what keeps the group from being calm.
+    force a rollout.
 
     Then it is over when the group is whole again, or after `rejoinTimeout`.
     """
-    if not world.memory.phase.goes_back and not world.memory.forced:
-        return WAY_BACK if _replaces_the_unproven(world) else GATES
+    if not world.memory.phase.goes_back and not world.memory.is_forced:
+        return GATES
     step, timeout_s = world.memory.step, world.group.spec.rollout.rejoin_timeout_s
     on_its_way = bool(world.outdated) or step is None or world.now - step.started_at > timeout_s
     return WAY_BACK if on_its_way else GATES
-
-
-def _replaces_the_unproven(world: World) -> bool:
-    """Next is a pod of a version that another one has overtaken and that was never seen to be good.
-
-    And for `rejoinTimeout` nothing could be done: it may be what disturbs the group, if it rebalances without end.
-    """
-    memory, timeout_s = world.memory, world.group.spec.rollout.rejoin_timeout_s
-    if memory.phase is not RolloutPhase.PROGRESSING or not memory.last_good_hash or not world.outdated:
-        return False
-    next_one = world.outdated[-1].template_hash
-    begun_at = max(memory.started_at or world.now, memory.step.started_at if memory.step is not None else 0.0)
-    return bool(next_one) and next_one != memory.last_good_hash and world.now - begun_at > timeout_s
 
 
 def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
@@ -195,7 +181,7 @@ def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) ->
         had_its_time = overdue and (lives(world, pod) or not others_work)
         if pod.ordinal in outdated or had_its_time or presence(world, pod) is Presence.YES:
             continue
-        message = f"pod {pod.name} has the good version again, and is not yet known to be back in the group"
+        message = f"pod {pod.name} has the version that all are to have, and is not yet known to be back in the group"
         return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
     return None
 
@@ -274,8 +260,11 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
         restarted = step is None or step.ordinal == pod.ordinal  # None: not known which one, so it may be any
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue
-        if restarted and pod.ordinal not in down and (stall := find_stall(world, pod)):
-            return stall.hold
+        if not restarted or pod.ordinal in down:
+            continue
+        stall = find_stall(world, pod)
+        if hold := stall.hold if stall is not None else find_standing(world, pod):
+            return hold
     return None
 
 

@@ -17,6 +17,7 @@ from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.pods import UNSCHEDULABLE
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
@@ -43,7 +44,8 @@ def scaled_if_it_stands(world: World, decided: Decision) -> Decision:
     if decided.act is not None or decided.hold is None or not is_held(world):
         return decided
     stands = PAUSE in world.group.metadata.annotations or decided.hold.reason.stands_still
-    return replace(decided, memory=_scaled(world)) if stands or _disturbs_nobody(world) else decided
+    at_once = stands or _disturbs_nobody(world) or _makes_room(world)
+    return replace(decided, memory=_scaled(world)) if at_once else decided
 
 
 def is_held(world: World) -> bool:
@@ -72,7 +74,15 @@ def _with(memory: RolloutMemory, replicas: int) -> RolloutMemory:
 
 def _as_we_wrote_it(world: World) -> int:
     """How many pods the operator asked for before; 0 where somebody else has written the StatefulSet since."""
-    return world.made if all(each.as_written for each in world.sets) else 0
+    known = world.memory.revisions
+    ours = all(each.as_written or known.get(each.name) == each.update_revision for each in world.sets)
+    return world.made if ours else 0
+
+
+def _makes_room(world: World) -> bool:
+    """No node has room for a pod that is not asked for any more."""
+    going = [world.pod(ordinal) for ordinal in range(world.group.spec.replicas, world.replicas)]
+    return any(pod is not None and pod.waiting == UNSCHEDULABLE for pod in going)
 
 
 def _disturbs_nobody(world: World) -> bool:

@@ -218,8 +218,8 @@ class RolloutMemory:
     revisions: Mapping[str, str] = field(default_factory=dict)
     """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
     has edited the template, in whatever form the API server keeps it."""
-    forced: bool = False
-    """Somebody has asked by `force` that the rollout under way goes on without waiting for a calm group."""
+    forced_hash: str = ""
+    """The template whose rollout does not wait for a calm group, because somebody asked for that by `force`."""
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0
@@ -257,6 +257,11 @@ class RolloutMemory:
     def replicas_of(self, asked: int) -> int:
         """How many pods there are to be now, where so many are asked for."""
         return asked if self.replicas is None or not self.phase.under_way else self.replicas
+
+    @property
+    def is_forced(self) -> bool:
+        """The rollout under way is the one that was forced."""
+        return bool(self.forced_hash) and self.forced_hash == self.target_hash
 
     def retries(self, pod: Pod) -> bool:
         """Somebody has asked to try again since it was made: it gets another chance."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from slackwater.core.world.profile import Profile
 
@@ -14,6 +14,10 @@ class Run(NamedTuple):
     uid: str
     started_at: float | None
     restarts: int
+
+
+UNSCHEDULABLE: Final = "Unschedulable"
+"""As the scheduler says it: no node has room for the pod."""
 
 
 @dataclass(frozen=True, slots=True)
