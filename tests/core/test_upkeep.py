@@ -25,6 +25,7 @@ from tests.core.factories import (
     OLD,
     changed,
     folded,
+    fresh_pod,
     group,
     member,
     members,
@@ -158,6 +159,18 @@ def with_another_topic(first: Pod = BETWEEN, others: str = NEW, **kafka: Any) ->
     )
 
 
+def missed(phase: RolloutPhase = RolloutPhase.PROGRESSING, *, done: bool = False, calm_s: float = 50.0) -> World:
+    """The operator was away then: the new process has joined as it was, and nothing rebalances by itself."""
+    back = (member(0, "b"), *members(1, 2))
+    look = observation(back, partitions=TWO_TOPICS)
+    before = replace(look, members=members(1, 2), observed_at=NOW - calm_s - 5)
+    history = folded(replace(before, observed_at=NOW - 3600), before, replace(look, observed_at=NOW - calm_s), look)
+    step = replace(STEP, started_at=NOW - 70, rebalanced=done)
+    memory = RolloutMemory(phase=phase, step=step)
+    pods = (fresh_pod(0, calm_s + 8), pod(1, NEW), pod(2, NEW))
+    return world(kafka=look, pods=pods, memory=memory, history=history)
+
+
 OTHER_TOPICS = [
     ("the old pod has ended", with_another_topic(), True),
     ("it has not", with_another_topic(pod(0, NEW, terminating=True)), False),
@@ -167,6 +180,26 @@ OTHER_TOPICS = [
     ("the group rebalances anyway", with_another_topic(state=GroupState.PREPARING_REBALANCE), False),
     ("a KIP-848 group, which needs no help", with_another_topic(type=GroupType.CONSUMER), False),
 ]
+
+
+MISSED = [
+    ("its last pod is back, and the group calm", missed(), True),
+    ("that was done already", missed(done=True), False),
+    ("since a moment", missed(calm_s=4.0), False),
+    ("on the way back", missed(RolloutPhase.ROLLING_BACK), False),
+]
+
+
+@pytest.mark.parametrize(("given", "is_taken_out"), [row[1:] for row in MISSED], ids=[row[0] for row in MISSED])
+def test_a_rebalance_that_was_missed_is_made_up_for_once(given: World, is_taken_out: bool) -> None:
+    assert given.seen is not None
+    found = rebalance_for_other_topics(given, given.seen, AT_REST)
+    assert (found is not None) is is_taken_out
+    if found is not None:
+        assert isinstance(found.act, RemoveMembers)
+        assert found.act.members == (MemberRef("payments-0", "payments-0-b"),)
+        assert found.memory.step is not None
+        assert found.memory.step.rebalanced
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.api.annotations import ABORT, APPROVE, FORCE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
+from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
@@ -80,8 +80,11 @@ def _force(world: World) -> Decision:
     begins = wanted not in (memory.target_hash, memory.failed_hash)
     if not begins and memory.phase is not RolloutPhase.PROGRESSING:
         return _said(world, Reason.FORCED, "force: no rollout goes forward, so nothing changes")
-    message = "force: this rollout goes on as a rollback does, without waiting for a calm group"
     forced = wanted if begins else memory.target_hash
+    if memory.forced_hash == forced:
+        return _said(world, Reason.FORCED, "force: this rollout is forced already, so nothing changes")
+    paused = ", once it is resumed" if PAUSE in world.group.metadata.annotations else ""
+    message = f"force: this rollout goes on as a rollback does, without waiting for a calm group{paused}"
     return Decision(replace(memory, forced_hash=forced), notes=(Note(Reason.FORCED, message, warning=True),))
 
 

@@ -15,13 +15,18 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
 from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, still_removed
+from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.work import find_unread
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
+
+MISSED_FOR_S: Final = 5.0
+"""A group that is calm for so long does not rebalance by itself for what the last pod subscribes to."""
 
 Care = Callable[[World, GroupObservation, Workload], Decision | None]
 
@@ -68,19 +73,27 @@ def remove_outlived(world: World, kafka: GroupObservation, workload: Workload) -
 def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """A static member that returns rebalances no classic group, whatever it subscribes to by now. So when every pod has
     the version that reads another topic, the member of the last one is taken out while its pod is between two lives:
-    the old pod has ended, since the new one has its name, and the new one has not joined yet."""
+    the old pod has ended, since the new one has its name, and the new one has not joined yet.
+
+    Where that moment was missed, it is taken out once while it lives, and joins again at its next heartbeat."""
     step, memory = world.memory.step, world.memory
-    if step is None or not memory.phase.under_way or kafka.type is not GroupType.CLASSIC:
+    if step is None or memory.phase is not RolloutPhase.PROGRESSING or kafka.type is not GroupType.CLASSIC:
         return None
     if (pod := world.pod(step.ordinal)) is None:
         return None
     is_new = pod.created_at >= int(step.started_at) and not world.outdated and world.beside is None
-    before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
     topics = find_unread(kafka)
-    if not is_new or not before or not topics or kafka.state is not GroupState.STABLE:
+    if not is_new or not topics or kafka.state is not GroupState.STABLE:
         return None
     why = f"so that the group rebalances, and somebody reads {listing(sorted({each.topic for each in topics}))}"
-    return Decision(memory, RemoveMembers(refs(before), why))
+    before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
+    if before:
+        return Decision(memory, RemoveMembers(refs(before), why))
+    there, calm_for = refs(world.members_of(pod)), world.history.calm_for(kafka)
+    was_missed = calm_for >= max(world.group.spec.rollout.stable_for_s, MISSED_FOR_S)
+    if step.rebalanced or not there or not was_missed or not all(serves(world, each) for each in world.wanted_pods):
+        return None
+    return Decision(replace(memory, step=replace(step, rebalanced=True)), RemoveMembers(there, why))
 
 
 def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:

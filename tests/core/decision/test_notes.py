@@ -26,7 +26,7 @@ from tests.core.factories import workload, world
         (
             DeletePod("payments-1", "uid-1", 1, Cause.DOWN),
             Reason.RESTARTING_POD,
-            "deleting pod payments-1: it is down, and its replacement has another version",
+            "deleting pod payments-1: it is down, and its replacement has what is asked for",
         ),
         (
             RemoveMembers((), "their pods are gone"),

@@ -369,6 +369,8 @@ DOWN = [
     ("it left not long ago", seen(pod(2), at(301), at(299, members(0, 1)), ABSENT), False),
     ("absent, and its version was given up", replace(seen(pod(2), ABSENT), memory=BACKWARDS), True),
     ("there, and its version was given up", replace(seen(pod(2), at(0)), memory=BACKWARDS), False),
+    ("nobody is in the group, for a while", seen(pod(2), at(10, ()), at(0, ())), True),
+    ("since a moment", seen(pod(2), at(9, ()), at(0, ())), False),
     (
         "out of sight meanwhile",
         replace(seen(pod(2), ABSENT), history=advance(interrupted(folded(at(301, members(0, 1)))), ABSENT)),

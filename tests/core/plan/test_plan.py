@@ -55,6 +55,8 @@ def rolling(
     wanted = group(**(spec or {}))
     target = render_template(wanted, BOOTSTRAP, Profile.OWN_CHOICE).hash
     usual = {"phase": PROGRESSING, "target_hash": target, "last_good_revision": OLD, "last_good_hash": "good"}
+    if (memory or {}).get("phase") is COMPLETE:
+        usual["last_good_hash"] = target
     remembered = RolloutMemory(**(usual | (memory or {})))
     if remembered.phase in (FAILED, ROLLING_BACK, ROLLED_BACK):
         remembered = replace(remembered, failed_hash=target)
@@ -234,6 +236,11 @@ TABLE = [
         "at rest, the controller not yet",
         rolling(pods=ALL_NEW, memory={"phase": COMPLETE}, sets={"partition": 0}),
         Expected(phase=COMPLETE),
+    ),
+    (
+        "at rest, rolled out while there was no pod",
+        rolling(pods=ALL_NEW, memory={"phase": COMPLETE, "last_good_hash": "good"}, sets=PARKED),
+        Expected(),
     ),
     ("at rest, one is outdated", rolling(pods=TWO_NEW, memory={"phase": COMPLETE}, sets=PARKED), Expected()),
     (

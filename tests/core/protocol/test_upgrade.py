@@ -60,7 +60,7 @@ def upgrading(
     remembered = RolloutMemory(
         **(
             {"phase": phase, "target_hash": template.hash, "protocol": given, "upgrade": upgrade, "ids_given": 3}
-            | {"last_good_revision": OLD, "last_good_hash": "good"}
+            | {"last_good_revision": OLD, "last_good_hash": "good" if upgrade is not None else template.hash}
             | (memory or {})
         )
     )

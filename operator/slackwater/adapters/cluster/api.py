@@ -40,6 +40,9 @@ MERGE: Final = "application/merge-patch+json"
 _ANONYMOUS: Final = 'User "system:anonymous"'
 """Whoever showed no credentials, as when a log-in plugin of the kubeconfig fails: the package goes on without."""
 
+_NO_FAULT_OF_THE_SERVER: Final = ("failed to create typed patch object", "field not declared in schema")
+"""What a server-side apply of a field that there is not, such as a misspelt one, is answered with, and 500."""
+
 _VERSION: Final = Kind("", "Info", "version")
 """No resource: it stands outside of all API groups."""
 
@@ -225,6 +228,6 @@ def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
         return Forbidden(message)
     if status == 409:
         return Conflict(message)
-    if status == 429 or status >= 500:
+    if (status == 429 or status >= 500) and not any(words in reason for words in _NO_FAULT_OF_THE_SERVER):
         return ClusterUnreachable(message)
     return ClusterRefused(message)

@@ -98,7 +98,8 @@ class KafkaGroupAdmin:
         response = await self._ask_coordinator(group_id, request, lambda response: int(response.results[0].error_code))
         code = response.results[0].error_code
         if code == Code.NON_EMPTY_GROUP:
-            raise KafkaRefused(f"group {group_id} still has members: it can be deleted when they have left")
+            message = f"group {group_id} still has members: it can be deleted when they have left"
+            raise KafkaRefused(message, Reason.FOREIGN_MEMBERS)
         if code != Code.GROUP_ID_NOT_FOUND:
             _raise_unless_done(group_id, code, "Delete")
 

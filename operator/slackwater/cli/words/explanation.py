@@ -61,6 +61,11 @@ def _nothing_to_do(world: World, plan: Decision) -> str:
         return "; ".join(note.message for note in plan.notes)
     if plan.memory.phase.under_way:
         return "a rollout is about to begin"
+    if plan.memory.phase.gave_up:
+        return (
+            "every pod has the last good version. What the spec asks for was given up:"
+            " apply one that works, or kubectl slackwater retry"
+        )
     if plan.refusal is not None:
         return "nothing to do, for the group keeps the protocol that it has"
     if sum(pod.ready for pod in world.wanted_pods) < world.replicas:

@@ -51,8 +51,8 @@ class Purpose(StrEnum):
 class Cause(StrEnum):
     """Why a pod is deleted, as people read it."""
 
-    DOWN = "it is down, and its replacement has another version"
-    NOT_READY = "it is not Ready, though its consumer works, and its replacement has another version"
+    DOWN = "it is down, and its replacement has what is asked for"
+    NOT_READY = "it is not Ready, though its consumer works, and its replacement has what is asked for"
     RETRIED = "it has failed, and is to be tried again"
     FENCED = "its instance id was taken by the other process of its handover, which has ended since"
     NOT_COME = "it has not come into the group, and may have been fenced in its handover"

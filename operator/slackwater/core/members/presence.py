@@ -24,6 +24,9 @@ from slackwater.core.world.observation import GroupObservation, GroupType, Membe
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
+EMPTY_FOR_S: Final = 10.0
+"""A group in which nobody has been for so long waits for nobody who is about to join."""
+
 
 class Presence(StrEnum):
     YES = "yes"
@@ -60,8 +63,16 @@ def is_down(world: World, pod: Pod) -> bool:
     if lives(world, pod):
         return False
     overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_ms / 1000
+    overdue = overdue or (nobody_is_in(world) and world.now - absent_since(world, pod) >= EMPTY_FOR_S)
     given_up = world.memory.phase.goes_back  # nobody waits any more for a version that has failed
     return _nobody_is_there(world, pod) and (overdue or given_up)
+
+
+def nobody_is_in(world: World) -> bool:
+    """The group has been without a single member for a while, and is not about to have one."""
+    unchanged_since = world.history.unchanged_since
+    is_empty = world.seen is not None and not world.seen.members
+    return is_empty and unchanged_since is not None and world.now - unchanged_since >= EMPTY_FOR_S
 
 
 def _nobody_is_there(world: World, pod: Pod) -> bool:

@@ -19,17 +19,19 @@ from slackwater.core.decision.words import listing
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
+from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import last_chance
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout.beginning import session_timeout_ms
-from slackwater.core.rollout.ending import fail, may_fail, what_next
+from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
+from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.rollout.in_place import next_move
 from slackwater.core.rollout.scaling import scale
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.profile import can_mix, profile_in
 from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -86,18 +88,35 @@ def care_for_members(world: World, workload: Workload, template: Template) -> De
 
 def stay_stopped(world: World, workload: Workload, template: Template) -> Decision | None:
     """A rollout that has failed moves no pod until a person says how it goes on."""
-    if world.memory.phase is not RolloutPhase.FAILED:
+    memory = world.memory
+    if memory.phase is not RolloutPhase.FAILED:
         return None
+    if world.replicas == 0 and not world.pods and can_go_back(memory):
+        # Its controller counts a set without pods as updated: whatever it holds is what all pods get that come next.
+        note = Note(Reason.ROLLING_BACK, "no pod is left: those that come next get the last good version", warning=True)
+        return Decision(go_back(memory, memory.message), hold=_stopped(memory), notes=(note,))
+    if not memory.last_good_revision and world.pods and _is_well(world):
+        return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
     is_open = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
     act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
-    return Decision(world.memory, act, Hold(Reason.ROLLOUT_FAILED, what_next(world.memory), 60.0))
+    return Decision(memory, act, _stopped(memory))
+
+
+def _stopped(memory: RolloutMemory) -> Hold:
+    return Hold(Reason.ROLLOUT_FAILED, what_next(memory), 60.0)
+
+
+def _is_well(world: World) -> bool:
+    """Every pod has the version, works, and has for a while."""
+    works = all(serves(world, pod) for pod in world.wanted_pods)
+    return works and not world.outdated and first_refusal(world, frozenset()) is None
 
 
 def rest(world: World, workload: Workload, template: Template) -> Decision | None:
     """No rollout is under way: begin one where pods are outdated, finish an upgrade, or hold every pod in place."""
     if world.memory.phase.under_way:
         return None
-    if workload.settled and world.outdated:
+    if workload.settled and (world.outdated or _is_unproven(world)):
         return _resumed(world)
     if world.memory.upgrade is not None and world.memory.phase is RolloutPhase.COMPLETE:
         # The target was turned back when the next step had not begun: the pods have what the way back asks for.
@@ -109,6 +128,13 @@ def rest(world: World, workload: Workload, template: Template) -> Decision | Non
     if not workload.settled or workload.current_revision != workload.update_revision:
         return Decision(world.memory)  # parked now, a pod that is evicted would come back with the old version
     return Decision(world.memory, act=shape(world, template, Purpose.PARK))
+
+
+def _is_unproven(world: World) -> bool:
+    """A version that was rolled out while there was no pod, and that pods have now: it is judged as any other."""
+    memory = world.memory
+    is_good = memory.last_good_hash == memory.target_hash
+    return memory.phase is RolloutPhase.COMPLETE and not is_good and memory.upgrade is None and bool(world.wanted_pods)
 
 
 def give_up(world: World, workload: Workload, template: Template) -> Decision | None:

@@ -115,8 +115,15 @@ def not_back_in_time(world: World, pod: Pod) -> Failure | None:
     if world.now - absent_since(world, pod) <= timeout_s:
         return None
     what = "is not Ready" if not pod.ready else "is Ready but has not joined the group"
-    message = f"pod {pod.name} {what} after {seconds(timeout_s)} (rejoinTimeout)"
+    message = f"pod {pod.name} {what} after {seconds(timeout_s)} (rejoinTimeout){_what_it_did(pod)}"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
+
+
+def _what_it_did(pod: Pod) -> str:
+    """As Kubernetes has it."""
+    did = [pod.waiting] if pod.waiting else []
+    did += [f"it has ended {pod.restarts} times"] if pod.restarts > 1 else []
+    return f": {', '.join(did)}" if did else ""
 
 
 def gets_on_as_little_as_others(world: World, pod: Pod) -> bool:

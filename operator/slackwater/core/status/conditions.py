@@ -76,6 +76,8 @@ def merge(
 
 def _ready(world: World) -> Verdict:
     kind = ConditionType.READY
+    if world.replicas == 0:
+        return Verdict(kind, TRUE, Reason.AS_WANTED, "no pod is asked for")
     down = [world.pod_name(o) for o in range(world.replicas) if not _is_ready(world, o)]
     if down:
         return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {listing(down)}")

@@ -66,6 +66,8 @@ class Step:
     """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
     made: bool = False
     """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
+    rebalanced: bool = False
+    """Its member was taken out while it lived, so that the group rebalances for another topic."""
 
 
 @dataclass(frozen=True, slots=True)

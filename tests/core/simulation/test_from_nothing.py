@@ -1,0 +1,95 @@
+"""A group that is scaled to nothing and back, and versions that nobody has judged: none of them stays for good."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase, read_memory
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+
+COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
+
+
+def at_rest(**options: object) -> Run:
+    run = Run(Outside(**options))  # type: ignore[arg-type]
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    return run
+
+
+def images(run: Run) -> list[str]:
+    return [run.outside.image(pod) for pod in run.outside.pods]
+
+
+def to_nothing(run: Run) -> None:
+    run.do("the group is scaled to nothing", lambda o: o.scale(0))
+    run.until_it_is("empty", lambda o: not o.pods)
+    run.for_seconds(10)
+
+
+def back(run: Run) -> None:
+    run.do("and back", lambda o: o.scale(3))
+    run.until_it_is("whole again", lambda o: len(o.pods) == 3)
+
+
+def test_pods_that_come_back_after_a_version_has_failed_have_the_last_good_one() -> None:
+    run = at_rest(onFailure="Pause")
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.until(FAILED)
+    assert sorted(images(run)) == ["never-joins", "v1", "v1"]
+    to_nothing(run)
+    back(run)
+    run.until(ROLLED_BACK)
+    assert images(run) == ["v1"] * 3
+
+
+@pytest.mark.parametrize(("on_failure", "phase"), [("Rollback", ROLLED_BACK), ("Pause", FAILED)])
+def test_a_version_that_was_rolled_out_to_no_pod_is_judged_by_the_first_that_come(
+    on_failure: str, phase: RolloutPhase
+) -> None:
+    run = at_rest(onFailure=on_failure)
+    to_nothing(run)
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.until(COMPLETE)
+    assert read_memory(run.outside.status).last_good_hash != read_memory(run.outside.status).target_hash
+    back(run)
+    run.until(phase)
+    if phase is ROLLED_BACK:
+        assert images(run) == ["v1"] * 3
+
+
+def test_a_version_that_works_is_good_after_that() -> None:
+    run = at_rest()
+    to_nothing(run)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until(COMPLETE)
+    back(run)
+    run.until(RolloutPhase.PROGRESSING)
+    run.until(COMPLETE)
+    memory = read_memory(run.outside.status)
+    assert memory.last_good_hash == memory.target_hash
+    run.for_seconds(30)
+    assert run.phase is COMPLETE
+
+
+def test_scaled_to_nothing_in_the_middle_of_a_rollout() -> None:
+    run = at_rest(onFailure="Rollback")
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.for_seconds(3)
+    to_nothing(run)
+    back(run)
+    run.until(ROLLED_BACK)
+    assert images(run) == ["v1"] * 3
+
+
+def test_a_first_version_that_was_only_slow_is_good_once_it_works() -> None:
+    """Else the next one that fails could not be taken back."""
+    run = Run(Outside(version="slow", rejoinTimeout="10s", onFailure="Rollback"))
+    run.until(FAILED)
+    run.until(COMPLETE)
+    memory = read_memory(run.outside.status)
+    assert memory.last_good_hash == memory.target_hash
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.until(ROLLED_BACK)
+    assert images(run) == ["slow"] * 3
