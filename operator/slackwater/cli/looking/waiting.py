@@ -45,7 +45,10 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
 
 
 def is_ready(look: Look) -> bool:
-    return _phase_of_this_generation(look) == "Ready"
+    """By the operator's word, which it cannot give while it does not see the group in Kafka."""
+    conditions = look.world.group.status.get("conditions") or ()
+    is_true = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return is_true and _phase_of_this_generation(look) == "Ready"
 
 
 def refuse_failed(look: Look) -> None:
