@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.markup import escape
@@ -46,7 +46,7 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
 
 def is_ready(look: Look) -> bool:
     """By the operator's word, which it cannot give while it does not see the group in Kafka."""
-    conditions = look.world.group.status.get("conditions") or ()
+    conditions: Any = look.world.group.status.get("conditions") or ()
     is_true = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
     return is_true and _phase_of_this_generation(look) == "Ready"
 
