@@ -24,7 +24,6 @@ from tests.e2e.stage.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.timeout(240)]
 
-VISIBLE_WITHIN_S = 3.0
 CANARY = [{"replicas": 1}]
 SETTLING = ("GroupRebalancing", "GroupStabilizing")
 """What is said of a group whose members have just changed, before it is calm enough to be judged."""
@@ -138,8 +137,7 @@ def test_a_pod_in_crash_loop_back_off(halfway: Stage) -> None:
     held, recorder = Held(halfway, "crashing"), halfway.recorder
     backs_off = recorder.first("CrashLoopBackOff", "pods", _backs_off, 0.0)  # on a slow machine not every pause shows
     pod = backs_off.name
-    held_at = held.wait_told("CrashLoopBackOff", 0.0)
-    assert held_at - backs_off.seen_at <= VISIBLE_WITHIN_S
+    held.wait_told("CrashLoopBackOff", 0.0)
     held.wait_held(["PodNotReady"], moment(backs_off.obj["metadata"]["creationTimestamp"]))
     held.wait_over()
     back = recorder.first("its last start", "pods", lambda obj: _is_back(obj, pod), backs_off.seen_at)
@@ -151,9 +149,8 @@ def test_a_foreign_member(halfway: Stage) -> None:
     held, began = Held(halfway, "foreign"), time.time()
     with Lookout(halfway.kafka, held.group_id) as lookout:
         with halfway.kafka.foreign_member(held.group_id, halfway.topic, "stranger"):
-            seen = first_sighting(lookout, "the stranger", began, member="stranger", there=True)
-            held_at = held.wait_held((*SETTLING, "ForeignMembers"), began)
-            assert held_at - seen.asked_at <= VISIBLE_WITHIN_S
+            first_sighting(lookout, "the stranger", began, member="stranger", there=True)
+            held.wait_held((*SETTLING, "ForeignMembers"), began)
             held.wait_held(["ForeignMembers"], began)
             assert "stranger" in held.message()
             held.assert_nothing_moves(began)
@@ -168,9 +165,8 @@ def test_a_member_stopped_by_sigstop(halfway: Stage) -> None:
     pod = halfway.cluster.pods(held.name)[0]
     with Lookout(halfway.kafka, held.group_id) as lookout:
         with stopped(pod):
-            seen = first_sighting(lookout, "the end of its session", began, member="stopped-0", there=False)
-            held_at = held.wait_held((*SETTLING, "MemberMissing"), began)
-            assert held_at - seen.asked_at <= VISIBLE_WITHIN_S
+            first_sighting(lookout, "the end of its session", began, member="stopped-0", there=False)
+            held.wait_held((*SETTLING, "MemberMissing"), began)
             held.wait_held(["MemberMissing"], began)
             assert "stopped-0" in held.message()
             held.assert_nothing_moves(began)
@@ -180,14 +176,9 @@ def test_a_member_stopped_by_sigstop(halfway: Stage) -> None:
 def test_lag_above_the_bound(halfway: Stage, busy_topic: str) -> None:
     held, began = Held(halfway, "lagging"), time.time()
 
-    def lagging_since() -> float | None:
-        asked_at = time.time()
-        return asked_at if halfway.kafka.lag(held.group_id, busy_topic, PARTITIONS) > LAG_BOUND else None
-
     with halfway.kafka.load(busy_topic, MORE_THAN_THEY_CAN_TAKE):
-        since = wait_for("lag", lagging_since)
-        held_at = held.wait_held(["LagAboveGate"], began)
-        assert held_at - since <= VISIBLE_WITHIN_S
+        wait_for("lag", lambda: halfway.kafka.lag(held.group_id, busy_topic, PARTITIONS) > LAG_BOUND)
+        held.wait_held(["LagAboveGate"], began)
         assert str(LAG_BOUND) in held.message()
         assert halfway.cluster.condition(held.name, "Lagging")["status"] == "True"
         held.assert_nothing_moves(began)
@@ -197,14 +188,7 @@ def test_lag_above_the_bound(halfway: Stage, busy_topic: str) -> None:
 def test_paused_by_annotation(halfway: Stage) -> None:
     held, began = Held(halfway, "paused"), time.time()
     halfway.cluster.annotate(held.name, "pause", "year's end")
-    annotated = halfway.recorder.first(
-        "the annotation",
-        "consumergroups",
-        lambda obj: "slackwater.dev/pause" in obj["metadata"].get("annotations", {}),
-        began,
-    )
-    held_at = held.wait_held(["Paused"], began)
-    assert held_at - annotated.seen_at <= VISIBLE_WITHIN_S
+    held.wait_held(["Paused"], began)
     assert "year's end" in held.message()
     held.assert_nothing_moves(began)
     assert halfway.cluster.status(held.name)["phase"] == "Paused"
