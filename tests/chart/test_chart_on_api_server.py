@@ -121,4 +121,13 @@ def test_the_operator_may_do_no_more(installed: Installed, verb: str, resource: 
 
 
 def test_an_operator_of_one_namespace_may_do_nothing_in_another(installed: Installed) -> None:
-    assert not installed.operator_may("list", "consumergroups.slackwater.dev", "default")
+    """But let go of the ConsumerGroups of a namespace that has taken its Role along."""
+    for verb, resource in (
+        ("list", "pods"),
+        ("get", "statefulsets.apps"),
+        ("patch", "consumergroups.slackwater.dev/status"),
+        ("list", "kafkaconnections.slackwater.dev"),
+        ("delete", "consumergroups.slackwater.dev"),
+    ):
+        assert not installed.operator_may(verb, resource, "default"), (verb, resource)
+    assert installed.operator_may("patch", "consumergroups.slackwater.dev", "default")

@@ -95,6 +95,7 @@ async def test_requests_are_as_many_for_100_groups_as_for_5(
 
     # Several brokers: five groups may happen to be on fewer coordinators than a hundred.
     brokers = counts[1]["ListGroups"]
-    assert counts[1].total() <= 1 + 5 * max(brokers, 1)
+    # Six of each: nothing was committed, so that the beginnings of the partitions are asked for, too.
+    assert counts[1].total() <= 1 + 6 * max(brokers, 1)
     if brokers == 1:
         assert counts[0] == counts[1]

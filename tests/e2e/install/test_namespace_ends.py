@@ -78,7 +78,7 @@ def test_a_namespace_that_is_deleted_ends_and_takes_nobody_along(watched: Watche
 
     watched.restart_operator()  # one that starts now may not list that namespace
 
-    assert watched.is_refused()
+    wait_for("the namespace to be named", watched.is_refused, 60.0)
     group = consumer_group(home, NAME, home.namespace, replicas=2)
     home.apply(with_env(group, VERSION="2"))
     home.wait_complete(NAME)
