@@ -125,7 +125,6 @@ def test_an_operator_of_one_namespace_may_do_nothing_in_another(installed: Insta
     for verb, resource in (
         ("list", "pods"),
         ("get", "statefulsets.apps"),
-        ("patch", "consumergroups.slackwater.dev/status"),
         ("list", "kafkaconnections.slackwater.dev"),
         ("delete", "consumergroups.slackwater.dev"),
     ):

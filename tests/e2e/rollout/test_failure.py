@@ -88,8 +88,11 @@ def assert_rolled_back(stage: Stage, name: str, why: str, told_as: str = "Rollin
     degraded = stage.cluster.condition(name, "Degraded")
     assert (degraded["status"], degraded["reason"]) == ("True", "RolloutFailed")
     assert why in degraded["message"]
-    told = {event["reason"] for event in stage.cluster.events(name)}
-    assert {told_as, "RolledBack"} <= told
+
+    def is_told() -> bool:  # Events come after the status
+        return {event["reason"] for event in stage.cluster.events(name)} >= {told_as, "RolledBack"}
+
+    wait_for("Events that tell of it", is_told)
 
 
 @pytest.mark.parametrize(
