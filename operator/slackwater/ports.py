@@ -54,6 +54,10 @@ class Cluster(Protocol):
         """The objects, and the resource version of the list: what is older and not in it is gone."""
         ...
 
+    async def events_of(self, namespace: str, uid: str, reason: str) -> tuple[Json, ...]:
+        """The Events with this reason about the object that has the uid."""
+        ...
+
     async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
         """Server-side apply. Conflict when `resource_version` is old; without `force`, when others hold fields."""
         ...

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.translation import loose_ordinals, to_pods
-from slackwater.api.annotations import TEMPLATE_HASH
+from slackwater.api.annotations import REJOINED, TEMPLATE_HASH
 from slackwater.core.world.pods import Pod
 from tests.core.factories import workload
 
@@ -110,3 +110,59 @@ def test_a_pod_that_names_the_statefulset_as_its_owner_and_has_no_ordinal_of_it_
     found = to_pods([named(name), named("payments-1")], [SET], lambda _: "consumer", {})
     assert [pod.name for pod in found] == ["payments-1"]
     assert loose_ordinals([named(name)], [SET], "payments") == frozenset()
+
+
+TRUE = {"status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}
+LATER_FALSE = {"status": "False", "lastTransitionTime": "2026-01-01T00:02:00Z"}
+
+
+def gated(gates: tuple[str, ...], **conditions: Mapping[str, str]) -> Pod:
+    """A pod with these readiness gates and conditions; `rejoined` is ours, `mesh` somebody else's."""
+    words = {"rejoined": REJOINED, "mesh": "mesh.example/ready"}
+    metadata = {
+        "name": "payments-1",
+        "uid": "u",
+        "creationTimestamp": "2025-12-31T00:00:00Z",
+        "ownerReferences": [{"uid": "set", "controller": True}],
+    }
+    spec = {"readinessGates": [{"conditionType": words[gate]} for gate in gates]}
+    found = [{"type": words.get(kind, kind), **condition} for kind, condition in conditions.items()]
+    return to_pods([{"metadata": metadata, "spec": spec, "status": {"conditions": found}}], [SET], str, {})[0]
+
+
+def test_our_own_gate_says_nothing_about_readiness() -> None:
+    """Else a pod would be waited for that waits for us."""
+    pod = gated(("rejoined",), Ready=LATER_FALSE, ContainersReady=TRUE)
+    assert (pod.ready, pod.ready_changed_at, pod.rejoined) == (True, MIDNIGHT + 60, False)
+    assert gated(("rejoined",), Ready=TRUE, ContainersReady=TRUE, rejoined=TRUE).rejoined is True
+    assert not gated(("rejoined",), Ready=LATER_FALSE, ContainersReady=LATER_FALSE, rejoined=TRUE).ready
+
+
+def test_gates_of_others_do() -> None:
+    pod = gated(("rejoined", "mesh"), Ready=LATER_FALSE, ContainersReady=TRUE, mesh=LATER_FALSE)
+    assert (pod.ready, pod.ready_changed_at) == (False, MIDNIGHT + 120)
+    assert not gated(("rejoined", "mesh"), Ready=LATER_FALSE, ContainersReady=TRUE).ready
+    assert gated(("rejoined", "mesh"), Ready=LATER_FALSE, ContainersReady=TRUE, mesh=TRUE).ready
+
+
+def test_without_our_gate_a_pod_is_as_ready_as_kubernetes_says() -> None:
+    pod = gated(("mesh",), Ready=LATER_FALSE, ContainersReady=TRUE, mesh=TRUE)
+    assert (pod.ready, pod.rejoined) == (False, None)
+
+
+def test_when_a_node_was_found() -> None:
+    assert gated((), PodScheduled=TRUE).scheduled_at == MIDNIGHT + 60
+    assert gated((), PodScheduled=LATER_FALSE).scheduled_at is None
+
+
+@pytest.mark.parametrize(("started", "starting"), [(False, True), (True, False), (None, False)])
+def test_a_startup_probe_that_goes_on(started: bool | None, starting: bool) -> None:
+    status = {"name": "consumer", "state": RUNNING, "restartCount": 0, "started": started}
+    metadata = {
+        "name": "payments-1",
+        "uid": "u",
+        "creationTimestamp": "2025-12-31T00:00:00Z",
+        "ownerReferences": [{"uid": "set", "controller": True}],
+    }
+    pods = to_pods([{"metadata": metadata, "status": {"containerStatuses": [status]}}], [SET], lambda _: "consumer", {})
+    assert pods[0].starting is starting

@@ -63,6 +63,8 @@ class FakeApi:
     """`<verb> <kind>` → what the next such request fails with."""
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     events: list[Json] = field(default_factory=list)
+    told: list[Json] = field(default_factory=list)
+    """Events of Kubernetes' own controllers."""
     before_write: Callable[[], float] = lambda: 15.0
     unanswered_writes: int = 0
     version: int = 100
@@ -97,6 +99,11 @@ class FakeApi:
         wanted = [name for name in self.objects if name[0] == kind.name and namespace in (None, name[1])]
         found = [self.objects[name] for name in wanted]
         return tuple(deepcopy(found)), self.version
+
+    async def events_of(self, namespace: str, uid: str, reason: str) -> tuple[Json, ...]:
+        self._may_read(EVENT)
+        told = (event for event in self.told if event["involvedObject"]["uid"] == uid)
+        return tuple(event for event in told if event["reason"] == reason)
 
     async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
         kind = next(k for k in _KINDS if k.name == manifest["kind"])

@@ -73,6 +73,16 @@ def test_what_holds_again_after_a_moment_out_of_sight_is_not_told_again(
     assert [note.reason for note in notes] == ([HOLD.reason] if told_again else [])
 
 
+def test_a_refusal_is_not_told_again_after_a_rebalance_in_which_it_could_not_be_seen() -> None:
+    told, before = ToldRefusals(), {}  # type: ToldRefusals, dict[str, Any]
+    keeps_data, rebalances = Hold(Reason.ASSIGNOR_KEEPS_DATA, "data"), Hold(Reason.GROUP_REBALANCING, "rebalances")
+    found = []
+    for refusal in (rebalances, keeps_data, rebalances, keeps_data):
+        found += [note.reason for note in told.to_tell(KEY, before, Decision(RolloutMemory(), refusal=refusal))]
+        before = {"conditions": [{"type": "ProtocolUpgrade", "status": "False", "reason": refusal.reason.value}]}
+    assert found == [Reason.GROUP_REBALANCING, Reason.ASSIGNOR_KEEPS_DATA]
+
+
 def test_of_a_group_that_is_forgotten_nothing_was_told() -> None:
     told, decided = ToldRefusals(), Decision(RolloutMemory(), hold=HOLD)
     assert told.to_tell(KEY, {}, decided)

@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE
+from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE, REJOINED
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.observation import Unobserved
@@ -205,6 +205,44 @@ async def test_somebody_else_s_service_does_not_stop_a_group_that_runs() -> None
     await stage.run()
     assert stage.api.objects["Service", *KEY] == theirs
     assert stage.api.writes().count("apply Service") == 1
+
+
+async def test_a_budget_that_is_refused_holds_no_pod_up() -> None:
+    """Such as by a quota, or a policy: the pods are scaled all the same, and the condition says what was refused."""
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.store.drop(POD_DISRUPTION_BUDGET, stage.store.get(POD_DISRUPTION_BUDGET, KEY) or {})
+    known = stage.api.objects["ConsumerGroup", *KEY]
+    stage.api.objects["ConsumerGroup", *KEY] = {**known, "spec": {**known["spec"], "replicas": 5}}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
+    stage.api.failures["apply PodDisruptionBudget"] = ClusterRefused("a policy forbids it")
+    with pytest.raises(ClusterRefused, match="a policy forbids it"):
+        await stage.run()
+    assert stage.api.objects["StatefulSet", *KEY]["spec"]["replicas"] == 5
+
+
+async def test_a_budget_of_our_own_is_taken_away_when_people_have_theirs() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    known = stage.api.objects["ConsumerGroup", *KEY]
+    off = {**known["spec"], "disruptionBudget": {"enabled": False}}
+    stage.api.objects["ConsumerGroup", *KEY] = {**known, "spec": off}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
+    await stage.run_to_rest()
+    assert ("PodDisruptionBudget", *KEY) not in stage.api.objects
+    theirs = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "spec": {}}
+    labels = {"labels": {GROUP_LABEL: KEY.name}, "uid": "theirs", "resourceVersion": "900"}
+    their_budget = {**theirs, "metadata": {"namespace": KEY.namespace, "name": KEY.name, **labels}}
+    stage.store.put(POD_DISRUPTION_BUDGET, stage.api.add(POD_DISRUPTION_BUDGET, their_budget))
+    await stage.run_to_rest()
+    assert ("PodDisruptionBudget", *KEY) in stage.api.objects
+
+
+async def test_pods_are_made_with_the_readiness_gate_where_that_is_asked_for() -> None:
+    stage = Stage(readinessGate=True)
+    await stage.run_to_rest()
+    made = stage.api.objects["StatefulSet", *KEY]
+    assert made["spec"]["template"]["spec"]["readinessGates"] == [{"conditionType": REJOINED}]
 
 
 async def test_beside_somebody_else_s_stateful_set_nothing_is_made() -> None:

@@ -25,6 +25,9 @@ FORCE: Final = f"{GROUP}/force"
 
 TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART, APPROVE, FORCE)
 
+REJOINED: Final = f"{GROUP}/rejoined"
+"""A readiness gate of pods, and the condition that fulfils it: the pod's consumer is in the group."""
+
 # Labels and annotations on what the operator makes.
 GROUP_LABEL: Final = f"{GROUP}/group"
 """On every object and pod of a ConsumerGroup; the value is the ConsumerGroup's name."""

@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from slackwater.api.client import Client, Library
+from slackwater.api.disruption_budget import DisruptionBudget
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import cel_between
 from slackwater.api.left_alone import left_alone
-from slackwater.api.model import ApiModel, Int32, Rule, rule
+from slackwater.api.model import ApiModel, Flag, Int32, Rule, rule
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
@@ -68,6 +69,11 @@ class ConsumerGroupSpec(ApiModel):
     """The members' timeouts. Values given here win over recommended ones."""
     rollout: Rollout = Field(default_factory=Rollout)
     """How a change reaches the pods."""
+    disruption_budget: DisruptionBudget = Field(default_factory=DisruptionBudget)
+    """The PodDisruptionBudget of the group's pods."""
+    readiness_gate: Flag = False
+    """Give pods the readiness gate slackwater.dev/rejoined: they are Ready only while they are in the group, so that
+    node drains and disruption budgets wait for that. While the operator is away, no new pod becomes Ready."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
     """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it."""
     template: PodTemplate

@@ -8,8 +8,9 @@ from typing import Any
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
-from slackwater.api.annotations import FINALIZER
+from slackwater.api.annotations import FINALIZER, REJOINED
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
@@ -22,6 +23,7 @@ from slackwater.core.decision.acts import (
     WriteWorkload,
 )
 from slackwater.core.manifests.objects import stateful_set
+from slackwater.core.members.rejoined import Mark
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster, GroupAdmin, Json
 
@@ -71,6 +73,14 @@ async def write_status(
         take_in(await api.read(CONSUMER_GROUP, at.namespace, at.name))
         raise
     take_in(written)
+
+
+async def write_mark(api: Cluster, world: World, mark: Mark) -> Json:
+    """On exactly this pod; returns it. Raises ClusterFailed, and Conflict when another pod has its name."""
+    pod, word = mark.pod, ("True" if mark.rejoined else "False")
+    condition = {"type": REJOINED, "status": word, "lastTransitionTime": timestamp(int(world.now))}
+    condition["reason"] = "InTheGroup" if mark.rejoined else "NotInTheGroup"
+    return await api.apply_status(POD, world.group.namespace, pod.name, pod.uid, {"conditions": [condition]})
 
 
 def _fixed(world: World, name: str) -> Mapping[str, Any]:

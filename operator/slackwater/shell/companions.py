@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
-from slackwater.adapters.cluster.paths import APPLIED, SERVICE
+from slackwater.adapters.cluster.paths import APPLIED, POD_DISRUPTION_BUDGET, SERVICE
+from slackwater.adapters.cluster.translation import controller_uid
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.objects import disruption_budget, headless_service
 from slackwater.core.world.memory import RolloutPhase
@@ -35,7 +36,10 @@ class Companions:
         group, workload = world.group, world.workload
         if workload is not None and workload.owner_uid != group.metadata.uid:
             return
-        for manifest in (headless_service(group), disruption_budget(group)):
+        await self._take_budget_away(key, world)
+        wanted = [headless_service(group)]
+        wanted += [disruption_budget(group)] if group.spec.disruption_budget.enabled else []
+        for manifest in wanted:
             kind = APPLIED[manifest["kind"]]
             live = self._store.get(kind, key)
             if live is not None and self._is_right(kind, key, live, manifest):
@@ -51,6 +55,15 @@ class Companions:
                 raise ClusterRefused(_in_the_way(kind, key)) from error
             self._accepted[kind, key] = written["metadata"]["resourceVersion"]
             self._store.put(kind, {"apiVersion": kind.api_version, "kind": kind.name, **written})
+
+    async def _take_budget_away(self, key: Key, world: World) -> None:
+        """People want to have their own: Kubernetes evicts no pod that two budgets select."""
+        live = self._store.get(POD_DISRUPTION_BUDGET, key)
+        uid = world.group.metadata.uid
+        if world.group.spec.disruption_budget.enabled or live is None or controller_uid(live) != uid:
+            return
+        await self._api.delete(POD_DISRUPTION_BUDGET, key.namespace, key.name, live["metadata"]["uid"])
+        self._store.drop(POD_DISRUPTION_BUDGET, live)
 
     def _is_right(self, kind: Kind, key: Key, live: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
         accepted = self._accepted.get((kind, key)) == live["metadata"]["resourceVersion"]

@@ -46,6 +46,8 @@ class ToldRefusals:
             (ConditionType.PROTOCOL_UPGRADE, "False", refused),
             (ConditionType.ROLLOUT_GATED, "True", held),
         ):
+            if note is not None and note is refused and note.reason is Reason.GROUP_REBALANCING and kind in told:
+                continue  # what it was refused for cannot be seen just now, and is nothing new when it can
             if note is None:
                 told.pop(kind, None)
             elif _shown(before, kind) != (status, note.reason) and told.get(kind) != note.reason:

@@ -25,6 +25,7 @@ from slackwater.core.world.world import World
 from slackwater.ports import Cluster
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
+from slackwater.shell.missing_pods import MissingPods
 from slackwater.shell.store import Key, Store
 
 Json = Mapping[str, Any]
@@ -41,6 +42,7 @@ class Gathering:
         self._connections = connections
         self._advice = advice
         self._now = now
+        self._missing = MissingPods(api, now)
         self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._memories: dict[Key, tuple[str, RolloutMemory]] = {}
@@ -80,7 +82,7 @@ class Gathering:
         pods = self._store.pods_of(key)
         told = self._store.told_running(key)
         snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told, memory)
-        return self._join(key, snapshot, group), obj.get("status") or {}
+        return await self._join(key, snapshot, group), obj.get("status") or {}
 
     async def read_again(self, key: Key) -> tuple[World, Json] | None:
         """Read everything from where it is true. None when the group is gone or being deleted."""
@@ -92,7 +94,7 @@ class Gathering:
         group = self.parse(key, snapshot.group)
         written, told = self._written_generations.get(key, {}), self._store.told_running(key)
         snapshot = replace(snapshot, written_generations=written, told_running=told)
-        return self._join(key, snapshot, group), snapshot.group.get("status") or {}
+        return await self._join(key, snapshot, group), snapshot.group.get("status") or {}
 
     def take_in(self, obj: Json | None) -> None:
         """What the API server answered is newer than what the watch has told so far."""
@@ -116,12 +118,14 @@ class Gathering:
         self._memories.pop(key, None)
         self._written_generations.pop(key, None)
         self._templates.pop(key, None)
+        self._missing.forget(key)
 
-    def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
+    async def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
         """The cluster's half and Kafka's."""
         view, history = self._connections.view(key, self._now())
         world = to_world(snapshot, view, history, self._now(), group)
-        return replace(world, broker=self._connections.broker(key), advice=self._advice.get(key))
+        world = replace(world, broker=self._connections.broker(key), advice=self._advice.get(key))
+        return replace(world, not_made=said) if (said := await self._missing.why(key, world)) else world
 
     async def _last_good_template(self, key: Key, memory: RolloutMemory) -> Json | None:
         """Revisions never change, so it is read once for as long as the same one is needed."""

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
@@ -22,6 +22,7 @@ from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.rejoined import marks_due
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, matters, pace_after, still_refused
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status, degraded_status
@@ -29,7 +30,7 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
-from slackwater.shell.acting import carry_out, write_status
+from slackwater.shell.acting import carry_out, write_mark, write_status
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
@@ -119,10 +120,14 @@ class Reconciler:
         await self._remember(world, decided, status)
         for witness in self._witnesses:
             witness.decided(key, world, decided)
-        await self._companions.put_right(key, world)
+        unfit = await self._beside_the_pods(key, world)
+        if unfit is not None and not world.sets:
+            raise unfit
         done = await self._act(key, world, decided)
         for witness in self._witnesses:
             witness.saw(key, world, decided, done)
+        if unfit is not None:
+            raise unfit
         if self._refusals.came_through(key, self._now(), tried=decided.act is not None):
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
@@ -164,6 +169,18 @@ class Reconciler:
             return  # no reason to leave the group alone
         if written is not None:
             self._store.put(KAFKA_CONNECTION, written)
+
+    async def _beside_the_pods(self, key: Key, world: World) -> ClusterRefused | None:
+        """Service, budget and readiness gates. Returns what was refused of it: pods that run go on."""
+        try:
+            await self._companions.put_right(key, world)
+            for mark in marks_due(world):
+                self._store.put(POD, await write_mark(self._api, world, mark))
+        except ClusterRefused as error:
+            return error
+        except Conflict as error:  # another pod has the name by now
+            _log.info("world_changed", group=str(key), act="readiness gate", error=str(error))
+        return None
 
     async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""

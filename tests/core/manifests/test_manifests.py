@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, RESTART, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, REJOINED, RESTART, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.objects import disruption_budget, headless_service, stateful_set
@@ -169,6 +169,19 @@ def test_the_second_stateful_set_has_its_own_name_and_range() -> None:
     made = stateful_set(group(), act)
     assert (made["metadata"]["name"], made["spec"]["ordinals"]) == (f"{NAME}-alt", {"start": 2})
     assert made["spec"]["serviceName"] == NAME
+
+
+def test_the_budget_is_as_people_ask() -> None:
+    asked = group(disruptionBudget={"maxUnavailable": 2, "unhealthyPodEvictionPolicy": "IfHealthyBudget"})
+    found = disruption_budget(asked)["spec"]
+    assert (found["maxUnavailable"], found["unhealthyPodEvictionPolicy"]) == (2, "IfHealthyBudget")
+
+
+def test_the_readiness_gate_stands_beside_those_of_the_template_and_once() -> None:
+    own = template(readinessGates=[{"conditionType": "mesh.example/ready"}, {"conditionType": REJOINED}])
+    gates = rendered(group(template=own, readinessGate=True)).body["spec"]["readinessGates"]
+    assert gates == [{"conditionType": "mesh.example/ready"}, {"conditionType": REJOINED}]
+    assert "readinessGates" not in rendered(group()).body["spec"]
 
 
 def test_everything_made_belongs_to_the_group() -> None:

@@ -13,11 +13,12 @@ from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.history import interrupted
 from slackwater.core.world.memory import RolloutMemory, Step
 from slackwater.core.world.observation import GroupState, PartitionOffsets, Unobserved
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
     NOW,
+    changed,
     folded,
     fresh_pod,
     member,
@@ -51,6 +52,34 @@ OLD_STUCK = replace(stuck("ImagePullBackOff"), revision="payments-old")
 RETRIED = replace(MEMORY, retried_at=NOW - 5)
 UNOBSERVED = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
 NOT_MADE = (pod(0), pod(1))
+SMALL = {"spec": {"containers": [{"resources": {"requests": {"cpu": "1"}}}]}}
+LARGE = {"spec": {"containers": [{"resources": {"requests": {"cpu": "64"}}}]}}
+QUOTA = "is forbidden: exceeded quota: team, requested: pods=1, used: pods=3, limited: pods=3"
+DENIED = "admission webhook policy.example denied the request: images come from our registry"
+BROKEN = "Internal error occurred: failed calling webhook: connection refused"
+
+
+def old_stuck(waiting: str) -> Pod:
+    return pod(1, ready=False, waiting=waiting)
+
+
+def never_made(said: str, *, at: float = NOW - 1, asks: Any = SMALL) -> World:
+    """Pod 2 was taken away 400 s ago and is missing since. Before, versions asked for a small pod."""
+    missing = {"payments-2": NotMade(said, at)} if said else {}
+    memory = RolloutMemory(step=replace(STEP, made=False))
+    given = with_new(fresh_pod(2, 400), pods=NOT_MADE, memory=memory, workload=workload(template=asks))
+    return replace(given, last_good_template=SMALL, not_made=missing)
+
+
+def unready(*olds: Pod, new: Pod | None = None, **changes: object) -> World:
+    """Pod 2 has the new version and is not Ready; the old ones are as given."""
+    new = new or fresh_pod(2, 301, ready=False)
+    return changed(with_new(new, pods=(*olds, new)), **changes)
+
+
+def no_node(asks: Any) -> World:
+    waits = fresh_pod(2, 400, ready=False, started_at=None, waiting="Unschedulable")
+    return unready(pod(0), pod(1), new=waits, workload=workload(template=asks), last_good_template=SMALL)
 
 
 def where_nobody_commits(**changes: Any) -> World:
@@ -81,11 +110,16 @@ TABLE = [
     ("the controller is behind", with_new(stuck("ImagePullBackOff"), workload=workload(generation=9)), None),
     ("there is no StatefulSet", with_new(stuck("ImagePullBackOff"), workload=None), None),
     ("it vanished", with_new(fresh_pod(2, 400), pods=NOT_MADE), None),
-    (
-        "it was never made",
-        with_new(fresh_pod(2, 400), pods=NOT_MADE, memory=RolloutMemory(step=replace(STEP, made=False))),
-        Reason.REJOIN_TIMEOUT,
-    ),
+    ("it was never made, and nobody says why", never_made(""), None),
+    ("it was never made: a quota that refuses both versions", never_made(QUOTA), None),
+    ("it was never made: it asks for more than the quota has", never_made(QUOTA, asks=LARGE), Reason.REJOIN_TIMEOUT),
+    ("it was never made: a policy refuses it", never_made(DENIED), Reason.REJOIN_TIMEOUT),
+    ("it was never made: the webhook is away", never_made(BROKEN, asks=LARGE), None),
+    ("it was refused before this step", never_made(DENIED, at=NOW - 500), None),
+    ("no node has room for what it asks for now", no_node(LARGE), Reason.REJOIN_TIMEOUT),
+    ("no node has room, as there was none before", no_node(SMALL), None),
+    ("it found its node a moment ago", with_new(fresh_pod(2, 900, ready=False, scheduled_at=NOW - 5)), None),
+    ("it starts: its startup probe goes on", with_new(fresh_pod(2, 900, ready=False, starting=True)), None),
     ("another one vanished", with_new(fresh_pod(2, 400), pods=(pod(0), fresh_pod(2, 400))), None),
 ]
 
@@ -163,6 +197,24 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ),
         ("known to be out", with_new(fresh_pod(2, 10), absent_s=9), False),
         ("known to be in", with_new(fresh_pod(2, 400)), False),
+    ],
+    "is_starting": [
+        ("its startup probe goes on", with_new(fresh_pod(2, 400, ready=False, starting=True)), True),
+        ("it has none, or that has succeeded", with_new(fresh_pod(2, 400, ready=False)), False),
+    ],
+    "found_no_node": [
+        ("none for a version before either", no_node(SMALL), True),
+        ("none for what it asks for", no_node(LARGE), False),
+        ("it has one", with_new(fresh_pod(2, 400, ready=False)), False),
+    ],
+    "meets_what_others_meet": [
+        ("no pod of the other version is Ready", unready(pod(0, ready=False), pod(1, ready=False)), True),
+        ("one is", unready(pod(0), pod(1, ready=False)), False),
+        ("those that end do not count", unready(pod(0), pod(1, ready=False, terminating=True)), False),
+        ("there is none", unready(fresh_pod(0, 400), fresh_pod(1, 400)), False),
+        ("one of them cannot pull its image either", unready(pod(0), old_stuck("A"), new=stuck("A")), True),
+        ("one of them has another trouble", unready(pod(0), old_stuck("B"), new=stuck("A")), False),
+        ("it is Ready itself", unready(pod(0, ready=False), new=fresh_pod(2, 400)), False),
     ],
     "gets_on_as_little_as_others": [
         ("others get on, or have nothing to do", with_new(fresh_pod(2, 400)), False),

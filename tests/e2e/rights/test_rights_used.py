@@ -25,6 +25,7 @@ from tests.e2e.stage.groups import PARTITIONS, connection, consumer_group, with_
 from tests.e2e.stage.kafka import Kafka
 from tests.e2e.stage.rights import RELEASE
 from tests.e2e.stage.stage import remove_groups
+from tests.e2e.stage.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(480)]
 
@@ -104,16 +105,41 @@ def install(plain: Cluster, secured: Cluster) -> None:
 
 
 def play(cluster: Cluster, topic: str) -> None:
-    """A group is made, scaled, rolled out in place, rolled back, and handed over."""
+    """A group is made, scaled, kept from being scaled, rolled out in place, rolled back, and handed over."""
     group = consumer_group(cluster, NAME, topic, ROLLOUT, replicas=REPLICAS)
     complete(cluster, group)
     complete(cluster, {**group, "spec": {**group["spec"], "replicas": REPLICAS + 1}})
+    scale_into_a_quota(cluster, group)
     complete(cluster, with_env(group, VERSION="2"))
     cluster.apply(with_image(group, "slackwater/consumer:no-such-tag"))  # its pod is stuck, and is deleted
     cluster.wait_phase(NAME, "RolledBack")
+    gated = {**group["spec"], "readinessGate": True, "disruptionBudget": {"enabled": False}}
+    complete(cluster, with_env({**group, "spec": gated}, VERSION="2"))
+    cluster.wait_condition(NAME, "Ready", "True")
+    assert all(is_gated(pod) for pod in cluster.pods(NAME)), "a pod became Ready without its readiness gate"
+    assert cluster.get("pdb", NAME) is None, "the budget is there that people turned off"
     warm = {**group, "spec": {**group["spec"], "rollout": {**ROLLOUT, "strategy": "WarmHandover"}}}
     complete(cluster, with_env(warm, VERSION="3"))
     assert cluster.get("sts", f"{NAME}-alt") is not None, "nothing was handed over"
+
+
+def is_gated(pod: Json) -> bool:
+    conditions = {each["type"]: each["status"] for each in pod["status"]["conditions"]}
+    return conditions.get("slackwater.dev/rejoined") == "True"
+
+
+def scale_into_a_quota(cluster: Cluster, group: Json) -> None:
+    """The StatefulSet's Events are read for why its pod is missing."""
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "full"}}
+    cluster.apply({**quota, "spec": {"hard": {"pods": REPLICAS}}})
+    cluster.apply({**group, "spec": {**group["spec"], "replicas": REPLICAS + 2}})
+
+    def says_why() -> bool:
+        return "exceeded quota: full" in cluster.condition(NAME, "Ready").get("message", "")
+
+    wait_for("the condition to repeat what Kubernetes said", says_why, 90.0)
+    cluster.kubectl("delete", "resourcequota", "full")
+    complete(cluster, group)
 
 
 def complete(cluster: Cluster, group: Json) -> None:

@@ -25,7 +25,7 @@
   verbs: [get]
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
-  verbs: [list, watch, create, patch]
+  verbs: [list, watch, create, patch, delete]
 - apiGroups: [""]
   resources: [services]
   verbs: [list, watch, create, patch]
@@ -33,8 +33,11 @@
   resources: [pods]
   verbs: [list, watch, delete]
 - apiGroups: [""]
+  resources: [pods/status]
+  verbs: [patch]  # the readiness gate slackwater.dev/rejoined
+- apiGroups: [""]
   resources: [events]
-  verbs: [create]
+  verbs: [create, list]  # list: why a StatefulSet's pod could not be made
 {{- if or .Values.anySecret .Values.secretNames }}
 - apiGroups: [""]
   # A connection's credentials, by the name that it gives: never listed, never watched (docs/facts.md, F27).

@@ -27,7 +27,7 @@ from slackwater.adapters.cluster.errors import (
     KindMissing,
     NotLetIn,
 )
-from slackwater.adapters.cluster.paths import APPLIED
+from slackwater.adapters.cluster.paths import APPLIED, EVENT
 from slackwater.api.annotations import FIELD_MANAGER
 from slackwater.ports import Kind
 
@@ -100,6 +100,12 @@ class KubernetesApi:
             raise KindMissing(message)
         items = tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])
         return items, int(found["metadata"]["resourceVersion"])
+
+    async def events_of(self, namespace: str, uid: str, reason: str) -> tuple[Json, ...]:
+        """The Events with this reason about the object that has the uid."""
+        query = {"fieldSelector": f"involvedObject.uid={uid},reason={reason}"}
+        found = await self._send("GET", EVENT, EVENT.path(namespace), query)
+        return tuple((found or {}).get("items") or ())
 
     async def apply(self, manifest: Mapping[str, Any], resource_version: str = "", *, force: bool = True) -> Json:
         """Server-side apply, taking over fields that others hold; without `force`, Conflict when others hold any.

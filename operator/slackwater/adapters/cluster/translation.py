@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
+from slackwater.api.annotations import GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.timestamps import moment
 from slackwater.core.world.identity import number_in
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -74,6 +74,27 @@ def loose_ordinals(objects: Iterable[Json], workloads: Iterable[Workload], group
     return frozenset(ordinal for ordinal in ordinals if ordinal is not None)
 
 
+def not_made(events: Iterable[Json]) -> dict[str, NotMade]:
+    """By the names of pods, what their controller was answered last when it could not make them.
+
+    `events`: the StatefulSet controller's, `create Pod payments-2 in StatefulSet payments failed error: …`.
+    """
+    found: dict[str, NotMade] = {}
+    for event in events:
+        words, _, said = (event.get("message") or "").partition(" failed error: ")
+        name, in_set, _ = words.removeprefix("create Pod ").partition(" in StatefulSet ")
+        at = _told_last(event)
+        if in_set and at is not None and at >= found.get(name, NotMade("", at)).at:
+            found[name] = NotMade(said.removeprefix(f'pods "{name}" '), at)
+    return found
+
+
+def _told_last(event: Json) -> float | None:
+    """When an Event was last repeated; older and newer writers of Events keep that in different fields."""
+    moments = ((event.get("series") or {}).get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return max((moment(each) for each in moments if each), default=None)
+
+
 def running_containers(pod: Json) -> list[str]:
     """Ids of those that run; each start of a container has another one."""
     statuses = pod.get("status", {}).get("containerStatuses", ())
@@ -107,9 +128,10 @@ def _ordinal(pod: Json, sets: Container[str]) -> int | None:
 
 def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running: Mapping[str, float]) -> Pod:
     metadata, status = obj["metadata"], obj.get("status", {})
-    condition = next((c for c in status.get("conditions", ()) if c["type"] == "Ready"), None)
+    conditions = {condition["type"]: condition for condition in status.get("conditions", ())}
+    gates = [gate["conditionType"] for gate in (obj.get("spec") or {}).get("readinessGates") or ()]
+    ready, ready_changed_at = _ready(conditions, gates)
     consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
-    changed_at = (condition or {}).get("lastTransitionTime")
     running = consumer.get("state", {}).get("running") or {}
     ends = [(consumer.get(when) or {}).get("terminated") or {} for when in ("state", "lastState")]
     runs = [(moment(end["finishedAt"]), end.get("startedAt")) for end in ends if end.get("finishedAt")]
@@ -121,10 +143,13 @@ def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running
         uid=metadata["uid"],
         revision=(metadata.get("labels") or {}).get(REVISION_LABEL, ""),
         created_at=moment(metadata["creationTimestamp"]),
-        ready=condition is not None and condition["status"] == "True",
-        ready_changed_at=moment(changed_at) if changed_at else None,
+        ready=ready,
+        ready_changed_at=ready_changed_at,
         started_at=moment(running["startedAt"]) if running.get("startedAt") else None,
         told_running_at=told_running.get(consumer.get("containerID", "")) if running else None,
+        scheduled_at=_true_since(conditions.get("PodScheduled")),
+        rejoined=_is_true(conditions.get(REJOINED)) if REJOINED in gates else None,
+        starting=bool(running) and consumer.get("started") is False,
         restarts=consumer.get("restartCount", 0),
         waiting=reason,
         waiting_message=message,
@@ -142,6 +167,25 @@ def _template_hash(obj: Json) -> str:
     """Of a pod, or of a template; empty where no slackwater made it."""
     found: str = (obj.get("metadata", {}).get("annotations") or {}).get(TEMPLATE_HASH, "")
     return found
+
+
+def _ready(conditions: Mapping[str, Json], gates: Sequence[str]) -> tuple[bool, float | None]:
+    """Whether the pod is Ready, apart from our own readiness gate, and when that changed last."""
+    whole = ["Ready"] if REJOINED not in gates else ["ContainersReady", *(gate for gate in gates if gate != REJOINED)]
+    found = [conditions.get(kind) for kind in whole]
+    changed = [each["lastTransitionTime"] for each in found if each is not None and each.get("lastTransitionTime")]
+    return all(map(_is_true, found)), max(map(moment, changed), default=None)
+
+
+def _is_true(condition: Json | None) -> bool:
+    return condition is not None and condition["status"] == "True"
+
+
+def _true_since(condition: Json | None) -> float | None:
+    """When a condition became True; None while it is not."""
+    if condition is None or condition["status"] != "True" or not condition.get("lastTransitionTime"):
+        return None
+    return moment(condition["lastTransitionTime"])
 
 
 def _waiting(status: Json, consumer: Json) -> tuple[str, str]:

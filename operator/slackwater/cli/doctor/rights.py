@@ -51,10 +51,11 @@ OPERATOR: Final = (
     *_rights(GROUP, "kafkaconnections/status", "patch"),
     *_rights("apps", "statefulsets", "get list watch create patch delete"),
     *_rights("apps", "controllerrevisions", "get"),
-    *_rights("policy", "poddisruptionbudgets", "list watch create patch"),
+    *_rights("policy", "poddisruptionbudgets", "list watch create patch delete"),
     *_rights("", "services", "list watch create patch"),
     *_rights("", "pods", "list watch delete"),
-    *_rights("", "events", "create"),
+    *_rights("", "pods/status", "patch"),
+    *_rights("", "events", "create list"),
 )
 """In every namespace that it watches; equal to the chart's rules. Secrets are apart: it may be granted them by name."""
 (READ_SECRET,) = _rights("", "secrets", "get")

@@ -57,15 +57,16 @@ def headless_service(group: ConsumerGroup) -> Json:
 
 
 def disruption_budget(group: ConsumerGroup) -> Json:
-    """At most one consumer at a time may be evicted, by a node drain for example; and any that is not Ready anyway."""
+    """As a rule one consumer at a time may be evicted, as by a node drain; and any that is not Ready anyway."""
+    asked = group.spec.disruption_budget
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": _metadata(group),
         "spec": {
-            "maxUnavailable": 1,
+            "maxUnavailable": asked.max_unavailable,
             "selector": {"matchLabels": selector(group)},
-            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+            "unhealthyPodEvictionPolicy": asked.unhealthy_pod_eviction_policy.value,
         },
     }
 

@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.api.annotations import PROTOCOL, RESTARTED_AT, TEMPLATE_HASH
+from slackwater.api.annotations import PROTOCOL, REJOINED, RESTARTED_AT, TEMPLATE_HASH
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.manifests.client_settings import settings
@@ -62,6 +62,9 @@ def render_template(
         metadata["annotations"] = {**(metadata.get("annotations") or {}), RESTARTED_AT: restart}
     # A Service called kafka would put KAFKA_PORT and more into every pod: variables that look like client settings.
     body["spec"].setdefault("enableServiceLinks", False)
+    if group.spec.readiness_gate:
+        others = [gate for gate in body["spec"].get("readinessGates") or () if gate.get("conditionType") != REJOINED]
+        body["spec"]["readinessGates"] = [*others, {"conditionType": REJOINED}]
     container = next(c for c in body["spec"]["containers"] if c["name"] == group.spec.consumer_container.name)
     ours = settings(group, bootstrap_servers, profile, session_bounds)
     names = {variable["name"] for variable in ours}  # a profile of the user's own may name what the template has, too
@@ -79,7 +82,16 @@ def what_people_gave(world: World) -> str:
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
 
 
-_PEOPLES_OWN: Final = {"template", "client", "membership", "members_per_pod", "topics", "protocol", "timeouts"}
+_PEOPLES_OWN: Final = {
+    "template",
+    "client",
+    "membership",
+    "members_per_pod",
+    "topics",
+    "protocol",
+    "timeouts",
+    "readiness_gate",
+}
 
 
 def _with_timeouts(group: ConsumerGroup, timeouts: Timeouts) -> ConsumerGroup:

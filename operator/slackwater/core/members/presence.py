@@ -107,7 +107,8 @@ def consumes_unready(world: World, pod: Pod) -> bool:
 
 def absent_since(world: World, pod: Pod) -> float:
     """The latest moment from which the pod's absence can be counted; what happened before we looked does not count."""
-    moments = [pod.created_at, pod.started_at or 0.0, world.history.watched_since or world.now]
+    begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
+    moments = [*begun, world.history.watched_since or world.now]
     moments += world.departures_at(pod.ordinal).values()
     if not pod.ready and pod.ready_changed_at is not None:
         moments.append(pod.ready_changed_at)

@@ -8,10 +8,11 @@ from typing import Final
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
+from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
 from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import UNSCHEDULABLE, Pod
 from slackwater.core.world.world import World
 
 STUCK: Final = ("InvalidImageName", "ErrImageNeverPull")
@@ -22,6 +23,9 @@ MAY_PASS_FOR: Final = 0.5
 """The part of `rejoinTimeout` that they have, since the pod was made, ended or ceased to be Ready."""
 CRASHES_BEFORE_STUCK: Final = 3
 """A first crash may be chance, and the kubelet's pauses are still short."""
+JUDGED_BY_A_WEBHOOK: Final = "denied the request"
+JUDGED: Final = ("is forbidden", "is invalid")
+"""As the API server puts it when it is the pod that it refuses. Anything else is its own trouble, or a webhook's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +135,38 @@ def gets_on_as_little_as_others(world: World, pod: Pod) -> bool:
     return serves(world, pod) and nobody_gets_on(world)
 
 
+def found_no_node(world: World, pod: Pod) -> bool:
+    """No node has room for it, and none would have had for a pod of the last good version either."""
+    return pod.waiting == UNSCHEDULABLE and not world.once(needs_otherwise)
+
+
+def is_starting(world: World, pod: Pod) -> bool:
+    """Its startup probe goes on, as while state is restored; how long that may take the probe says itself."""
+    return pod.starting
+
+
+def meets_what_others_meet(world: World, pod: Pod) -> bool:
+    """It is not Ready, and pods of the other version are not for the same reason, or none of them is at all."""
+    others = world.once(_troubles_of_others)
+    if pod.ready or not others:
+        return False
+    return pod.waiting in others if pod.waiting else None not in others
+
+
+def _troubles_of_others(world: World) -> frozenset[str | None]:
+    """What pods of the other version wait for that are not Ready; None for one that is."""
+    return frozenset(None if pod.ready else pod.waiting for pod in world.outdated if not pod.terminating)
+
+
 EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     has_another_version,
     is_to_be_tried_again,
     is_ending,
     works,
     may_be_in_the_group,
+    is_starting,
+    found_no_node,
+    meets_what_others_meet,
     gets_on_as_little_as_others,
 )
 """Any of them is enough; the cheap ones come first."""
@@ -145,13 +175,22 @@ FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, st
 
 
 def _never_made(world: World, ordinal: int) -> Failure | None:
-    """The pod being restarted does not come up; another one's absence is not the new version's doing."""
+    """Kubernetes refuses the pod being restarted, for what its version is; another one's absence is not its doing."""
     step = world.memory.step
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
         return None
-    message = f"pod {world.pod_name(ordinal)} was not made within {seconds(timeout_s)}: see the StatefulSet's events"
+    said = world.why_not_made(ordinal)
+    if not said or not _is_of_the_version(world, said):
+        return None
+    message = f"pod {world.pod_name(ordinal)} was not made within {seconds(timeout_s)}: {said}"
     return Failure(Reason.REJOIN_TIMEOUT, message, ordinal)
+
+
+def _is_of_the_version(world: World, said: str) -> bool:
+    """A quota, or a missing ServiceAccount, refuses both versions alike, where they ask for the same."""
+    judged = any(words in said for words in JUDGED)
+    return JUDGED_BY_A_WEBHOOK in said or (judged and world.once(needs_otherwise))
 
 
 def is_stuck(world: World, pod: Pod) -> bool:

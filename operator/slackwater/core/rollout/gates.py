@@ -92,7 +92,8 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
         if pod is None and cannot_be_made(world, ordinal, down):
             continue
         if pod is None:
-            return Hold(Reason.POD_MISSING, f"pod {world.pod_name(ordinal)} does not exist", LATER_S)
+            why = f": {said}" if (said := world.why_not_made(ordinal)) else ""
+            return Hold(Reason.POD_MISSING, f"pod {world.pod_name(ordinal)} does not exist{why}", LATER_S)
         if pod.terminating:
             return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is being deleted", SOON_S)
         at_work = ordinal in outdated and consumes_unready(world, pod)
@@ -269,5 +270,7 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
 
 
 def _why_waiting(pod: Pod) -> str:
+    if pod.starting:
+        return " (its startup probe has not succeeded yet)"
     detail = f": {pod.waiting_message}" if pod.waiting_message else ""
     return f" ({pod.waiting}{detail})" if pod.waiting else ""

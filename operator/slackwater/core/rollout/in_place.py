@@ -67,7 +67,8 @@ def _restart_in_hand(world: World, workload: Workload, by_hand: frozenset[int]) 
         if pod is None and cannot_be_made(world, ordinal, by_hand):
             continue
         if pod is None:
-            return waiting_for(Reason.RESTART_IN_HAND, f"pod {name} to be made", 1.0)
+            why = f": {said}" if (said := world.why_not_made(ordinal)) else ""
+            return waiting_for(Reason.RESTART_IN_HAND, f"pod {name} to be made{why}", 1.0)
         if pod.terminating:
             return waiting_for(Reason.RESTART_IN_HAND, f"the old pod {name} to end", 1.0)
         # With a pod not Ready, the controller may never get to this one (kubernetes feature MaxUnavailableStatefulSet).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,9 +78,10 @@ def _ready(world: World) -> Verdict:
     kind = ConditionType.READY
     if world.replicas == 0:
         return Verdict(kind, TRUE, Reason.AS_WANTED, "no pod is asked for")
-    down = [world.pod_name(o) for o in range(world.replicas) if not _is_ready(world, o)]
+    down = [ordinal for ordinal in range(world.replicas) if not _is_ready(world, ordinal)]
     if down:
-        return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {listing(down)}")
+        names = listing(map(world.pod_name, down))
+        return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {names}{_why_not(world, down)}")
     if isinstance(world.kafka, Unobserved):
         return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
     out = [pod.name for pod in world.wanted_pods if not serves(world, pod)]
@@ -90,6 +91,16 @@ def _ready(world: World) -> Verdict:
         message = f"nobody consumes: the group is {world.kafka.state}, and nothing has been committed in it for a while"
         return Verdict(kind, FALSE, Reason.GROUP_REBALANCING, message)
     return Verdict(kind, TRUE, Reason.AS_WANTED, "every pod is Ready and in the group")
+
+
+def _why_not(world: World, down: Sequence[int]) -> str:
+    """What Kubernetes says of the first of them of which it says something."""
+    for ordinal in down:
+        pod = world.pod(ordinal)
+        words = (pod.waiting, pod.waiting_message) if pod is not None else (world.why_not_made(ordinal),)
+        if said := ": ".join(filter(None, words)):
+            return f" ({world.pod_name(ordinal)}: {said})" if len(down) > 1 else f" ({said})"
+    return ""
 
 
 def _is_ready(world: World, ordinal: int) -> bool:

@@ -20,6 +20,14 @@ UNSCHEDULABLE: Final = "Unschedulable"
 """As the scheduler says it: no node has room for the pod."""
 
 
+class NotMade(NamedTuple):
+    """Why the StatefulSet controller could not make a pod, as the API server answered it."""
+
+    message: str
+    at: float
+    """When it tried last."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pod:
     name: str
@@ -28,11 +36,18 @@ class Pod:
     revision: str
     created_at: float
     ready: bool
+    """Apart from the readiness gate `slackwater.dev/rejoined`, which follows from what is decided about it."""
     ready_changed_at: float | None = None
     started_at: float | None = None
     """When the consumer's container last started, in whole seconds; None while it does not run."""
     told_running_at: float | None = None
     """When a watch first told that this container runs, by our own clock; None where no watch has told yet."""
+    scheduled_at: float | None = None
+    """When a node was found for it; None while none is, and where that is not known."""
+    starting: bool = False
+    """Its consumer's container runs, and has a startup probe that has not succeeded yet."""
+    rejoined: bool | None = None
+    """What its readiness gate `slackwater.dev/rejoined` says; None where it has none."""
     restarts: int = 0
     waiting: str = ""
     """The kubelet's or the scheduler's reason, for example `CrashLoopBackOff`, `ImagePullBackOff`, `Unschedulable`."""

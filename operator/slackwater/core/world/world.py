@@ -21,7 +21,7 @@ from slackwater.core.world.identity import by_ordinal, ordinal_of
 from slackwater.core.world.made_with import MadeWith, asked_for
 from slackwater.core.world.memory import LastHolder, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.settings import with_adopted
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
 from slackwater.core.world.workload import Workload
@@ -42,6 +42,8 @@ class World:
     """Every pod that they control. While there are two of them, both may have one for an ordinal: see `pods`."""
     names_taken: Mapping[str, str] = field(default_factory=dict)
     """Names of ours that StatefulSets of somebody else have → that controller's kind and name, or nothing."""
+    not_made: Mapping[str, NotMade] = field(default_factory=dict)
+    """By its name, why a pod that is missing could not be made, where Kubernetes says so."""
     loose: frozenset[int] = frozenset()
     """Ordinals of pods that are named as ours and that the StatefulSet does not control, or not yet: they may run."""
     memory: RolloutMemory = field(default_factory=RolloutMemory)
@@ -165,6 +167,13 @@ class World:
         """The name of the pod that there is, or of the one that there should be."""
         pod = self.pod(ordinal)
         return pod.name if pod is not None else f"{self.workload.name if self.workload else self.group.name}-{ordinal}"
+
+    def why_not_made(self, ordinal: int) -> str:
+        """What Kubernetes said since the last restart; empty where it said nothing, or the pod is there."""
+        said = self.not_made.get(self.pod_name(ordinal)) if self.pod(ordinal) is None else None
+        step = self.memory.step
+        before = step is not None and step.ordinal == ordinal and said is not None and said.at < int(step.started_at)
+        return "" if said is None or before else said.message
 
     def made_with(self, pod: Pod) -> MadeWith:
         """What the pod is judged by; where its version is not known, what the spec says now."""
