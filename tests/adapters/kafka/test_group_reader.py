@@ -201,11 +201,15 @@ async def test_a_silent_coordinator_concerns_its_own_groups_only() -> None:
     assert unobserved(views["yours"]).reason == "KafkaUnreachable"
 
 
-async def test_a_silent_leader_leaves_the_groups_of_its_topics_unobserved() -> None:
+async def test_a_silent_leader_leaves_the_ends_of_its_partitions_unknown_and_hides_no_member() -> None:
     cluster = FakeCluster({"payments": FakeGroup(owned=OWNED)}, brokers=2)  # broker 2 leads half of the partitions
     cluster.down = {2}
 
-    assert unobserved((await observe(cluster, "payments"))["payments"]).reason == "KafkaUnreachable"
+    view = observed((await observe(cluster, "payments"))["payments"])
+    assert view.blind_to is not None
+    assert view.blind_to.reason == "KafkaUnreachable"
+    assert view.lag is None
+    assert view.members
 
 
 @pytest.mark.parametrize(
@@ -228,14 +232,17 @@ async def test_an_error_for_one_group_leaves_that_one_unobserved(code: int, reas
     assert observed(views["good"]).state is GroupState.STABLE
 
 
-async def test_a_missing_topic_is_named() -> None:
+async def test_a_missing_topic_is_named_and_hides_no_member() -> None:
     cluster = FakeCluster({"payments": FakeGroup(owned=OWNED)})
 
     views = await reader_of(cluster).observe({"payments": frozenset({"orders", "refunds"})})
 
-    view = unobserved(views["payments"])
-    assert view.reason == "TopicMissing"
-    assert "topic refunds does not exist" in view.message
+    view = observed(views["payments"])
+    assert view.blind_to is not None
+    assert view.blind_to.reason == "TopicMissing"
+    assert "topic refunds does not exist" in view.blind_to.message
+    assert view.members
+    assert {partition.topic for partition in view.partitions} == {"orders"}
 
 
 async def test_settings_of_many_groups_are_read_with_one_request_and_without_defaults() -> None:

@@ -424,3 +424,17 @@ def test_unknown_group_types_are_waited_for_as_long_as_any_session_lasts() -> No
     assert hold.reason == Reason.MEMBER_NOT_REJOINED
     late = changed(early, pods=(pod(0), pod(1), fresh_pod(2, age_s=65, revision=NEW)))
     assert members_are_ours(late, kafka, NOBODY) is None
+
+
+BLIND = replace(observation(), blind_to=Unobserved(Reason.TOPIC_MISSING, "topic refunds does not exist", NOW))
+
+
+def test_a_topic_that_cannot_be_read_holds_a_rollout_and_neither_a_way_back_nor_who_is_out() -> None:
+    """Members were seen: of who is in the group nothing is unknown."""
+    forward = world(kafka=BLIND)
+    hold = first_refusal(forward, frozenset())
+    assert hold is not None
+    assert (hold.reason, hold.message) == (Reason.TOPIC_MISSING, "topic refunds does not exist")
+    assert first_refusal(forward, frozenset(), who_is_out=True) is None
+    memory = RolloutMemory(phase=RolloutPhase.ROLLING_BACK)
+    assert first_refusal(world(kafka=BLIND, memory=memory), frozenset()) is None

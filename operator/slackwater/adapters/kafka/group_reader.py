@@ -2,9 +2,9 @@
 
 A pass is one Metadata request; then, at the same time, the groups' descriptions and committed offsets from every
 coordinator, the ends of the partitions from every leader, and, where it is asked for, the groups' own settings from
-any broker; and the beginnings of partitions in which nothing was committed, where there are such. What fails makes
-exactly the groups that it concerns `Unobserved`: an answer in part is no observation. Only the settings may be
-missing, for want of a right or of a broker that knows them.
+any broker; and the beginnings of partitions in which nothing was committed, where there are such. A group whose
+coordinator fails, or does not say all of it, is `Unobserved`. A topic or partition that cannot be read leaves its
+groups seen, and them `blind_to` that. The settings may be missing, for want of a right or of a broker that knows them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from slackwater.adapters.kafka.descriptions import Description
 from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends, read_starts
-from slackwater.adapters.kafka.topics import TopicLayout, read_layout
+from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, KafkaView, PartitionOffsets, TopicPartition, Unobserved
@@ -76,13 +76,14 @@ class KafkaGroupReader:
         )
         starts = await self._read_offsets(layout, _uncommitted(groups.values()), read_starts)
         for group_id, topics in topics_by_group.items():
-            group = layout.failure_among(topics) or groups[group_id]
+            group = groups[group_id]
             if isinstance(group, Failure):
                 views[group_id] = _unobserved(group, began_at)
-            else:
-                view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
-                own = settings.get(group_id)
-                views[group_id] = replace(view, settings=own) if isinstance(view, GroupObservation) else view
+                continue
+            view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
+            failure = layout.failure_among(topics)
+            blind_to = _unobserved(failure, began_at) if failure is not None else view.blind_to
+            views[group_id] = replace(view, blind_to=blind_to, settings=settings.get(group_id))
         return views
 
     async def close(self) -> None:
@@ -140,7 +141,7 @@ class KafkaGroupReader:
     ) -> Offsets:
         by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
         for partition, leader in layout.leaders.items():
-            if partition.topic not in layout.failures and partition in wanted:
+            if leader != NO_LEADER and partition in wanted:
                 by_leader[leader].append(partition)
         offsets: Offsets = {}
         for answers in await asyncio.gather(*(read(self._wire, node, of) for node, of in by_leader.items())):
@@ -170,16 +171,17 @@ def _assembled(
     partitions: Collection[TopicPartition],
     ends: Offsets,
     starts: Offsets,
-) -> KafkaView:
+) -> GroupObservation:
+    """Where the end of a partition could not be read, that alone is not known, and the observation says why."""
     node_id, description, committed = group
     offsets: dict[TopicPartition, PartitionOffsets] = {}
-    for partition in partitions:
-        end = ends[partition]
-        if isinstance(end, Failure):
-            return _unobserved(end, began_at)
-        start = starts.get(partition, 0)
-        known = None if isinstance(start, Failure) else start
-        offsets[partition] = PartitionOffsets(committed=committed.get(partition), end=end, start=known)
+    blind_to: Unobserved | None = None
+    for partition in sorted(partitions):
+        end, start = ends.get(partition), starts.get(partition, 0)
+        if isinstance(end, Failure) and blind_to is None:
+            blind_to = _unobserved(end, began_at)
+        known_end, known_start = (None if isinstance(each, Failure) else each for each in (end, start))
+        offsets[partition] = PartitionOffsets(committed.get(partition), known_end, known_start)
     return GroupObservation(
         group_id=group_id,
         observed_at=began_at,
@@ -191,4 +193,5 @@ def _assembled(
         members=description.members,
         partitions=frozenset(partitions),
         offsets=offsets,
+        blind_to=blind_to,
     )

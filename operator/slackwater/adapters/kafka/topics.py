@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from kafka.protocol.metadata import MetadataRequest
 
@@ -13,12 +13,12 @@ from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import TopicPartition
 
-_NO_LEADER = -1
+NO_LEADER: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class TopicLayout:
-    """Leaders by partition, and why topics could not be read."""
+    """Leaders by partition, NO_LEADER where there is none, and why topics could not be read in whole."""
 
     leaders: Mapping[TopicPartition, int] = field(default_factory=dict)
     failures: Mapping[str, Failure] = field(default_factory=dict)
@@ -39,7 +39,7 @@ async def read_layout(wire: KafkaWire, topics: Collection[str]) -> TopicLayout:
 
 
 def layout_of(response: Any, topics: Collection[str]) -> TopicLayout:
-    """Read a MetadataResponse; a topic with any partition in doubt is a failure as a whole."""
+    """Read a MetadataResponse. A topic with a partition that nobody leads is known, and a failure besides."""
     leaders: dict[TopicPartition, int] = {}
     failures = {topic: unanswered(f"topic {topic}") for topic in topics}
     for topic in response.topics:
@@ -49,7 +49,7 @@ def layout_of(response: Any, topics: Collection[str]) -> TopicLayout:
         failures.pop(topic.name, None)
         for partition in topic.partitions:
             leaders[TopicPartition(topic.name, partition.partition_index)] = partition.leader_id
-            if partition.leader_id == _NO_LEADER:
+            if partition.leader_id == NO_LEADER:
                 message = f"partition {partition.partition_index} of topic {topic.name} has no leader now"
                 failures[topic.name] = Failure(Reason.OBSERVATION_INCOMPLETE, message)
     return TopicLayout(leaders, failures)

@@ -42,7 +42,10 @@ def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold
     """
     if isinstance(world.kafka, Unobserved):
         return Hold(world.kafka.reason, world.kafka.message, SOON_S)
-    for gate in OUT_OF_THE_GROUP if who_is_out else gates_asked(world):
+    gates = OUT_OF_THE_GROUP if who_is_out else gates_asked(world)
+    if gates is GATES and (blind := world.kafka.blind_to) is not None:
+        return Hold(blind.reason, blind.message, SOON_S)
+    for gate in gates:
         if hold := gate(world, world.kafka, down):
             return hold
     return None

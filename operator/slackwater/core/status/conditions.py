@@ -84,6 +84,8 @@ def _ready(world: World) -> Verdict:
         return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {names}{_why_not(world, down)}")
     if isinstance(world.kafka, Unobserved):
         return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
+    if (blind := world.kafka.blind_to) is not None:
+        return Verdict(kind, UNKNOWN, blind.reason, blind.message)
     out = [pod.name for pod in world.wanted_pods if not serves(world, pod)]
     if out:
         return Verdict(kind, FALSE, Reason.MEMBER_MISSING, f"Ready, but not known to be in the group: {listing(out)}")

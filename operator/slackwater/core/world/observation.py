@@ -137,6 +137,15 @@ class Places:
     """All of them, dynamic ones too."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unobserved:
+    """Kafka could not be asked, or said nothing of the group that is whole. Never to be mistaken for an empty group."""
+
+    reason: Reason
+    message: str
+    since: float
+
+
 @dataclass(frozen=True)
 class GroupObservation:
     """One look. What follows from it is asked for each pod and member, and found once: therefore it has no slots."""
@@ -151,8 +160,10 @@ class GroupObservation:
     coordinator: int | None = None
     members: tuple[Member, ...] = ()
     partitions: frozenset[TopicPartition] = frozenset()
-    """Every partition of the topics that the group is meant to read."""
+    """Every partition of the topics that the group is meant to read, as far as they are known."""
     offsets: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
+    blind_to: Unobserved | None = None
+    """Why some of its topics or partitions could not be read; None: all were. Its members were, in any case."""
     settings: Mapping[str, str] | None = None
     """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), no defaults; None: not read."""
 
@@ -211,15 +222,6 @@ def _places(members: Iterable[Member], group: str) -> Places:
         {ordinal: tuple(found) for ordinal, found in by_ordinal.items()},
         {address: tuple(found) for address, found in by_address.items()},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Unobserved:
-    """Kafka could not be asked, or its answer was incomplete. Never to be mistaken for an empty group."""
-
-    reason: Reason
-    message: str
-    since: float
 
 
 KafkaView = GroupObservation | Unobserved
