@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
 from typing import Final
 
 from slackwater.core.decision.reasons import Reason
@@ -21,7 +20,7 @@ from slackwater.core.world.observation import (
     TopicPartition,
     Unobserved,
 )
-from tests.core.coordinator import clients, modern
+from tests.core.coordinator import clients, model, modern
 from tests.core.coordinator.described import observed, topic
 from tests.core.coordinator.fleet import state_seen
 from tests.core.coordinator.model import Error, Group, Member, complete
@@ -31,6 +30,20 @@ REBALANCE_S: Final = 1.5
 first member joins an empty group, and again with each further one."""
 COMMIT_EVERY_S: Final = 2.0
 RANGE: Final = ("range",)
+
+
+class Numbers:
+    """Counts; as `itertools.count`, which later versions of Python do not copy."""
+
+    def __init__(self, start: int = 0) -> None:
+        self.next = start
+
+    def __iter__(self) -> Numbers:
+        return self
+
+    def __next__(self) -> int:
+        self.next += 1
+        return self.next - 1
 
 
 @dataclass(eq=False)
@@ -71,7 +84,7 @@ class Broker:
         """When all members know of the rebalance under way."""
         self._end = dict.fromkeys(self.partitions, 100)
         self._committed: dict[TopicPartition, int] = {}
-        self._ids = count()
+        self._ids = Numbers()
 
     def join(self, process: Process, now: float) -> None:
         """A process that is not in the group asks to be let in, unless it was fenced and has yet to learn of it."""
@@ -112,6 +125,18 @@ class Broker:
         for ref in members:
             left, _ = modern.consumer_leave(self.group, ref.member_id, ref.instance_id, for_a_while=True)
             self._become(left, now)
+
+    def grow(self, by: int, now: float) -> None:
+        """More partitions; the group's leader notices, and the group rebalances for them."""
+        self.partitions = tuple(sorted(topic(range(len(self.partitions) + by))))
+        for partition in self.partitions[-by:]:
+            self._end[partition], self.idle_s[partition] = 100, 0.0
+        if self.group.type is GroupType.CLASSIC and self.group.members:
+            self._become(model.rebalance(self.group)[0], now)
+
+    def forget_group(self) -> None:
+        """Somebody has deleted the group, with its offsets; it has no members."""
+        self.group, self._committed = Group(), {}
 
     def set_reachable(self, reachable: bool, now: float) -> None:
         """A coordinator that comes back gives every member a whole session again."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from itertools import count
 from random import Random
 from types import MappingProxyType
 from typing import Any, Final
@@ -30,7 +29,7 @@ from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 from tests.core.factories import BOOTSTRAP, BROKER, NAME, UID
-from tests.core.simulation.broker import RANGE, Broker, Process
+from tests.core.simulation.broker import RANGE, Broker, Numbers, Process
 from tests.core.simulation.stateful_set import SimulatedPod, StatefulSet
 
 START: Final = 1_000_000.0
@@ -58,7 +57,7 @@ class Outside:
     ) -> None:
         self.now = START
         self.broker = Broker(partitions=6, session_s=SESSION_S)
-        uids = count(1)
+        uids = Numbers(1)
         self.sets = {
             name: StatefulSet(self.broker, name, uids=uids, counts_unavailable=counts_unavailable)
             for name in names_of(NAME)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
 from slackwater.api.owned_settings import OwnedSetting
@@ -19,7 +18,7 @@ from slackwater.core.world.workload import UpdateStrategy, Workload
 from tests.core.coordinator.controller import Seen, Wanted
 from tests.core.coordinator.fleet import OFFERS
 from tests.core.factories import NAME, UID
-from tests.core.simulation.broker import RANGE, Broker, Process
+from tests.core.simulation.broker import RANGE, Broker, Numbers, Process
 from tests.core.simulation.versions import Version, version_of
 
 Json = Mapping[str, Any]
@@ -59,6 +58,8 @@ class SimulatedPod:
     template_hash: str = ""
     gone_at: float | None = None
     """When a deleted pod will have ended."""
+    lost: bool = False
+    """Nothing is heard of its node: what is deleted stays Terminating until the node is back."""
 
     def seen(self) -> Pod:
         """As the API shows it: whole seconds."""
@@ -96,7 +97,7 @@ class SimulatedPod:
 
     def tick(self, now: float, broker: Broker) -> None:
         """What the kubelet and the consumer do."""
-        if self.gone_at is not None:
+        if self.gone_at is not None or self.lost:
             return
         if not self.scheduled:
             self.waiting = "Unschedulable"
@@ -128,6 +129,13 @@ class SimulatedPod:
         self.started_at = None
         self.waiting = "CrashLoopBackOff"
         self.start_due = now + min(LONGEST_BACKOFF_S, 5.0 * 2 ** (self.restarts - 1))
+
+    def stop(self, now: float, broker: Broker) -> None:
+        """SIGTERM to each of its processes."""
+        for process in self.processes:
+            if process.alive:
+                broker.stopped_in_order(process, now)
+        self.end_process()
 
     def end_process(self) -> None:
         for process in self.processes:
@@ -184,6 +192,7 @@ class StatefulSet:
         self.counts_unavailable = counts_unavailable
         """As with the feature gate MaxUnavailableStatefulSet: no restart while any pod is not Ready."""
         self.exists = False
+        self.owner_uid = UID
         self.edited = False
         """By somebody else than the operator, since it wrote it."""
         self.pods: dict[int, SimulatedPod] = {}
@@ -195,7 +204,7 @@ class StatefulSet:
         self.version = 0
         self.before_update: Callable[[SimulatedPod], None] = lambda pod: None
         """Told of each pod that the controller is about to delete because it has another revision."""
-        self._uids = count(1) if uids is None else uids
+        self._uids = Numbers(1) if uids is None else uids
         self._made = 0
 
     def seen(self) -> Workload | None:
@@ -213,7 +222,7 @@ class StatefulSet:
             current_revision=self.current_revision,
             update_revision=self.update_revision,
             template_hash=self.template["metadata"]["annotations"][HASH_ANNOTATION],
-            owner_uid=UID,
+            owner_uid=self.owner_uid,
             template=self.template,
             as_written=not self.edited,
             start=self.start,
@@ -248,17 +257,15 @@ class StatefulSet:
         pod = self.pods.get(ordinal)
         if pod is None or pod.uid != uid or pod.gone_at is not None:
             return None
-        for process in pod.processes:
-            if process.alive:
-                self.broker.stopped_in_order(process, now)
-        pod.end_process()
+        if not pod.lost:
+            pod.stop(now, self.broker)
         pod.gone_at = now + TERMINATION_S
         pod.ready, pod.ready_changed_at = False, now
         return pod
 
     def tick_pods(self, now: float) -> None:
         for ordinal, pod in list(self.pods.items()):
-            if pod.gone_at is not None and now >= pod.gone_at:
+            if pod.gone_at is not None and now >= pod.gone_at and not pod.lost:
                 del self.pods[ordinal]
             else:
                 pod.tick(now, self.broker)

@@ -1,0 +1,114 @@
+"""Random histories: edits of every field, commands, deletions, and what pods, nodes and Kafka do, 5 to 30 in a row.
+
+`make check` plays a few, `make explore` a thousand, `make long` the rest of ten thousand. Each seed is one history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from slackwater.api.consumer_group import ConsumerGroupSpec
+from slackwater.api.model import ApiModel
+from slackwater.api.pod_template import PodTemplate
+from tests.core.simulation.deeds import DEEDS
+from tests.core.simulation.edits import NEVER_EDITED
+from tests.core.simulation.ends import End, end
+from tests.core.simulation.histories import FEWEST, MOST, draw, play
+
+QUICK, SLOW, ALL = 30, 1_000, 10_000
+"""How many seeds are played by `make check`, by it and `make explore`, and by all."""
+BLOCK: Final = 5
+"""Seeds of one test: long enough that collecting them costs nothing."""
+
+
+def blocks() -> Iterator[ParameterSet]:
+    begin = 0
+    while begin < ALL:
+        size = BLOCK if begin < SLOW else 100
+        marks = () if begin < QUICK else pytest.mark.slow if begin < SLOW else pytest.mark.long
+        yield pytest.param(range(begin, begin + size), marks=marks, id=f"{begin}-{begin + size - 1}")
+        begin += size
+
+
+def ended(seed: int, timing: int) -> End:
+    history = draw(seed)
+    try:
+        run = play(history, timing)
+    except AssertionError as error:
+        raise AssertionError(f"seed {seed}, timing {timing}: {error}\n{history}") from error
+    try:
+        return end(run)
+    except AssertionError as error:
+        log = "\n".join(run.operator.log[-60:])
+        raise AssertionError(f"seed {seed}, timing {timing}: {error}\n{history}\n{log}") from error
+
+
+@pytest.mark.parametrize("seeds", list(blocks()))
+def test_what_is_in_force_at_the_end_is_what_the_last_edits_say_twice_over(seeds: range) -> None:
+    """Each history twice, with another order of things, and an operator that dies in one of three second plays."""
+    for seed in seeds:
+        first, second = ended(seed, 2 * seed), ended(seed, 2 * seed + 1)
+        assert first.exists == second.exists, draw(seed)
+        assert first.wanted != second.wanted or first.pods == second.pods, draw(seed)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_history_is_its_seed(seed: int) -> None:
+    """Nothing but the seeds decides: a failure can be played again."""
+    assert draw(seed) == draw(seed)
+    assert play(draw(seed), seed).operator.log == play(draw(seed), seed).operator.log
+
+
+def test_histories_have_what_they_are_to_have() -> None:
+    drawn = [draw(seed) for seed in range(400)]
+    assert all(FEWEST <= len(history.steps) <= MOST for history in drawn)
+    assert {step.name for history in drawn for step in history.steps} == DEEDS.keys()
+
+
+def test_every_field_is_edited_or_it_says_why_not() -> None:
+    drawn = [draw(seed) for seed in range(400)]
+    changes = (
+        changes
+        for history in drawn
+        for step in history.steps
+        if "apply" in step.name or step.name == "edit"
+        for changes in step.args
+    )
+    edited = {path for each in changes if isinstance(each, tuple) for change in each for path in _leaves(*change)}
+    missing = set(_fields(ConsumerGroupSpec)) - edited - NEVER_EDITED.keys()
+    assert not missing
+    assert not NEVER_EDITED.keys() & edited
+
+
+def _fields(model: type[ApiModel], before: str = "") -> Iterator[str]:
+    """Paths of all fields that hold values; a pod template and what stands in lists are one each."""
+    for name, field in model.model_fields.items():
+        path = f"{before}{field.alias or name}"
+        kinds = [kind for kind in _kinds(field.annotation) if issubclass(kind, ApiModel)]
+        if not kinds or kinds[0] is PodTemplate:
+            yield path
+        else:
+            yield from _fields(kinds[0], f"{path}.")
+
+
+def _kinds(annotation: object) -> Iterator[type]:
+    """The type, or those of a union."""
+    if isinstance(annotation, type):
+        yield annotation
+    for each in getattr(annotation, "__args__", ()) if not isinstance(annotation, type) else ():
+        yield from _kinds(each)
+
+
+def _leaves(path: str, value: object) -> Iterator[str]:
+    yield path
+    if path.startswith("template"):
+        yield "template"
+    for each in value if isinstance(value, list) else ():
+        yield from _leaves(path, each)
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(f"{path}.{name}", inner)

@@ -1,0 +1,58 @@
+"""Every version that can be bad, with every change of the spec that goes with an image, disturbed at every moment.
+
+Three pods. From every state that can be reached, with an abort or one fault in it, the group comes to an end, or to a
+hold whose way on leads to what people ask for; the invariants hold on the way: never more than one pod away because
+of us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any, Final
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.core.simulation.everywhere import CHANGES, DISTURBANCES, VERSIONS, case, disturbed, states
+
+OPTIONS: Final[dict[str, dict[str, Any]]] = {
+    "Pause": {"onFailure": "Pause"},
+    "Rollback": {"onFailure": "Rollback"},
+    "WarmHandover": {"onFailure": "Rollback", "strategy": "WarmHandover"},
+}
+QUICK: Final = ("static to dynamic", "nameless", "Rollback", "abort")
+
+
+def ways() -> Iterator[ParameterSet]:
+    """A change, a version, how it fails and what disturbs it: of each, every moment is one play."""
+    for change in CHANGES:
+        for version in VERSIONS:
+            for options in OPTIONS:
+                if options == "WarmHandover" and change in IN_PLACE_ONLY:
+                    continue
+                for disturbance in DISTURBANCES:
+                    way = (change, version, options, disturbance)
+                    slow = disturbance == "abort" and options == "Rollback"
+                    mark = () if way == QUICK else pytest.mark.slow if slow else pytest.mark.long
+                    yield pytest.param(*way, marks=mark, id="-".join(way))
+
+
+IN_PLACE_ONLY: Final = ("static to dynamic", "dynamic to static", "to KIP-848")
+"""Dynamic members and those of KIP-848 cannot be handed over: the API server refuses it."""
+
+
+@pytest.mark.parametrize(("change", "version", "options", "disturbance"), list(ways()))
+def test_from_every_state_there_is_a_way_to_an_end(
+    change: str, version: str, options: str, disturbance: str, record_property: Any
+) -> None:
+    reached = list(states(case(change, version, OPTIONS[options])))
+    record_property("states", len(reached))
+    assert len(reached) > 3, "the change brings nothing about"
+    for number, state in enumerate(reached):
+        run = deepcopy(state)
+        try:
+            disturbed(run, disturbance)
+        except AssertionError as error:
+            log = "\n".join(run.operator.log[-60:])
+            raise AssertionError(f"state {number} of {len(reached)}: {error}\n{log}") from error
