@@ -46,8 +46,11 @@ class End:
 def settle(run: LifesRun) -> None:
     """Nothing is under way and nothing was done for a while, or a hold stands."""
     until, quiet_since, before = run.now + SETTLE_S, run.now, None
+    run.held = None
     while run.now < until and run.now - quiet_since < QUIET_S:
         run.step()
+        if run.operator.last is not None and run.operator.last.hold is not None:
+            run.held = run.operator.last.hold
         now = (run.phase, run.outside.exists, tuple(sorted((pod.uid, pod.ready) for pod in run.outside.pods)))
         if run.acting or run.phase.under_way or run.outside.comes_again or now != before:
             quiet_since = run.now
@@ -149,25 +152,26 @@ def _go_on(run: LifesRun, wrong: str) -> str:
     last, outside = run.operator.last, run.outside
     if last is None:
         raise NotSo(wrong)
-    for held in (last.hold, last.refusal):
+    hold = last.hold if last.act is None else run.held  # one that acts for ever holds in between
+    for held in (hold, last.refusal):
         assert held is None or held.reason in WAYS, f"{held} has no way on"
     if run.phase.gave_up:
         return _retry_or_mend(outside, run.phase)
     if last.refusal is not None:
         return _edited(outside, TARGET_BACK, last.refusal.reason)
-    if last.hold is None:
+    if hold is None:
         if is_bad(outside):
             return _edited(outside, image("v2"), f"a bad version is {run.phase}")
         raise NotSo(wrong)
-    doing = WAYS_ON.get(last.hold.reason)
+    doing = WAYS_ON.get(hold.reason)
     if doing is not None:
-        return doing(outside, last.hold.reason)
-    if last.hold.reason.gate is None:
-        raise NotSo(f"{wrong}: {last.hold}")
+        return doing(outside, hold.reason)
+    if hold.reason.gate is None:
+        raise NotSo(f"{wrong}: {hold}")
     if is_bad(outside):
         outside.edit(image("v2"))
     outside.force()
-    return f"{last.hold.reason}: force"
+    return f"{hold.reason}: force"
 
 
 def _retry_or_mend(outside: Life, phase: RolloutPhase) -> str:
@@ -200,6 +204,7 @@ WAYS_ON: Final[Mapping[str, Callable[[Life, str], str]]] = {
     Reason.HANDOVER_IMPOSSIBLE: lambda outside, reason: _edited(outside, (("rollout.strategy", "InPlace"),), reason),
     Reason.NO_ROOM: lambda outside, reason: _edited(outside, (("rollout.strategy", "InPlace"),), reason),
     Reason.LAST_GOOD_UNKNOWN: lambda outside, reason: _edited(outside, image("v2"), reason),
+    Reason.STEP_NOT_PROVEN: lambda outside, reason: _edited(outside, TARGET_BACK, reason),
     Reason.CANNOT_MIX: lambda outside, reason: _edited(outside, TARGET_BACK, reason),
 }
 """The other gates' way on is `force`."""

@@ -15,6 +15,7 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, AlterGroupSettings, DeleteGroup, LetGo, WriteWorkload
+from slackwater.core.decision.reasons import Hold
 from slackwater.core.deletion import Remains, plan_deletion
 from slackwater.core.world.memory import write_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView, TopicPartition
@@ -76,7 +77,9 @@ class Life(Outside):
         self.comes_again = self.deleting or not self.exists
 
     def gone(self) -> None:
-        """Its last finalizer is."""
+        """Its last finalizer is: by then none of its members may be in the books (F10)."""
+        left = [member.instance_id for member in self.broker.group.members if member.instance_id]
+        assert not left, f"the object goes, and leaves {left} in the group"
         self.exists = self.deleting = False
         self.status, self.annotations, self._parsed = {}, {}, None
 
@@ -220,10 +223,11 @@ class LifesOperator(SimulatedOperator):
 
 @dataclass
 class LifesRun(Run):
-    """`operator_runs`: while it does not, nobody looks."""
+    """`operator_runs`: while it does not, nobody looks. `held`: the last hold while the run settled."""
 
     outside: Life
     operator_runs: bool = True
+    held: Hold | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
