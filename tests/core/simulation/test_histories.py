@@ -21,6 +21,8 @@ from tests.core.simulation.histories import FEWEST, MOST, draw, play
 
 QUICK, SLOW, ALL = 30, 1_000, 10_000
 """How many seeds are played by `make check`, by it and `make explore`, and by all."""
+KNOWN: Final = {163: "a warm rollout over a first version that never gets Ready, overtaken by a third, waits for ever"}
+"""Seeds that show a defect which is not mended yet."""
 BLOCK: Final = 5
 """Seeds of one test: long enough that collecting them costs nothing."""
 
@@ -50,10 +52,16 @@ def ended(seed: int, timing: int) -> End:
 @pytest.mark.parametrize("seeds", list(blocks()))
 def test_what_is_in_force_at_the_end_is_what_the_last_edits_say_twice_over(seeds: range) -> None:
     """Each history twice, with another order of things, and an operator that dies in one of three second plays."""
-    for seed in seeds:
+    for seed in (each for each in seeds if each not in KNOWN):
         first, second = ended(seed, 2 * seed), ended(seed, 2 * seed + 1)
         assert first.exists == second.exists, draw(seed)
         assert first.wanted != second.wanted or first.pods == second.pods, draw(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason=KNOWN[163])
+def test_a_third_version_overtakes_a_warm_rollout_over_a_first_that_never_got_ready() -> None:
+    ended(163, 328)
 
 
 @pytest.mark.parametrize("seed", range(4))
