@@ -18,7 +18,11 @@ ROOT = Path(__file__).resolve().parents[3]
 PORT = 18080 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 """Of the operator of a stage: the modules that play at the same time have one each."""
 _COMMAND = Path(sys.executable).with_name("slackwater")
-_MORTAL = {"CRASH_AFTER_WRITES": "tests.e2e.faults.crashing", "DEATHS": "tests.e2e.faults.dying"}
+_MORTAL = {
+    "CRASH_AFTER_WRITES": "tests.e2e.faults.crashing",
+    "DEATHS": "tests.e2e.faults.dying",
+    "SIEVE_LIFE": "tests.e2e.sieve.mortal",
+}
 """Variable that an operator which ends itself is told by → the module that it is."""
 
 
@@ -31,7 +35,8 @@ class OperatorProcess:
     process: subprocess.Popen[bytes] | None = None
 
     def start(self, **environment: str) -> None:
-        """Start it; with CRASH_AFTER_WRITES or DEATHS it is one that ends after writes (see `crashing`, `dying`)."""
+        """Start it; with CRASH_AFTER_WRITES or DEATHS it is one that ends after writes (see `crashing`, `dying`), with
+        SIEVE_LIFE one that others kill (see `mortal`)."""
         given = {"KUBECONFIG": str(self.kubeconfig), "SLACKWATER_PORT": str(self.port), "SLACKWATER_LOG_FORMAT": "json"}
         mortal = next((module for variable, module in _MORTAL.items() if variable in environment), None)
         command = [sys.executable, "-m", mortal] if mortal else [str(_COMMAND), "run"]
