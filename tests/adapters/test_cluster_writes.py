@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +23,8 @@ class FakeClient:
         self.failure = failure
         self.sent: list[tuple[str, float]] = []
         """Method and seconds, for each request."""
+        self.answers: list[tuple[int, dict[str, str]]] = []
+        """Status and headers of the first ones."""
 
     async def update_params_for_auth(self, *_: Any) -> None: ...
 
@@ -29,7 +32,8 @@ class FakeClient:
         self.sent.append((method, _request_timeout))
         if self.failure is not None:
             raise self.failure
-        return SimpleNamespace(status=200, read=self._read)
+        status, headers = self.answers.pop(0) if self.answers else (200, {})
+        return SimpleNamespace(status=status, headers=headers, read=self._read)
 
     async def _read(self) -> bytes:
         return b"{}"
@@ -71,3 +75,54 @@ async def test_a_write_without_an_answer_is_remembered(failure: BaseException) -
     with pytest.raises((ClusterUnreachable, asyncio.CancelledError)):
         await api.delete(POD, "default", "a-0", "uid")
     assert api.unanswered_writes == 1
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """For how long each time; no time passes."""
+    found: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        found.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    return found
+
+
+async def test_an_api_server_with_too_much_to_do_is_left_alone_for_as_long_as_it_asks(slept: list[float]) -> None:
+    client = FakeClient()
+    client.answers = [(429, {"Retry-After": "1"}), (429, {"Retry-After": "2"})]
+    api = KubernetesApi(client)
+    await api.delete(POD, "default", "a-0", "uid")
+    assert ([method for method, _ in client.sent], slept) == (["DELETE"] * 3, [1.0, 2.0])
+    assert api.unanswered_writes == 0
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "60"}, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}])
+async def test_who_is_not_asked_to_wait_or_for_too_long_tries_again_later(
+    slept: list[float], headers: dict[str, str]
+) -> None:
+    client = FakeClient()
+    client.answers = [(429, headers)]
+    with pytest.raises(ClusterUnreachable):
+        await KubernetesApi(client).delete(POD, "default", "a-0", "uid")
+    assert slept == []
+
+
+def leading_once() -> Callable[[], float]:
+    lefts = [5.0]
+
+    def before_write() -> float:
+        return lefts.pop() if lefts else refuse()
+
+    return before_write
+
+
+async def test_who_no_longer_leads_after_the_wait_does_not_try_again(slept: list[float]) -> None:
+    client = FakeClient()
+    client.answers = [(429, {"Retry-After": "1"})]
+    api = KubernetesApi(client)
+    api.before_write = leading_once()
+    with pytest.raises(SlackwaterError, match="not leading"):
+        await api.delete(POD, "default", "a-0", "uid")
+    assert [method for method, _ in client.sent] == ["DELETE"]

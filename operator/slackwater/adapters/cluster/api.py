@@ -6,9 +6,11 @@ that a newer API server sends.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import ssl
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -190,17 +192,15 @@ class KubernetesApi:
         absent_is_none: bool = False,
     ) -> Json | None:
         what = f"{method} {path}"
-        writes = method != "GET"
         url = f"{self._client.configuration.host}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = {"Accept": "application/json", "Content-Type": content_type, "User-Agent": "slackwater"}
         try:
             await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
-            timeout_s = min(TIMEOUT_S, self.before_write()) if writes else TIMEOUT_S
-            self.requests[method, kind.plural] += 1
-            self.unanswered_writes += writes
-            answer = await self._client.call_api(method, url, headers, body, _request_timeout=timeout_s)
-            text = await answer.read()
-            self.unanswered_writes -= writes
+            deadline = time.monotonic() + TIMEOUT_S
+            answer, text = await self._ask(method, kind, url, headers, body)
+            while (wait_s := _asked_to_wait_s(answer)) is not None and time.monotonic() + wait_s < deadline:
+                await asyncio.sleep(wait_s)
+                answer, text = await self._ask(method, kind, url, headers, body)
         except (aiohttp.ClientError, TimeoutError, OSError, ssl.SSLError) as error:
             raise ClusterUnreachable(f"the Kubernetes API did not answer {what}: {_in_words(error)}") from error
         if answer.status == 404 and absent_is_none:
@@ -212,6 +212,25 @@ class KubernetesApi:
         except ValueError as error:  # a proxy's page, or an answer cut short
             raise ClusterUnreachable(f"the Kubernetes API answered {what} with something that is not JSON") from error
         return result
+
+    async def _ask(
+        self, method: str, kind: Kind, url: str, headers: Mapping[str, str], body: Mapping[str, Any] | None
+    ) -> tuple[Any, bytes]:
+        """Once; returns the answer, and what stands in it."""
+        writes = method != "GET"
+        timeout_s = min(TIMEOUT_S, self.before_write()) if writes else TIMEOUT_S
+        self.requests[method, kind.plural] += 1
+        self.unanswered_writes += writes
+        answer = await self._client.call_api(method, url, headers, body, _request_timeout=timeout_s)
+        text: bytes = await answer.read()
+        self.unanswered_writes -= writes
+        return answer, text
+
+
+def _asked_to_wait_s(answer: Any) -> float | None:
+    """How long an API server that has too much to do wants to be left alone; it has not done what it was asked for."""
+    after = answer.headers.get("Retry-After", "") if answer.status == 429 else ""
+    return float(after) if after.isdecimal() else None
 
 
 def _in_words(error: BaseException) -> str:
