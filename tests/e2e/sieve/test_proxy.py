@@ -100,7 +100,6 @@ async def test_a_write_is_passed_on_with_the_token_of_who_asks(api: KubernetesAp
     [
         (Fault.LOST, ClusterUnreachable, True),
         (Fault.CONFLICT, Conflict, False),
-        (Fault.THROTTLED, ClusterUnreachable, False),
         (Fault.FAILING, ClusterUnreachable, False),
         (Fault.KILLED_BEFORE, ClusterUnreachable, False),
         (Fault.KILLED_AFTER, ClusterUnreachable, True),
@@ -125,12 +124,14 @@ async def test_each_write_meets_the_fault_once(
     assert proxy.strikes.counts(GROUP) == {"apply services": 1}
 
 
-async def test_who_is_refused_for_a_second_comes_back_and_it_is_noted_when(api: KubernetesApi, proxy: Proxy) -> None:
+async def test_who_is_asked_to_wait_comes_back_and_it_is_noted_when(
+    api: KubernetesApi, proxy: Proxy, made_up: MadeUp
+) -> None:
     proxy.strikes.arm(GROUP, Fault.THROTTLED)
-    with pytest.raises(ClusterUnreachable, match="429"):
-        await apply(api)
     await apply(api)
     assert len(proxy.retried_after_s) == 1
+    assert made_up.written == [DONE]
+    assert proxy.strikes.counts(GROUP) == {"apply services": 1}
 
 
 async def test_what_others_write_and_what_is_read_meets_nothing(api: KubernetesApi, proxy: Proxy) -> None:
