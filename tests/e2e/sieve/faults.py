@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -68,7 +68,7 @@ class Strikes:
 
     def __init__(self) -> None:
         self._faults: dict[str, Fault] = {}
-        self._letters: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self._letters: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
         self.met: list[Met] = []
 
     def arm(self, group: str, fault: Fault) -> None:
@@ -85,6 +85,8 @@ class Strikes:
         if group is None:
             return Fault.NONE
         seen = self._common(group, write)
+        if self._faults[group].kills:  # a life for each condition that changes, too, would take many minutes
+            seen = replace(seen, shows="")
         before = [each.write for each in self.of(group) if (each.write.row, each.write.name) == (seen.row, seen.name)]
         if seen in (before[-1:] if seen.comes_back else before):
             return Fault.NONE
@@ -100,7 +102,7 @@ class Strikes:
 
     def _common(self, group: str, write: Write) -> Write:
         """The same with names that are the same in every group."""
-        letters = self._letters[group]
+        letters = self._letters[group, write.row]
 
         def letter(found: re.Match[str]) -> str:
             return letters.setdefault(found[1], f"#{len(letters) + 1}")

@@ -174,6 +174,7 @@ class Proxy:
         assert self._session is not None
         url = URL(f"{self.upstream.url}{request.raw_path}", encoded=True)
         headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
+        headers["Accept-Encoding"] = "identity"  # long lists come compressed otherwise
         return self._session.request(
             request.method, url, data=body or None, headers=headers, server_hostname=self.upstream.server_name
         )
