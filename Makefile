@@ -50,7 +50,7 @@ long: setup ## What takes minutes and finds little: before an issue that touches
 	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-waiting unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-waiting unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -103,6 +103,9 @@ pipeline-pod: setup ## The pipeline's image: built, looked into, and run by the 
 crashes: setup ## The operator killed after every single write, of rollouts, upgrades and handovers; the sandbox must be up
 	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(HANGS) tests/e2e/faults/test_faults_crashes.py \
 	  tests/e2e/upgrades/test_upgrade_faults_crashes.py tests/e2e/handover/test_handover_crashes.py
+
+sieve: setup ## Each write meets each of six faults, and watches bring what they should not; writes build/sieve/table.md
+	@$(BIN)/pytest -m e2e $(WORKERS) $(HANGS) tests/e2e/sieve
 
 failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/faults/test_leadership.py

@@ -158,7 +158,7 @@ class Arena:
 
 def _may_be_missing(fault: Fault) -> set[str]:
     """An Event follows a write that came back: where no answer ever comes, there may be none."""
-    return {"create events", "apply consumergroups/status"} if fault is Fault.LOST or fault.kills else set()
+    return {"create events"} if fault is Fault.LOST or fault.kills else set()
 
 
 def _core(write: Write) -> tuple[str, str, str] | None:
