@@ -21,7 +21,7 @@ from tests.e2e.sieve.mortal import kill
 from tests.e2e.sieve.proxy import Proxy, Upstream, kubeconfig_by
 from tests.e2e.sieve.writes import Write
 from tests.e2e.stage.cluster import Json
-from tests.e2e.stage.groups import PARTITIONS, REPLICAS, connection
+from tests.e2e.stage.groups import PARTITIONS, REPLICAS, connection, with_env
 from tests.e2e.stage.operator import OperatorProcess
 from tests.e2e.stage.progress import down_over_time, incarnations
 from tests.e2e.stage.stage import Stage, staged
@@ -98,6 +98,11 @@ class Arena:
         seen = status.get("observedGeneration") == obj.get("metadata", {}).get("generation")
         ended = (status.get("rollout") or {}).get("phase") == phase and status.get("readyReplicas") == replicas
         return bool(obj and seen and ended)
+
+    def has_members(self, fault: Fault, replicas: int) -> bool:
+        """Its pods' and no other."""
+        seen = self.stage.kafka.look(self.stage.group_id(group_of(fault)))
+        return set(seen.members) == {f"{group_of(fault)}-{ordinal}" for ordinal in range(replicas)}
 
     def is_parked(self, fault: Fault, replicas: int = REPLICAS) -> bool:
         found = self.stage.cluster.get("sts", group_of(fault)) or {"spec": {"updateStrategy": {}}}
@@ -211,4 +216,4 @@ def _give_back(operator: OperatorProcess, kubeconfig: Path) -> None:
 def group(arena: Arena, fault: Fault, **settings: object) -> Json:
     """Three pods that start at once, with a connection of their own."""
     given = {"rollout": QUICK, "connectionRef": {"name": group_of(fault)}, "deletionPolicy": "DeleteGroup", **settings}
-    return arena.stage.group(group_of(fault), **given)
+    return with_env(arena.stage.group(group_of(fault), None, **given), START_DELAY_SECONDS="0")

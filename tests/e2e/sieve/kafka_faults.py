@@ -35,7 +35,7 @@ Send = Callable[..., Awaitable[Any]]
 
 def spoil(faults: Path) -> None:
     """From now on, in this process and those that come of it."""
-    KafkaWire.send = spoiled(KafkaWire.send, faults)  # type: ignore[method-assign]
+    KafkaWire.send = spoiled(KafkaWire.send, faults)  # type: ignore[method-assign, assignment]
 
 
 def met_in(faults: Path) -> Path:

@@ -40,7 +40,7 @@ def admin_that_meets(fault: Fault, folder: Path, *answers: Any) -> tuple[KafkaGr
     faults = folder / "faults.json"
     faults.write_text(json.dumps({GROUP: fault}))
     wire = ScriptedWire(*answers)
-    wire.send = functools.partial(spoiled(ScriptedWire.send, faults), wire)  # type: ignore[method-assign]
+    wire.send = functools.partial(spoiled(ScriptedWire.send, faults), wire)  # type: ignore[method-assign, assignment]
     return KafkaGroupAdmin(wire), wire  # type: ignore[arg-type]
 
 

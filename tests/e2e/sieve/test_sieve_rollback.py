@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(6), pytest.
 
 SCENARIO: Final = "rollback"
 ALL: Final = (Fault.NONE, *FAULTS)
-BACK: Final = {**QUICK, "rejoinTimeout": "15s", "onFailure": "Rollback"}
+BACK: Final = {**QUICK, "rejoinTimeout": "30s", "onFailure": "Rollback"}
 BACK_BY_HAND: Final = {**QUICK, "rejoinTimeout": "5m"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,19 +26,19 @@ MANY, FEW = REPLICAS + 1, REPLICAS - 1
 def scaled(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[Arena]:
     with arena("sieve-scaling", kubeconfig, bootstrap_servers, ROOT / "build" / "e2e" / "sieve_scaling") as made:
         made.stage.create(*(group(made, fault) for fault in made.faults))
-        for replicas in (MANY, FEW):
-            made.play(
-                lambda each, fault, to=replicas: scale(each, fault, to),
-                lambda each, fault, to=replicas: (  # type: ignore[misc]
-                    each.has_completed(fault, to)
-                ),
-            )
+        made.play(partial(scale, replicas=MANY), partial(is_scaled, replicas=MANY))
+        made.play(partial(scale, replicas=FEW), partial(is_scaled, replicas=FEW))
         keep(SCENARIO, {fault: made.met(fault) for fault in made.faults})
         yield made
 
 
 def scale(arena: Arena, fault: Fault, replicas: int) -> None:
     arena.stage.cluster.kubectl("scale", "cg", group_of(fault), f"--replicas={replicas}")
+
+
+def is_scaled(arena: Arena, fault: Fault, replicas: int) -> bool:
+    """Who is scaled away is out of the group, too."""
+    return arena.has_completed(fault, replicas) and arena.has_members(fault, replicas)
 
 
 @pytest.mark.parametrize("fault", ALL)
