@@ -12,7 +12,7 @@ import json
 import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -166,8 +166,9 @@ class Proxy:
         async with self._send(request, b"") as answer:
             stream = web.StreamResponse(status=answer.status, headers={"Content-Type": "application/json"})
             await stream.prepare(request)
-            async for line in spoiled(fault, answer.content):
-                await stream.write(line)
+            with suppress(ConnectionResetError):  # who watched is gone
+                async for line in spoiled(fault, answer.content):
+                    await stream.write(line)
             return stream
 
     def _send(self, request: web.Request, body: bytes) -> Any:

@@ -40,7 +40,9 @@ class MadeUp:
         if request.query.get("watch"):
             return web.Response(body=b"".join(EVENTS))
         if request.method == "GET":
-            return web.json_response({"written": len(self.written)})
+            answer = web.json_response({"written": len(self.written)})
+            answer.enable_compression()  # where it is accepted, as the API server does with long lists
+            return answer
         self.written.append(f"{request.method} {request.path} {request.headers['Authorization']}")
         return web.json_response({"written": len(self.written)})
 
