@@ -33,7 +33,7 @@ def handed_over(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterato
 
 
 def warm(arena: Arena, fault: Fault, version: str) -> Json:
-    made = group(arena, fault, rollout={**QUICK, **WARM})
+    made = group(arena, fault, rollout={**WARM, **QUICK, "rejoinTimeout": "3m"})
     return with_env(made, VERSION=version, DELIVERIES_TOPIC=deliveries_topic(arena.stage, group_of(fault)))
 
 
