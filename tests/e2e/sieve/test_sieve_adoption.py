@@ -94,6 +94,7 @@ def _adopt(done: Adoption, fault: Fault, admin: Path, folder: Path) -> None:
             out, _ = typed.process.communicate(timeout=240)
             done.said[fault] = done.said.get(fault, "") + out
             done.tries[fault] = count
+            assert fault is not Fault.NONE or typed.process.returncode == 0, out
             if typed.process.returncode == 0 or "nothing to adopt" in out:
                 break
         else:
@@ -169,7 +170,10 @@ def _stateful_set(stage: Stage, fault: Fault) -> Json:
 
 
 def _group(stage: Stage, fault: Fault) -> Json:
-    return stage.group(_name(fault))
+    """With the label by which the StatefulSet selects its pods."""
+    group = stage.group(_name(fault))
+    template = {**group["spec"]["template"], "metadata": {"labels": {"app": _name(fault)}}}
+    return {**group, "spec": {**group["spec"], "template": template}}
 
 
 def _admin(cluster: Cluster, folder: Path) -> Path:
