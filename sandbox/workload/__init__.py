@@ -1,5 +1,5 @@
 """Real consumers and producers under steady load, and what is measured of them.
 
 `consumer` and `producer` also run in pods, where only confluent-kafka is installed: they import nothing else of the
-sandbox. `deliveries` and `generations` read back what happened.
+sandbox. `deliveries`, `generations` and `output` read back what happened.
 """

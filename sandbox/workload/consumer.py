@@ -3,6 +3,9 @@
 Client properties come from `KAFKA_*`, behaviour from the variables that `settings.Behaviour` reads. It ends with 0
 after SIGTERM, 1 when told to crash, 2 when its settings are refused, 3 after a fatal client error such as being
 fenced (F13).
+
+With DEADLOCK_ON_SIGTERM it does not end after SIGTERM. A record `wait` blocks it where WAIT_SECONDS is set, a record
+`crash` ends it where CRASH_ON_RECORD is; OUTPUT_TOPIC makes it read, process and write in transactions.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from sandbox.workload.commits import Commits, client_settings, commits
 from sandbox.workload.delivery_log import DeliveryLog
+from sandbox.workload.misbehaviour import EXIT_CRASH, deadlock, obey
 from sandbox.workload.probe import serve_readiness
 from sandbox.workload.settings import Behaviour, InvalidSetting, connection, properties
 
 LOG = logging.getLogger("consumer")
 
-EXIT_CRASH = 1
 EXIT_REFUSED = 2
 EXIT_FATAL = 3
 
@@ -44,7 +48,7 @@ def main() -> int:
         if crashes_now(behaviour):
             LOG.error("crashing, as CRASH_TIMES asks")
             return EXIT_CRASH
-        return _run(behaviour, {**_DEFAULTS, **properties(os.environ)}, stop)
+        return _run(behaviour, {**_DEFAULTS, **properties(os.environ), **client_settings(behaviour)}, stop)
     except InvalidSetting as error:
         LOG.error("%s", error)  # noqa: TRY400 - a sentence for a person; a traceback adds nothing
         return EXIT_REFUSED
@@ -93,8 +97,7 @@ def _consume_until(behaviour: Behaviour, client: dict[str, str], stop: threading
         return EXIT_REFUSED
     log = _delivery_log(behaviour, client)
     try:
-        consumer.subscribe(list(behaviour.topics), on_assign=_say("assigned"), on_revoke=_say("revoked"))
-        fatal = _consume(consumer, behaviour, log, stop)
+        fatal = _work(consumer, behaviour, client, log, stop)
         if fatal is None:
             return 0
         LOG.error("fatal: %s", fatal)
@@ -103,17 +106,45 @@ def _consume_until(behaviour: Behaviour, client: dict[str, str], stop: threading
         return EXIT_FATAL
     finally:
         stop.set()
-        consumer.close()  # commits; a classic static member stays in its group (F10)
+        _close(consumer)
         if log:
             log.close()
 
 
-def _consume(consumer: Consumer, behaviour: Behaviour, log: DeliveryLog | None, stop: threading.Event) -> str | None:
-    """Poll until told to stop (None) or until the client is beyond repair (its error)."""
+def _work(
+    consumer: Consumer, behaviour: Behaviour, client: dict[str, str], log: DeliveryLog | None, stop: threading.Event
+) -> str | None:
+    """Take part in the group until asked to stop (None), or until nothing can be done any more (why)."""
+    try:
+        way = commits(consumer, behaviour, client)
+        consumer.subscribe(list(behaviour.topics), on_assign=_say("assigned"), on_revoke=_say("revoked", way.now))
+        fatal = _consume(consumer, behaviour, log, way, stop)
+        if fatal is None:
+            if behaviour.deadlock_on_sigterm:
+                deadlock()
+            way.now()
+    except KafkaException as error:
+        return f"cannot commit: {error.args[0].str()}"
+    return fatal
+
+
+def _close(consumer: Consumer) -> None:
+    """Commit and leave; a classic static member stays in its group (F10)."""
+    try:
+        consumer.close()
+    except KafkaException as error:  # of a transaction under way, by the callback below
+        LOG.error("closed without a commit: %s", error.args[0].str())  # noqa: TRY400 - as above
+
+
+def _consume(
+    consumer: Consumer, behaviour: Behaviour, log: DeliveryLog | None, way: Commits, stop: threading.Event
+) -> str | None:
+    """Poll until asked to stop (None) or until the client is beyond repair (its error)."""
     while not stop.is_set():
         message = consumer.poll(_POLL_S)
         if log:
             log.send_if_due()
+        way.if_due()
         if message is None:
             continue
         if error := message.error():
@@ -122,6 +153,7 @@ def _consume(consumer: Consumer, behaviour: Behaviour, log: DeliveryLog | None, 
             LOG.warning("%s: %s", error.name(), error.str())
             continue
         _deliver(message, behaviour, log)
+        way.add(message)
     return None
 
 
@@ -130,6 +162,7 @@ def _deliver(message: Message, behaviour: Behaviour, log: DeliveryLog | None) ->
         log.add(message.partition(), message.offset())
     if behaviour.poll_work_ms:
         time.sleep(behaviour.poll_work_ms / 1000)
+    obey(message.value(), behaviour, log.flush if log else lambda: None)
 
 
 def _delivery_log(behaviour: Behaviour, client: dict[str, str]) -> DeliveryLog | None:
@@ -139,10 +172,11 @@ def _delivery_log(behaviour: Behaviour, client: dict[str, str]) -> DeliveryLog |
     return DeliveryLog(behaviour.deliveries_topic, connection(client), behaviour.pod, instance)
 
 
-def _say(what: str) -> Callable[[Consumer, list[TopicPartition]], None]:
-    """A rebalance callback that logs what happened."""
+def _say(what: str, also: Callable[[], None] = lambda: None) -> Callable[[Consumer, list[TopicPartition]], None]:
+    """A rebalance callback that logs what happened, after it did what `also` does."""
 
     def callback(_: Consumer, partitions: list[TopicPartition]) -> None:
+        also()
         LOG.info("%s %s", what, sorted((each.topic, each.partition) for each in partitions))
 
     return callback

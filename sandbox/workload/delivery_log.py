@@ -39,11 +39,15 @@ class DeliveryLog:
             self._send()
         self._producer.poll(0)
 
-    def close(self) -> None:
-        """Send what is left and wait until it is stored, ten seconds at most."""
+    def flush(self) -> None:
+        """Send what is there and wait until it is stored, ten seconds at most."""
         if self._batch:
             self._send()
         self._producer.flush(_FLUSH_S)
+
+    def close(self) -> None:
+        """To be called at the end."""
+        self.flush()
 
     def _send(self) -> None:
         self._producer.produce(self._topic, json.dumps({**self._origin, "p": self._batch}, separators=(",", ":")))

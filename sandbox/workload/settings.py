@@ -41,6 +41,15 @@ class Behaviour:
     members: int = 1
     """Consumers in this process, in a thread each; above 1, `-<thread>` is added to the instance id."""
     exit_on_fatal: bool = True
+    wait_s: float = 0.0
+    """For how long a record `wait` blocks its reader; with 0 it is a record like any other."""
+    crash_on_record: bool = False
+    """Whether a record `crash` ends the process."""
+    commit_s: float = 0.0
+    """How often the program commits by itself; with 0 the client does it."""
+    output_topic: str | None = None
+    """Where each record is forwarded to, in transactions; without it, none are written."""
+    deadlock_on_sigterm: bool = False
     deliveries_topic: str | None = None
     ready_port: int = 8080
     state: Path = Path("/state")
@@ -63,6 +72,11 @@ class Behaviour:
             poll_work_ms=_number(environment, "POLL_WORK_MS", 0.0),
             members=int(_number(environment, "MEMBERS", 1)),
             exit_on_fatal=environment.get("EXIT_ON_FATAL") != "0",
+            wait_s=_number(environment, "WAIT_SECONDS", 0.0),
+            crash_on_record=environment.get("CRASH_ON_RECORD") == "1",
+            commit_s=_number(environment, "COMMIT_SECONDS", 0.0),
+            output_topic=environment.get("OUTPUT_TOPIC") or None,
+            deadlock_on_sigterm=environment.get("DEADLOCK_ON_SIGTERM") == "1",
             deliveries_topic=deliveries_topic,
             ready_port=int(_number(environment, "READY_PORT", 8080)),
             state=Path(environment.get("STATE_DIRECTORY") or "/state"),

@@ -9,13 +9,15 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
 from sandbox.workload import deliveries, generations
-from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED
+from sandbox.workload.consumer import EXIT_CRASH, EXIT_FATAL, EXIT_REFUSED
+from sandbox.workload.output import read_output
 from sandbox.workload.topics import create_topic, delete_topic
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -48,6 +50,22 @@ class Fleet:
             "HOSTNAME": f"{self.name}-{ordinal}",
         }
         return self._run("sandbox.workload.consumer", **(settings | environment))
+
+    def send(self, value: str) -> None:
+        """One record more, into partition 0."""
+        producer = Producer({"bootstrap.servers": self.bootstrap_servers})
+        producer.produce(self.name, value, partition=0)
+        assert producer.flush(30) == 0
+
+    @contextmanager
+    def output(self) -> Iterator[str]:
+        """A topic for what the consumers write."""
+        topic = f"{self.name}-output"
+        create_topic(self.bootstrap_servers, topic, 1)
+        try:
+            yield topic
+        finally:
+            delete_topic(self.bootstrap_servers, topic)
 
     def delivered_since(self, start_ms: int) -> list[deliveries.Delivery]:
         return deliveries.read({"bootstrap.servers": self.bootstrap_servers}, self.deliveries_topic, start_ms)
@@ -132,3 +150,71 @@ def test_a_kip_848_member_cannot_take_over_from_a_living_one(fleet: Fleet) -> No
 def test_settings_that_the_client_refuses_end_the_consumer(fleet: Fleet) -> None:
     """F7: classic timeouts under KIP-848."""
     assert fleet.consume(0, **KIP_848, KAFKA_SESSION_TIMEOUT_MS="10000").wait(30) == EXIT_REFUSED
+
+
+def test_a_record_can_crash_whoever_is_given_it(fleet: Fleet) -> None:
+    """It is not committed: the next one crashes as well, until there is one that does not heed it."""
+    first = fleet.consume(0, **CLASSIC, CRASH_ON_RECORD="1")
+    fleet.produce()
+    fleet.wait_until_served_by(0)
+    fleet.send("crash")
+    assert first.wait(60) == EXIT_CRASH
+    assert fleet.consume(0, **CLASSIC, CRASH_ON_RECORD="1").wait(60) == EXIT_CRASH
+    fleet.consume(0, **CLASSIC)
+    fleet.wait_until_served_by(0)
+
+
+def test_a_blocked_member_serves_nothing_and_ends_only_when_it_goes_on(fleet: Fleet) -> None:
+    consumer = fleet.consume(0, **CLASSIC, WAIT_SECONDS="6")
+    fleet.produce()
+    fleet.wait_until_served_by(0)
+    blocked_ms = _now_ms()
+    fleet.send("wait")
+    fleet.wait_until_served_by(0)
+    measured = deliveries.measure(fleet.delivered_since(blocked_ms), PARTITIONS, blocked_ms, _now_ms())
+    assert measured.worst_gap_seconds >= 5.0
+    assert measured.missing == measured.duplicates == 0
+    assert consumer.poll() is None
+
+
+def test_a_deadlock_on_sigterm_is_ended_by_sigkill_only(fleet: Fleet) -> None:
+    consumer = fleet.consume(0, **CLASSIC, DEADLOCK_ON_SIGTERM="1")
+    fleet.produce()
+    fleet.wait_until_served_by(0)
+    consumer.terminate()
+    with pytest.raises(subprocess.TimeoutExpired):
+        consumer.wait(5)
+    consumer.kill()
+    assert consumer.wait(10) == -signal.SIGKILL
+
+
+def test_transactions_write_each_record_exactly_once(fleet: Fleet) -> None:
+    """One of two is killed in the middle of a transaction, and comes back."""
+    with fleet.output() as topic:
+        settings = {**CLASSIC, "OUTPUT_TOPIC": topic}
+        fleet.produce()
+        fleet.consume(0, **settings)
+        killed = fleet.consume(1, **settings)
+        fleet.wait_until_served_by(0, 1)
+        killed.kill()
+        killed.wait(10)
+        fleet.consume(1, **settings)
+        fleet.wait_until_served_by(0, 1)
+        written = read_output({"bootstrap.servers": fleet.bootstrap_servers}, topic)
+    assert len(written) == len(set(written)), "a record was written twice"
+    for partition in range(PARTITIONS):
+        offsets = sorted(offset for part, offset in written if part == partition)
+        assert offsets == list(range(len(offsets))), f"a record of partition {partition} is missing"
+
+
+def test_a_program_that_commits_once_a_minute_commits_when_it_ends(fleet: Fleet) -> None:
+    consumer = fleet.consume(0, **CLASSIC, COMMIT_SECONDS="60")
+    fleet.produce()
+    fleet.wait_until_served_by(0)
+    start_ms = _now_ms()
+    consumer.terminate()
+    assert consumer.wait(30) == 0
+    fleet.consume(0, **CLASSIC, COMMIT_SECONDS="60")
+    fleet.wait_until_served_by(0)
+    measured = deliveries.measure(fleet.delivered_since(start_ms), PARTITIONS, start_ms, _now_ms())
+    assert measured.duplicates == measured.missing == 0

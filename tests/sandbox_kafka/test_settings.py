@@ -42,6 +42,11 @@ def test_behaviour_is_read_from_the_environment() -> None:
         "NEVER_JOIN": "1",
         "CRASH_TIMES": "3",
         "EXIT_ON_FATAL": "0",
+        "WAIT_SECONDS": "60",
+        "CRASH_ON_RECORD": "1",
+        "COMMIT_SECONDS": "2",
+        "OUTPUT_TOPIC": "paid",
+        "DEADLOCK_ON_SIGTERM": "1",
     }
     assert Behaviour.from_environment(environment) == Behaviour(
         topics=("orders", "refunds"),
@@ -50,6 +55,11 @@ def test_behaviour_is_read_from_the_environment() -> None:
         never_join=True,
         crash_times=3,
         exit_on_fatal=False,
+        wait_s=60.0,
+        crash_on_record=True,
+        commit_s=2.0,
+        output_topic="paid",
+        deadlock_on_sigterm=True,
     )
 
 
