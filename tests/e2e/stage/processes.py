@@ -18,7 +18,7 @@ _PROGRAM: Final = b"sandbox.workload.consumer"
 @contextmanager
 def stopped(pod: Json) -> Iterator[None]:
     """SIGSTOP for the pod's consumer, SIGCONT at the end. Skips where pods run on another machine."""
-    pid = _consumer_of(pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2])
+    pid = consumer_of(pod)
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -55,7 +55,9 @@ def _is_first(process: Path, container_id: str) -> bool:
     return words.split()[-1] == "1"
 
 
-def _consumer_of(container_id: str) -> int:
+def consumer_of(pod: Json) -> int:
+    """The pid of the pod's consumer on this machine. Skips where pods run on another one."""
+    container_id = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
     for process in Path("/proc").iterdir():
         if process.name.isdecimal() and _is_consumer(process, container_id):
             return int(process.name)

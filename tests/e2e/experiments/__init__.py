@@ -1,0 +1,1 @@
+"""What the literature does to consumer groups, played in a plain cluster and under Slackwater, and measured."""

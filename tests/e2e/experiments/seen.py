@@ -1,0 +1,38 @@
+"""What the operator said and did meanwhile, read from the stage's records."""
+
+from __future__ import annotations
+
+from tests.e2e.stage.cluster import condition
+from tests.e2e.stage.progress import down_over_time, incarnations
+from tests.e2e.stage.recorder import Record
+from tests.e2e.stage.stage import Stage
+
+
+def reasons(stage: Stage, group: str, since: float, kind: str = "RolloutGated") -> list[str]:
+    """Every reason that this condition gave while it was True, each once, in the order of their coming."""
+    found = (condition(record.obj, kind) for record in _versions(stage, group, since))
+    return list(dict.fromkeys(each["reason"] for each in found if each.get("status") == "True"))
+
+
+def messages(stage: Stage, group: str, since: float, kind: str = "RolloutGated") -> list[str]:
+    """The same, in full."""
+    found = (condition(record.obj, kind) for record in _versions(stage, group, since))
+    return list(dict.fromkeys(each["message"] for each in found if each.get("status") == "True"))
+
+
+def most_down(stage: Stage, group: str, replicas: int, since: float) -> int:
+    """How many pods were not Ready at the same time."""
+    downs = down_over_time(stage.recorder.records("pods"), group, replicas)
+    return max((len(names) for at, names in downs if at >= since), default=0)
+
+
+def made_since(stage: Stage, group: str, since: float) -> dict[str, int]:
+    """How often each pod was made again since."""
+    records = stage.recorder.records("pods")
+    before = incarnations((record for record in records if record.seen_at < since), group)
+    after = incarnations(records, group)
+    return {pod: len(uids) - len(before.get(pod, ())) for pod, uids in after.items()}
+
+
+def _versions(stage: Stage, group: str, since: float) -> list[Record]:
+    return [r for r in stage.recorder.records("consumergroups", since) if r.name == group and not r.deleted]

@@ -1,0 +1,163 @@
+"""One consumer is blocked by a record, another one crashes on one: what the third still gets, and how the fix gets out.
+
+The record `wait` blocks its reader for minutes; the record `crash` ends whoever is given it, again and again. Then a
+version is rolled out that steps over `crash`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+import pytest
+
+from tests.e2e.experiments.figures import Figures, keep, measure
+from tests.e2e.experiments.seen import most_down, reasons
+from tests.e2e.experiments.worlds import KINDS, World, played
+from tests.e2e.members.members import restarts
+from tests.e2e.stage.groups import REPLICAS
+from tests.e2e.stage.stage import Stage
+from tests.e2e.stage.waiting import wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(8), pytest.mark.timeout(1200)]
+
+SESSION_S: Final = 45
+WAIT_S: Final = 150
+MAX_POLL_S: Final = 600
+CRASHES: Final = 3
+"""The kubelet starts a container again at once, then after 10 and 20 s: all that is within a session."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Partitions of the two records, and moments in seconds since the epoch."""
+
+    world: World
+    blocked: int
+    crashing: int
+    began: float
+    crashed: float
+    """When the consumer had crashed so often."""
+    served: frozenset[int]
+    """Partitions that were served between the last two crashes."""
+    said: list[str]
+    fix_at: float
+    fixed: float
+    """When the partition with the record `crash` was served again."""
+    ended: float
+    goes_on: float
+    """When the partition with the record `wait` was served again."""
+    before: Figures
+    after: Figures
+
+
+def play(world: World) -> Experiment:
+    owners = world.owners()
+    blocked = min(owners)
+    crashing = min(partition for partition, pod in owners.items() if pod != owners[blocked])
+    began = time.time()
+    world.send("wait", blocked)
+    wait_for("the record to block", lambda: _is_blocked(world, owners[blocked]), 60.0)
+    world.send("crash", crashing)
+    for count in range(1, CRASHES):
+        wait_for(f"{count} crashes", lambda count=count: _crashes(world) >= count, 120.0, world.pod_names)
+    last_but_one = time.time()
+    wait_for(f"{CRASHES} crashes", lambda: _crashes(world) >= CRASHES, 120.0, world.pod_names)
+    crashed = time.time()
+    served = frozenset(row.partition for row in world.rows(last_but_one) if row.at_ms > last_but_one * 1000 + 1000)
+    said = _said(world, began)
+    fix_at = time.time()
+    world.apply(CRASH_ON_RECORD=None)
+    fixed = wait_for("the fix", lambda: _served_again(world, crashing, fix_at), 400.0, world.now)
+    goes_on = wait_for("the blocked one", lambda: _served_again(world, blocked, began, WAIT_S / 2), 400.0, world.now)
+    world.wait_rolled_out()
+    world.wait_served()
+    ended = time.time()
+    return Experiment(
+        world=world,
+        blocked=blocked,
+        crashing=crashing,
+        began=began,
+        crashed=crashed,
+        served=served,
+        said=said,
+        fix_at=fix_at,
+        fixed=fixed,
+        ended=ended,
+        goes_on=goes_on,
+        before=measure(world, began, crashed),
+        after=measure(world, fix_at, ended),
+    )
+
+
+@pytest.fixture(scope="module")
+def experiments(stage: Stage) -> Iterator[dict[str, Experiment]]:
+    env: dict[str, str | None] = {"WAIT_SECONDS": str(WAIT_S), "CRASH_ON_RECORD": "1"}
+    made = (World(stage, kind, SESSION_S, MAX_POLL_S, env=dict(env)) for kind in KINDS)
+    with played(*made) as worlds:
+        with ThreadPoolExecutor(len(worlds)) as pool:
+            found = {each.world.name: each for each in pool.map(play, worlds)}
+        for each in found.values():
+            more = {"served": len(each.served), "said": each.said, "fixed": round(each.fixed - each.fix_at, 1)}
+            keep("blocked-and-crashing", "Blocked and crashing", each.world.kind.label, each.before, **more)
+            keep("blocked-and-crashing", "The fix", each.world.kind.label, each.after, **more)
+        yield found
+
+
+@pytest.mark.parametrize("name", ["plain-dynamic", "slackwater-dynamic"])
+def test_dynamic_members_wait_for_the_blocked_one(experiments: dict[str, Experiment], name: str) -> None:
+    """Each crash is a rebalance, and none ends while one member does not take part."""
+    assert experiments[name].served == frozenset()
+
+
+@pytest.mark.parametrize("name", ["plain-static", "slackwater-static"])
+def test_static_members_work_on(experiments: dict[str, Experiment], name: str) -> None:
+    each = experiments[name]
+    assert each.before.rebalances == 0
+    assert each.served
+    assert each.blocked not in each.served
+
+
+@pytest.mark.parametrize("name", [kind.name for kind in KINDS])
+def test_nothing_is_lost(experiments: dict[str, Experiment], name: str) -> None:
+    assert experiments[name].before.missing == experiments[name].after.missing == 0
+
+
+def test_the_fix_reaches_the_crashing_pod_while_the_other_one_is_blocked(experiments: dict[str, Experiment]) -> None:
+    each = experiments["slackwater-static"]
+    assert each.fixed < each.goes_on
+
+
+@pytest.mark.parametrize("name", ["slackwater-dynamic", "slackwater-static"])
+def test_the_operator_takes_no_second_pod_away(experiments: dict[str, Experiment], name: str) -> None:
+    """One crashes by itself; of the others, one at a time."""
+    each = experiments[name]
+    assert each.said, "no condition said that a pod was down"
+    assert most_down(each.world.stage, name, REPLICAS, each.fix_at) <= 2
+    assert reasons(each.world.stage, name, each.fix_at)
+    each.world.stage.cluster.wait_condition(name, "Ready", "True")
+
+
+def _is_blocked(world: World, pod: str) -> bool:
+    return "blocked for" in world.stage.cluster.kubectl("logs", pod, check=False)
+
+
+def _crashes(world: World) -> int:
+    return sum(restarts(pod) for pod in world.pods())
+
+
+def _served_again(world: World, partition: int, since: float, after_s: float = 0.0) -> float | None:
+    """When the partition was given a record for the first time so long after `since`."""
+    rows = [row.at_ms for row in world.rows(since) if row.partition == partition]
+    return next((at / 1000 for at in sorted(rows) if at > (since + after_s) * 1000), None)
+
+
+def _said(world: World, since: float) -> list[str]:
+    """What the conditions of a ConsumerGroup said; nothing of other workloads."""
+    if not world.kind.is_ours:
+        return []
+    kinds = ("RolloutGated", "Degraded")
+    return list(dict.fromkeys(r for kind in kinds for r in reasons(world.stage, world.name, since, kind)))
