@@ -37,13 +37,10 @@ Env = dict[str, str | None]
 def group(
     stage: Stage, name: str, session_s: int = LONG_SESSION_S, env: Env | None = None, **more: Any
 ) -> Iterator[World]:
-    """A ConsumerGroup of static members under load; it is deleted at the end."""
+    """A ConsumerGroup of static members under load; it is gone at the end."""
     world = World(stage, Kind(name, "consumergroup", static=True), session_s, env=dict(env or {}), **more)
     with played(world):
-        try:
-            yield world
-        finally:
-            stage.cluster.kubectl("delete", "cg", name, "--wait=false")
+        yield world
 
 
 def rolled_out(world: World, happens: Callable[[], None] | None = None) -> tuple[float, float]:

@@ -46,7 +46,7 @@ KINDS: Final = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class World:
     """One group with a topic and a load of its own. `session_s` and `max_poll_s` are its timeouts."""
 
@@ -101,6 +101,11 @@ class World:
             self.stage.cluster.wait_condition(self.name, "Ready", "True", deadline_s=DEADLINE_S)
         else:
             wait_for(f"the rollout of {self.name}", self._is_rolled_out, DEADLINE_S, self.pod_names)
+
+    def remove(self) -> None:
+        """Until nobody is in the group any more: static members of a plain world stay until their session ends."""
+        self.stage.cluster.kubectl("delete", self.kind.resource, self.name, "--wait=false")
+        wait_for(f"{self.name} to be empty", lambda: not self.now().members, DEADLINE_S, self.now)
 
     def scale(self, replicas: int) -> None:
         self.replicas = replicas
@@ -213,16 +218,14 @@ class World:
 
 @contextmanager
 def played(*worlds: World) -> Iterator[tuple[World, ...]]:
-    """Under load, and served by all their pods; what is plain goes at the end, and the rest with the stage."""
+    """Under load, and served by all their pods; they are gone at the end."""
     with ExitStack() as stack:
         for world in worlds:
             world.stage.kafka.make_topic(world.topic, world.partitions)
             world.stage.kafka.make_topic(world.deliveries_topic, 1)
             stack.enter_context(world.stage.kafka.load(world.topic, LOAD_PER_PARTITION))
             world.apply()
-            if not world.kind.is_ours:
-                delete = ("delete", world.kind.resource, world.name, "--wait=false")
-                stack.callback(world.stage.cluster.kubectl, *delete)
+            stack.callback(world.remove)
         for world in worlds:
             world.wait_rolled_out()
             world.wait_served()
