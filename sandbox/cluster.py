@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from sandbox.console import step
 from sandbox.errors import MissingPrerequisite
 from sandbox.layout import Layout
 
+ANSWERS_WITHIN_S = 20.0
+"""An API server that is up but busy is not one to be swept away with all that others play on it."""
 PROCESSES = (
     control_plane.ETCD,
     control_plane.APISERVER,
@@ -84,8 +87,15 @@ def restart_apiserver(layout: Layout) -> None:
 
 
 def is_up(layout: Layout) -> bool:
-    """Whether every part runs and the API server is ready."""
-    return all(processes.is_running(layout, name) for name in PROCESSES) and control_plane.is_ready(layout)
+    """Whether every part runs and the API server is ready; on a busy machine it may take a while to say so."""
+    if not all(processes.is_running(layout, name) for name in PROCESSES):
+        return False
+    deadline = time.monotonic() + ANSWERS_WITHIN_S
+    while not control_plane.is_ready(layout):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(processes.POLL_S)
+    return True
 
 
 def stop(layout: Layout) -> None:
