@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from typing import Protocol
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
@@ -20,8 +19,11 @@ LOG = logging.getLogger("consumer")
 _REQUEST_S = 30.0
 
 
-class Commits(Protocol):
-    """A way to commit. Where nothing may be repeated, a method that cannot commit raises KafkaException."""
+class Commits:
+    """The client does it in the background, and once more when it is closed: there is nothing to do.
+
+    Where nothing may be repeated, a method of the others that cannot commit raises KafkaException.
+    """
 
     def add(self, message: Message) -> None:
         """This record has been worked on."""
@@ -40,37 +42,41 @@ def commits(consumer: Consumer, behaviour: Behaviour, client: Mapping[str, str])
         return Transactions(consumer, behaviour.output_topic, client, name, behaviour.commit_s or 1.0)
     if behaviour.commit_s:
         return OwnCommits(consumer, behaviour.commit_s)
-    return AutoCommits()
+    return AutoCommits(consumer) if _waits_for_work(behaviour) else Commits()
 
 
 def client_settings(behaviour: Behaviour) -> dict[str, str]:
     """What a client's settings have to be for it."""
-    return {"enable.auto.commit": "false"} if behaviour.commit_s or behaviour.output_topic else {}
+    if behaviour.commit_s or behaviour.output_topic:
+        return {"enable.auto.commit": "false"}
+    return {"enable.auto.offset.store": "false"} if _waits_for_work(behaviour) else {}
 
 
-class AutoCommits:
-    """The client does it in the background, and once more when it is closed."""
+def _waits_for_work(behaviour: Behaviour) -> bool:
+    """Whether a record may only be committed once it has been worked on: it may block or end whoever works on it."""
+    return bool(behaviour.wait_s or behaviour.crash_on_record)
+
+
+class AutoCommits(Commits):
+    """The client does it, but for no record that has not been worked on."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
 
     def add(self, message: Message) -> None:
-        """Nothing to do."""
-
-    def if_due(self) -> None:
-        """Nothing to do."""
-
-    def now(self) -> None:
-        """Nothing to do."""
+        try:
+            self._consumer.store_offsets(message)
+        except KafkaException as error:  # the partition was lost while the record was worked on
+            LOG.warning("not stored: %s", error.args[0].str())
 
 
-class OwnCommits:
+class OwnCommits(Commits):
     """Offsets only, every `interval_s`."""
 
     def __init__(self, consumer: Consumer, interval_s: float) -> None:
         self._consumer = consumer
         self._interval_s = interval_s
         self._last_s = time.monotonic()
-
-    def add(self, message: Message) -> None:
-        """The client knows what it has handed out."""
 
     def if_due(self) -> None:
         if time.monotonic() - self._last_s >= self._interval_s:
@@ -86,7 +92,7 @@ class OwnCommits:
                 LOG.warning("not committed: %s", error.args[0].str())
 
 
-class Transactions:
+class Transactions(Commits):
     """Each record is forwarded as `partition:offset`; a transaction lasts for `interval_s` at most.
 
     The producer's transactional id is the member's name: another process of that name fences this one.

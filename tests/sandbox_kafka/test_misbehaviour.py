@@ -40,9 +40,10 @@ def test_a_record_is_obeyed_by_a_consumer_that_heeds_it(
     ("behaviour", "settings"),
     [
         (PLAIN, {}),
+        (MOODY, {"enable.auto.offset.store": "false"}),
         (Behaviour(topics=("orders",), pod="p", commit_s=60.0), {"enable.auto.commit": "false"}),
         (Behaviour(topics=("orders",), pod="p", output_topic="paid"), {"enable.auto.commit": "false"}),
     ],
 )
-def test_who_commits_by_itself_has_the_client_not_do_it(behaviour: Behaviour, settings: dict[str, str]) -> None:
+def test_the_client_commits_nothing_too_early(behaviour: Behaviour, settings: dict[str, str]) -> None:
     assert client_settings(behaviour) == settings

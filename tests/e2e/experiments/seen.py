@@ -20,10 +20,10 @@ def messages(stage: Stage, group: str, since: float, kind: str = "RolloutGated")
     return list(dict.fromkeys(each["message"] for each in found if each.get("status") == "True"))
 
 
-def most_down(stage: Stage, group: str, replicas: int, since: float) -> int:
-    """How many pods were not Ready at the same time."""
+def most_down(stage: Stage, group: str, replicas: int, since: float, but: str = "") -> int:
+    """How many pods were not Ready at the same time; `but` is one that was down by itself."""
     downs = down_over_time(stage.recorder.records("pods"), group, replicas)
-    return max((len(names) for at, names in downs if at >= since), default=0)
+    return max((len(names - {but}) for at, names in downs if at >= since), default=0)
 
 
 def made_since(stage: Stage, group: str, since: float) -> dict[str, int]:

@@ -43,10 +43,10 @@ def group(
         yield world
 
 
-def rolled_out(world: World, happens: Callable[[], None] | None = None) -> tuple[float, float]:
+def rolled_out(world: World, happens: Callable[[], None] | None = None, victim: str = "") -> tuple[float, float]:
     """Roll a version out, something happening meanwhile; the moments between which it took place, all served again.
 
-    Every pod was made again once, and the operator took them one at a time.
+    Every pod was made again once, and the operator took them one at a time; `victim` may be down by itself meanwhile.
     """
     began = time.time()
     world.apply(VERSION="2")
@@ -56,7 +56,7 @@ def rolled_out(world: World, happens: Callable[[], None] | None = None) -> tuple
     world.wait_served()
     ended = time.time()
     assert set(made_since(world.stage, world.name, began).values()) == {1}
-    assert most_down(world.stage, world.name, REPLICAS, began) == 1
+    assert most_down(world.stage, world.name, REPLICAS, began, victim) == 1
     figures = measure(world, began, ended)
     said = reasons(world.stage, world.name, began)
     keep("consumers-around", world.name, "Slackwater, static", figures, said=said)
@@ -75,7 +75,7 @@ def test_one_that_is_stopped_for_longer_than_its_session(stage: Stage) -> None:
                 wait_for("it to be said", lambda: _said(world, stopped), 60.0, lambda: _held(world))
                 assert _new_pods(world) <= 1
 
-        rolled_out(world, happens)
+        rolled_out(world, happens, stopped)
 
 
 def test_one_that_deadlocks_on_sigterm(stage: Stage) -> None:
