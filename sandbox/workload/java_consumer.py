@@ -19,8 +19,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
-from sandbox.workload.consumer import EXIT_CRASH, EXIT_FATAL, EXIT_REFUSED, crashes_now
+from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED, crashes_now
 from sandbox.workload.delivery_log import DeliveryLog
+from sandbox.workload.misbehaviour import EXIT_CRASH
 from sandbox.workload.probe import serve_readiness
 from sandbox.workload.settings import Behaviour, InvalidSetting, connection, properties
 

@@ -16,7 +16,8 @@ import pytest
 from confluent_kafka import Producer
 
 from sandbox.workload import deliveries, generations
-from sandbox.workload.consumer import EXIT_CRASH, EXIT_FATAL, EXIT_REFUSED
+from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED
+from sandbox.workload.misbehaviour import EXIT_CRASH
 from sandbox.workload.output import read_output
 from sandbox.workload.topics import create_topic, delete_topic
 

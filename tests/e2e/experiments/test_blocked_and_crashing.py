@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Barrier
 from typing import Final
 
@@ -65,11 +66,11 @@ def play(world: World, together: Barrier) -> Experiment:
     wait_for("the record to block", lambda: _is_blocked(world, owners[blocked]), 60.0)
     world.send("crash", crashing)
     for count in range(1, CRASHES) if world.kind.static else (1,):
-        wait_for(f"{count} crashes", lambda count=count: _crashes(world) >= count, 120.0, world.pod_names)
+        wait_for(f"{count} crashes", partial(_has_crashed, world, count), 120.0, world.pod_names)
     together.wait(DEADLINE_S)
     last_but_one = time.time()
     if world.kind.static:
-        wait_for(f"{CRASHES} crashes", lambda: _crashes(world) >= CRASHES, 120.0, world.pod_names)
+        wait_for(f"{CRASHES} crashes", partial(_has_crashed, world, CRASHES), 120.0, world.pod_names)
     together.wait(DEADLINE_S)
     crashed = time.time()
     served = frozenset(row.partition for row in world.rows(last_but_one))
@@ -151,8 +152,8 @@ def _is_blocked(world: World, pod: str) -> bool:
     return "blocked for" in world.stage.cluster.kubectl("logs", pod, check=False)
 
 
-def _crashes(world: World) -> int:
-    return sum(restarts(pod) for pod in world.pods())
+def _has_crashed(world: World, count: int) -> bool:
+    return sum(restarts(pod) for pod in world.pods()) >= count
 
 
 def _served_again(world: World, partition: int, since: float, after_s: float = 0.0) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +58,7 @@ def play(event: str, worlds: tuple[World, ...], version: str, happens: Callable[
     for world in worlds:
         world.apply(VERSION=version)
     for world in worlds:
-        wait_for(f"the first new pod of {world.name}", lambda w=world: _new(w, version) > 0, 120.0, world.pod_names)
+        wait_for(f"the first new pod of {world.name}", partial(_new, world, version), 120.0, world.pod_names)
     happens()
     return finish(event, worlds, since)
 
@@ -125,7 +126,7 @@ def test_the_coordinator_moves_in_the_middle_of_an_upgrade(brokers: ThreeBrokers
     for world in pair:
         world.upgrade()
     for world in pair:
-        wait_for(f"the first new pod of {world.name}", lambda w=world: _made(w, began) > 0, 120.0, world.pod_names)
+        wait_for(f"the first new pod of {world.name}", partial(_made, world, began), 120.0, world.pod_names)
     brokers.move_coordinators()
     finish("Coordinator moved in an upgrade", pair, began)
     for world in pair:
@@ -133,14 +134,14 @@ def test_the_coordinator_moves_in_the_middle_of_an_upgrade(brokers: ThreeBrokers
         assert brokers.coordinator(world.group_id) != before[world.name]
 
 
-def _new(world: World, version: str) -> int:
+def _new(world: World, version: str) -> bool:
     wanted = {"name": "VERSION", "value": version}
-    return sum(wanted in pod["spec"]["containers"][0]["env"] and _runs(pod) for pod in world.pods())
+    return any(wanted in pod["spec"]["containers"][0]["env"] and _runs(pod) for pod in world.pods())
 
 
-def _made(world: World, since: float) -> int:
+def _made(world: World, since: float) -> bool:
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since))
-    return sum(pod["metadata"]["creationTimestamp"] > moment and _runs(pod) for pod in world.pods())
+    return any(pod["metadata"]["creationTimestamp"] > moment and _runs(pod) for pod in world.pods())
 
 
 def _runs(pod: Json) -> bool:
