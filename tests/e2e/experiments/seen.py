@@ -8,16 +8,10 @@ from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import Stage
 
 
-def reasons(stage: Stage, group: str, since: float, kind: str = "RolloutGated") -> list[str]:
-    """Every reason that this condition gave while it was True, each once, in the order of their coming."""
+def reasons(stage: Stage, group: str, since: float, kind: str = "RolloutGated", status: str = "True") -> list[str]:
+    """Every reason that this condition gave while it had this status, each once, in the order of their coming."""
     found = (condition(record.obj, kind) for record in _versions(stage, group, since))
-    return list(dict.fromkeys(each["reason"] for each in found if each.get("status") == "True"))
-
-
-def messages(stage: Stage, group: str, since: float, kind: str = "RolloutGated") -> list[str]:
-    """The same, in full."""
-    found = (condition(record.obj, kind) for record in _versions(stage, group, since))
-    return list(dict.fromkeys(each["message"] for each in found if each.get("status") == "True"))
+    return list(dict.fromkeys(each["reason"] for each in found if each.get("status") == status))
 
 
 def most_down(stage: Stage, group: str, replicas: int, since: float, but: str = "") -> int:

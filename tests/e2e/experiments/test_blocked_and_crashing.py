@@ -166,5 +166,5 @@ def _said(world: World, since: float) -> list[str]:
     """What the conditions of a ConsumerGroup said; nothing of other workloads."""
     if not world.kind.is_ours:
         return []
-    kinds = ("RolloutGated", "Degraded")
-    return list(dict.fromkeys(r for kind in kinds for r in reasons(world.stage, world.name, since, kind)))
+    kinds = ("Ready", "GroupStable")
+    return list(dict.fromkeys(r for kind in kinds for r in reasons(world.stage, world.name, since, kind, "False")))
