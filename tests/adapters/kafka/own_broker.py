@@ -45,6 +45,10 @@ class OwnBroker:
             return
         with self.log.open("w") as output:
             self.process = subprocess.Popen(self.command, stdout=output, stderr=output)
+        self.wait_serving()
+
+    def wait_serving(self) -> None:
+        assert self.process is not None
         wait_for(f"the broker of {self.log}", _serving(self.process, self.log), READY_WITHIN_S)
 
     def kill(self) -> None:
