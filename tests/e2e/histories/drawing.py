@@ -40,7 +40,7 @@ def _one_of(*values: Any) -> Draw:
 FIELDS: Final[Mapping[str, Draw]] = {
     "version": _one_of("1", "2", "3", "4"),
     "bad": _one_of(None),
-    "team": _one_of("a", "b", None),
+    "team": _one_of("a", "b", "c"),
     "poll": _one_of("5m", "6m"),
     "stableFor": _one_of("0s", "1s"),
     "onFailure": _one_of("Pause", "Rollback"),

@@ -39,7 +39,7 @@ class Player:
     said: list[str] = field(default_factory=list)
 
     def begin(self) -> None:
-        self.asked = {"version": "1", "bad": False, "poll": "5m", "replicas": self.history.replicas}
+        self.asked = {"version": "1", "bad": False, "poll": "5m", "team": "a", "replicas": self.history.replicas}
         self.writer.create("kafkaconnections", connection(self.stage.kafka.bootstrap_servers, self.name))
         self.writer.create("consumergroups", self.group())
         wait_for(f"{self.name} to begin with", self._goes_on, ENDS_WITHIN_S, self._instead)
@@ -58,7 +58,7 @@ class Player:
             "connectionRef": {"name": self.name},
             "timeouts": {"maxPollInterval": asked["poll"]},
         }
-        made["spec"]["template"]["metadata"] = {"labels": {"team": asked.get("team")}}
+        made["spec"]["template"]["metadata"] = {"labels": {"team": asked["team"]}}
         return made
 
     def play(self) -> None:
@@ -183,7 +183,7 @@ class Player:
         for pod in pods:
             env = {each["name"]: each.get("value") for each in pod["spec"]["containers"][0]["env"]}
             minutes = env.get("KAFKA_MAX_POLL_INTERVAL_MS"), f"{60_000 * int(asked['poll'].rstrip('m'))}"
-            team = pod["metadata"]["labels"].get("team"), asked.get("team")
+            team = pod["metadata"]["labels"].get("team"), asked["team"]
             version = (env["VERSION"], "NEVER_JOIN" in env), (asked["version"], asked["bad"])
             brokers = env.get("KAFKA_BOOTSTRAP_SERVERS"), self.stage.kafka.bootstrap_servers
             for found, wanted in (minutes, team, version, brokers):

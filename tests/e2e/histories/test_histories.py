@@ -1,4 +1,4 @@
-"""200 random histories of 5 to 30 steps on real pods and a real broker, several groups at a time, each by its own thread.
+"""200 random histories of 5 to 30 steps on real pods and a real broker, several at a time, each by its own thread.
 
 At the end of each, what is in force is what was asked for last; the operator takes no two pods of a group away at once,
 and its log has no traceback. The seed is in a failure's text: `draw(seed)` says the history.
