@@ -103,8 +103,16 @@ def injected(stage: Stage, name: str) -> int:
 
 
 def assert_nothing_is_rewritten(stage: Stage, name: str) -> None:
-    """However often the operator looks."""
+    """However often the operator looks, once it has held every pod in place, which is the last thing of a rollout."""
+    wait_for(f"{name} to be held in place", lambda: is_parked(stage, name), 60.0)
     since = time.time()
     for _ in range(LOOKS):
         stage.look_again(name)
     assert operator_writes(stage.cluster.namespace, "statefulsets", name, since) == []
+
+
+def is_parked(stage: Stage, name: str) -> bool:
+    found = stage.cluster.get("sts", name) or {}
+    update, status = found["spec"]["updateStrategy"], found["status"]
+    held = (update.get("rollingUpdate") or {}).get("partition") == REPLICAS
+    return bool(held and status.get("currentRevision") == status.get("updateRevision"))
