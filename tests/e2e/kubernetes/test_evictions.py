@@ -5,21 +5,17 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
 import pytest
 
 from sandbox.layout import NODE_NAME
-from tests.e2e.kubernetes.halfway import begin, evict, gave_up, most_down, restarts, wait_rolled_out
+from tests.e2e.kubernetes.halfway import begin, evict, gave_up, most_down, restarts, versions_of, wait_rolled_out
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.progress import is_ready
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(480)]
-
-CALM: Final = {"stableFor": "5s"}
-"""Longer than an eviction takes from its request to a pod that is no longer Ready."""
 
 
 def test_while_a_pod_is_away_for_us_no_other_may_be_evicted(stage: Stage) -> None:
@@ -34,11 +30,15 @@ def test_while_a_pod_is_away_for_us_no_other_may_be_evicted(stage: Stage) -> Non
 
 
 def test_while_a_pod_is_away_by_eviction_we_restart_no_other(stage: Stage) -> None:
-    group = stage.group("evicted", rollout=CALM)
+    """A pause holds the rollout until the eviction has begun."""
+    group = stage.group("evicted")
     stage.create(group)
     began = begin(stage, group)
-    stage.cluster.wait_condition("evicted", "RolloutGated", "True", "GroupStabilizing")
-    assert evict(stage.cluster, "evicted-0"), "all pods are Ready: the budget has room"
+    stage.cluster.annotate("evicted", "pause", "until one is evicted")
+    stage.cluster.wait_condition("evicted", "RolloutGated", "True", "Paused")
+    wait_for("room in the budget", lambda: evict(stage.cluster, "evicted-0"), 120.0)
+    assert "2" in versions_of(stage, "evicted"), "the rollout is not in the middle"
+    stage.cluster.annotate("evicted", "pause", None)
     wait_rolled_out(stage, "evicted")
     assert most_down(stage, "evicted", began) == 1
     assert gave_up(stage, "evicted", began) == []
