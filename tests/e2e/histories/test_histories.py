@@ -18,6 +18,7 @@ from tests.conftest import ROOT
 from tests.e2e.histories.drawing import draw
 from tests.e2e.histories.playing import Player
 from tests.e2e.histories.writing import Writer
+from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.progress import is_ready, pods_of
 from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import staged
@@ -69,7 +70,10 @@ def _two_away(player: Player) -> list[str]:
 
 
 def away_by_us(records: Iterable[Record], group: str, struck: set[str]) -> Iterable[tuple[Record, set[str]]]:
-    """After each change: the pods that began to end while they were Ready, without a strike, and are not back."""
+    """After each change: the pods that began to end while they worked, without a strike, and are not back.
+
+    One that is Ready and never joins has nothing to lose: it is not waited for.
+    """
     ready: dict[str, bool] = {}
     away: set[str] = set()
     going: set[str] = set()
@@ -81,5 +85,10 @@ def away_by_us(records: Iterable[Record], group: str, struck: set[str]) -> Itera
             going.add(uid)
         elif is_ready(record.obj):
             away.discard(record.name)
-        ready[uid] = is_ready(record.obj)
+        ready[uid] = is_ready(record.obj) and not _never_joins(record.obj)
         yield record, set(away)
+
+
+def _never_joins(pod: Json) -> bool:
+    containers = (pod.get("spec") or {}).get("containers", ())
+    return any(each["name"] == "NEVER_JOIN" for container in containers for each in container.get("env", ()))
