@@ -7,6 +7,7 @@ and its log has no traceback. The seed is in a failure's text: `draw(seed)` says
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -55,8 +56,8 @@ def _outcome(player: Player) -> str:
         player.begin()
         player.play()
         player.calm_down()
-    except AssertionError as error:
-        return f"{player.name}, seed {player.history.seed}: {error}"
+    except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this history alone
+        return f"{player.name}, seed {player.history.seed}: {traceback.format_exc()}"
     return ""
 
 
