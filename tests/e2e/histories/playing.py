@@ -174,8 +174,8 @@ class Player:
     def not_as_asked(self) -> str:
         """Empty when what is in force is what was asked for last."""
         asked, cluster = self.asked, self.stage.cluster
-        obj = cluster.get("cg", self.name)
-        if obj is None or not self._is_seen():
+        seen, obj = self._is_seen(), cluster.get("cg", self.name)
+        if not seen or obj is None or "status" not in obj:
             return "the newest spec is not seen"
         pods, phase = cluster.pods(self.name), (obj["status"].get("rollout") or {}).get("phase")
         if len(pods) != asked["replicas"] or phase != "Complete":
