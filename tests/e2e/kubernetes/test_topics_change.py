@@ -41,7 +41,8 @@ def test_a_topic_that_grows_in_a_rollout_is_read_in_full_and_the_rollout_ends(st
     stage.create(group)
     began = begin(stage, group)
     more = NewPartitions(topic, 2 * PARTITIONS)
-    admin(stage).create_partitions([more])[topic].result(REQUEST_S)
+    client = admin(stage)  # what it was asked ends with it
+    client.create_partitions([more])[topic].result(REQUEST_S)
     wait_rolled_out(stage, "grows")
     wait_for("every partition to have an owner", lambda: owned(stage, "grows") == set(range(2 * PARTITIONS)), 120.0)
     assert_nobody_restarted_needlessly(stage, "grows", began)
