@@ -44,7 +44,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.REJOIN_TIMEOUT: "kubectl slackwater retry",
     Reason.DRAIN_STANDS_STILL: "`kubectl slackwater abort GROUP` makes it do so",
     # A change of the spec, of the connection or of what stands in the way.
-    Reason.POD_MISSING: "a quota, an admission webhook, or a volume",
+    Reason.POD_MISSING: "an admission webhook, a missing ServiceAccount",
     Reason.LAG_ABOVE_GATE: "raise `rollout.maxLag`",
     Reason.NOT_AUTHORIZED: "Grant it",
     Reason.TOPIC_MISSING: "Create the topic",
