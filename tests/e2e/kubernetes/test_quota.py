@@ -49,7 +49,6 @@ def test_a_pod_more_for_which_there_is_no_room_comes_when_there_is(stage: Stage)
     assert restarts(stage, "more", began) == {f"more-{ordinal}": int(ordinal == REPLICAS) for ordinal in range(4)}
 
 
-@pytest.mark.xfail(strict=True, reason="a pod that a quota refuses counts against the version, and is not quoted yet")
 def test_in_a_rollout_no_version_is_blamed_for_it(stage: Stage) -> None:
     stage.cluster.kubectl("delete", "cg", "more", "--ignore-not-found")
     group = stage.group("blamed", rollout={"rejoinTimeout": f"{REJOIN_S:.0f}s", "onFailure": "Rollback"})
