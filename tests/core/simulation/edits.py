@@ -114,5 +114,9 @@ EDITS: Final[Mapping[str, Draw]] = {
 
 NEVER_EDITED: Final[Mapping[str, str]] = {
     "groupId": "it cannot be changed: the API server refuses that, as tests/e2e show",
+    "readinessGate": "the simulation's pods have no conditions: tests/core/members/test_rejoined.py, tests/e2e/rights",
+    "disruptionBudget.enabled": "no decision sees the budget: tests/shell/test_reconciler.py",
+    "disruptionBudget.maxUnavailable": "likewise: tests/core/manifests",
+    "disruptionBudget.unhealthyPodEvictionPolicy": "likewise: tests/core/manifests",
 }
 """Path → why no history edits it."""
