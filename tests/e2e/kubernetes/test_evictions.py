@@ -15,7 +15,7 @@ from tests.e2e.stage.progress import is_ready
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
 
 
 def test_while_a_pod_is_away_for_us_no_other_may_be_evicted(stage: Stage) -> None:

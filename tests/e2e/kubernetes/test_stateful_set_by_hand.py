@@ -17,7 +17,7 @@ from tests.e2e.stage.progress import is_ready
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
 
 RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
 NAMES: Final = ("restart-rest", "restart-roll", "scale-rest", "scale-roll")

@@ -13,7 +13,7 @@ from tests.e2e.stage.groups import PARTITIONS, REPLICAS, with_env
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(3), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(3), pytest.mark.timeout(600)]
 
 REQUEST_S: Final = 20.0
 REFRESH_MS: Final = "2000"

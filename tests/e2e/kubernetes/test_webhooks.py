@@ -16,7 +16,7 @@ from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
 
 SIDECAR: Final = "proxy"
 LOOKS: Final = 5
