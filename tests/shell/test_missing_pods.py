@@ -16,7 +16,7 @@ from tests.shell.fakes import KEY, FakeApi
 
 WHOLE = world()
 LACKING = world(pods=(pod(0), pod(1)))
-SAID = 'create Pod payments-2 in StatefulSet payments failed error: pods "payments-2" is forbidden: exceeded quota'
+SAID = 'Create Pod payments-2 in StatefulSet payments failed error: pods "payments-2" is forbidden: exceeded quota'
 
 
 def event(message: str = SAID, at: float = NOW, reason: str = "FailedCreate", uid: str = "set-uid") -> dict[str, Any]:

@@ -34,9 +34,6 @@ def assert_nobody_restarted_needlessly(stage: Stage, name: str, began: float) ->
     assert restarts(stage, name, began) == {f"{name}-{ordinal}": 1 for ordinal in range(REPLICAS)}
 
 
-@pytest.mark.xfail(
-    strict=False, reason="once a static leader has restarted nobody asks for a rebalance: PartitionsNotOwned stays"
-)
 def test_a_topic_that_grows_in_a_rollout_is_read_in_full_and_the_rollout_ends(stage: Stage) -> None:
     topic = f"{stage.topic}-grows"
     stage.kafka.make_topic(topic, PARTITIONS)

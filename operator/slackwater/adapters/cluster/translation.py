@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from slackwater.api.annotations import GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.timestamps import moment
@@ -16,6 +17,10 @@ from slackwater.core.world.workload import UpdateStrategy, Workload
 Json = Mapping[str, Any]
 
 REVISION_LABEL = "controller-revision-hash"
+_NOT_MADE: Final = re.compile(
+    r"create pod (?P<pod>\S+) in statefulset \S+ failed error: (?:pods \"[^\"]*\" )?(?P<why>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _FIXED = ("selector", "serviceName", "podManagementPolicy")
 
 
@@ -81,11 +86,9 @@ def not_made(events: Iterable[Json]) -> dict[str, NotMade]:
     """
     found: dict[str, NotMade] = {}
     for event in events:
-        words, _, said = (event.get("message") or "").partition(" failed error: ")
-        name, in_set, _ = words.removeprefix("create Pod ").partition(" in StatefulSet ")
-        at = _told_last(event)
-        if in_set and at is not None and at >= found.get(name, NotMade("", at)).at:
-            found[name] = NotMade(said.removeprefix(f'pods "{name}" '), at)
+        told, at = _NOT_MADE.match(event.get("message") or ""), _told_last(event)
+        if told is not None and at is not None and at >= found.get(told["pod"], NotMade("", at)).at:
+            found[told["pod"]] = NotMade(told["why"], at)
     return found
 
 
