@@ -9,7 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -58,15 +58,12 @@ class Fleet:
         producer.produce(self.name, value, partition=0)
         assert producer.flush(30) == 0
 
-    @contextmanager
-    def output(self) -> Iterator[str]:
-        """A topic for what the consumers write."""
+    def output(self) -> str:
+        """A topic for what the consumers write; it goes when they have stopped, who could end no transaction else."""
         topic = f"{self.name}-output"
         create_topic(self.bootstrap_servers, topic, 1)
-        try:
-            yield topic
-        finally:
-            delete_topic(self.bootstrap_servers, topic)
+        self._stack.callback(delete_topic, self.bootstrap_servers, topic)
+        return topic
 
     def delivered_since(self, start_ms: int) -> list[deliveries.Delivery]:
         return deliveries.read({"bootstrap.servers": self.bootstrap_servers}, self.deliveries_topic, start_ms)
@@ -191,17 +188,17 @@ def test_a_deadlock_on_sigterm_is_ended_by_sigkill_only(fleet: Fleet) -> None:
 
 def test_transactions_write_each_record_exactly_once(fleet: Fleet) -> None:
     """One of two is killed in the middle of a transaction, and comes back."""
-    with fleet.output() as topic:
-        settings = {**CLASSIC, "OUTPUT_TOPIC": topic}
-        fleet.produce()
-        fleet.consume(0, **settings)
-        killed = fleet.consume(1, **settings)
-        fleet.wait_until_served_by(0, 1)
-        killed.kill()
-        killed.wait(10)
-        fleet.consume(1, **settings)
-        fleet.wait_until_served_by(0, 1)
-        written = read_output({"bootstrap.servers": fleet.bootstrap_servers}, topic)
+    topic = fleet.output()
+    settings = {**CLASSIC, "OUTPUT_TOPIC": topic}
+    fleet.produce()
+    fleet.consume(0, **settings)
+    killed = fleet.consume(1, **settings)
+    fleet.wait_until_served_by(0, 1)
+    killed.kill()
+    killed.wait(10)
+    fleet.consume(1, **settings)
+    fleet.wait_until_served_by(0, 1)
+    written = read_output({"bootstrap.servers": fleet.bootstrap_servers}, topic)
     assert len(written) == len(set(written)), "a record was written twice"
     for partition in range(PARTITIONS):
         offsets = sorted(offset for part, offset in written if part == partition)
