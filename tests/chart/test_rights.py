@@ -18,10 +18,11 @@ RIGHTS = {
     "slackwater.dev/kafkaconnections/status": {"patch"},
     "apps/statefulsets": {"get", "list", "watch", "create", "patch", "delete"},
     "apps/controllerrevisions": {"get"},
-    "policy/poddisruptionbudgets": {"list", "watch", "create", "patch"},
+    "policy/poddisruptionbudgets": {"list", "watch", "create", "patch", "delete"},
     "/services": {"list", "watch", "create", "patch"},
     "/pods": {"list", "watch", "delete"},
-    "/events": {"create"},
+    "/pods/status": {"patch"},
+    "/events": {"create", "list"},
 }
 LEADER = {("Role", NAMESPACE), ("RoleBinding", NAMESPACE)}
 ROLES = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}

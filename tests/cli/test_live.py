@@ -172,7 +172,7 @@ def test_members_and_lag_agree_with_kafka(shown: Shown) -> None:
     owned = {each["instanceId"]: set(each["partitions"]) for each in members}
     for row in document["partitions"]:
         assert f"{row['topic']}-{row['partition']}" in owned[row["owner"]]
-        assert row["lag"] == row["end"] - row["committed"]
+        assert row["lag"] == max(0, row["end"] - row["committed"])  # the end may be read a moment before
     assert len(document["partitions"]) == 6
 
 

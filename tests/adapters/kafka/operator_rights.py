@@ -109,6 +109,8 @@ async def _look(wire: KafkaWire, names: Names) -> None:
         ]
     if isinstance(view, Unobserved):
         raise Refused(view.message)
+    if view.blind_to is not None:
+        raise Refused(view.blind_to.message)
     if view.settings is None:
         raise Refused(str(logged[-1]["message"]))
 
