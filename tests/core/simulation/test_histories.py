@@ -19,7 +19,7 @@ from tests.core.simulation.edits import NEVER_EDITED
 from tests.core.simulation.ends import End, end
 from tests.core.simulation.histories import FEWEST, MOST, draw, play
 
-QUICK, SLOW, ALL = 10, 60, 10_000
+QUICK, SLOW, ALL = 5, 60, 10_000
 """How many seeds are played by `make check`, by it and `make explore`, and by all."""
 KNOWN: Final = {163: "a warm rollout over a first version that never gets Ready, overtaken by a third, waits for ever"}
 """Seeds that show a defect which is not mended yet."""

@@ -21,7 +21,6 @@ OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "Rollback": {"onFailure": "Rollback"},
     "WarmHandover": {"onFailure": "Rollback", "strategy": "WarmHandover"},
 }
-QUICK: Final = ("static to dynamic", "nameless", "Rollback", "abort")
 
 
 def ways() -> Iterator[ParameterSet]:
@@ -34,8 +33,7 @@ def ways() -> Iterator[ParameterSet]:
                 for kind in KINDS:
                     way = (change, version, options, kind)
                     slow = kind == "abort" and options == "Rollback" and change in EXPLORED
-                    mark = () if way == QUICK else pytest.mark.slow if slow else pytest.mark.long
-                    yield pytest.param(*way, marks=mark, id="-".join(way))
+                    yield pytest.param(*way, marks=pytest.mark.slow if slow else pytest.mark.long, id="-".join(way))
 
 
 NOT_SEEN_YET: Final = {("three members to two", "loses-a-thread")}
