@@ -245,6 +245,22 @@ async def test_pods_are_made_with_the_readiness_gate_where_that_is_asked_for() -
     assert made["spec"]["template"]["spec"]["readinessGates"] == [{"conditionType": REJOINED}]
 
 
+async def test_nobody_is_advised_to_delete_the_service_of_a_stateful_set_that_was_just_adopted() -> None:
+    """Its group has no phase yet."""
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.api.objects["Service", *KEY] = {
+        "metadata": {"managedBy": "somebody", "uid": "theirs", "generation": 1},
+        "spec": {},
+    }
+    stage.store.drop(SERVICE, stage.store.get(SERVICE, KEY) or {})
+    known = stage.api.objects["ConsumerGroup", *KEY]
+    stage.api.objects["ConsumerGroup", *KEY] = {**known, "status": {}}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY))
+    await stage.run()
+    assert stage.api.writes().count("apply Service") >= 1
+
+
 async def test_beside_somebody_else_s_stateful_set_nothing_is_made() -> None:
     stage = Stage()
     await stage.run_to_rest()

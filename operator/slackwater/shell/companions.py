@@ -31,7 +31,7 @@ class Companions:
     async def put_right(self, key: Key, world: World) -> None:
         """Moves no pod. Raises ClusterFailed; ClusterRefused where somebody else's object has the name.
 
-        Not so for the Service of a group that has run: an adopted StatefulSet has one, which stays whose it is.
+        Not so for the Service of a group that runs, or has: an adopted StatefulSet has one, which stays whose it is.
         """
         group, workload = world.group, world.workload
         if workload is not None and workload.owner_uid != group.metadata.uid:
@@ -49,7 +49,7 @@ class Companions:
             try:
                 written = await self._api.apply(manifest, force=live is not None)
             except Conflict as error:  # what the store does not show has not our label, and is not ours to take over
-                if kind is SERVICE and world.memory.phase is not RolloutPhase.NONE:
+                if kind is SERVICE and (workload is not None or world.memory.phase is not RolloutPhase.NONE):
                     self._left_until[key] = world.now + TRIED_AGAIN_S
                     continue
                 raise ClusterRefused(_in_the_way(kind, key)) from error
