@@ -16,7 +16,7 @@ from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
 from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, still_removed
 from slackwater.core.members.presence import serves
-from slackwater.core.members.refused import restart_due, still_refused
+from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.work import find_unread
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
@@ -104,7 +104,9 @@ def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) 
 def restart_the_refused(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """A pod whose process was refused before its id was free never joins by itself (F13). Where people have paused the
     group, no pod is deleted: they may be looking at it."""
-    return None if PAUSE in world.group.metadata.annotations else restart_due(world, workload)
+    if PAUSE in world.group.metadata.annotations:
+        return None
+    return restart_due(world, workload) or overdue(world, workload)
 
 
 def keep_settings(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:

@@ -12,6 +12,8 @@ from tests.core.coordinator.exploring import as_asked_or_taken_back, explore, st
 from tests.core.coordinator.fleet import Fleet
 from tests.core.coordinator.test_strategies import EXITS
 
+pytestmark = pytest.mark.slow
+
 HANDED_OVER = [
     step
     for n in (0, 1)

@@ -19,6 +19,8 @@ from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.stateful_set import SimulatedPod
 
+pytestmark = pytest.mark.slow
+
 COMPLETE, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK
 FIRST, SECOND = names_of(NAME)
 ROOM_S = 60.0

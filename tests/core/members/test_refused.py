@@ -11,6 +11,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.members import refused
 from slackwater.core.members.refused import last_chance, restart_due, still_refused
 from slackwater.core.plan import plan
 from slackwater.core.upkeep import note_members
@@ -370,6 +371,36 @@ def test_it_is_remembered_for_as_long_as_the_rollout_takes() -> None:
     long_ago = replace(UNDER_WAY, started_at=NOW - 5000, refused={"payments-2": Refusal(NOW - 4000)})
     assert still_refused(overdue(crashed(), long_ago)).keys() == {"payments-2"}
     assert still_refused(overdue(crashed(), replace(long_ago, phase=RolloutPhase.COMPLETE))) == {}
+
+
+AT_EASE = replace(UNDER_WAY, phase=RolloutPhase.COMPLETE, step=None)
+LATER: list[tuple[str, World, bool]] = [
+    ("it has been in no group for long, and may have been refused", overdue(crashed(), AT_EASE), True),
+    ("a rollout is under way, which judges its version", overdue(crashed()), False),
+    ("it never crashed: it is slow", overdue(crashed(last_run_started_at=None), AT_EASE), False),
+    ("it has time left", overdue(crashed(started_at=NOW - 290), AT_EASE), False),
+    (
+        "another pod was restarted a moment ago",
+        overdue(crashed(), replace(AT_EASE, refused={"payments-1": Refusal(NOW - 29)})),
+        False,
+    ),
+    (
+        "another pod was restarted a while ago",
+        overdue(crashed(), replace(AT_EASE, refused={"payments-1": Refusal(NOW - 31)})),
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "due"), [row[1:] for row in LATER], ids=[row[0] for row in LATER])
+def test_who_gets_a_chance_while_no_rollout_is_under_way(given: World, due: bool) -> None:
+    """A process that crashed within seconds of its joining: its death was not proven, and its successor was refused."""
+    found = refused.overdue(given, AT_WORK)
+    assert (found is not None) == due
+    if found is not None:
+        again = refused.overdue(replace(given, memory=found.memory), AT_WORK)
+        assert again is not None
+        assert again.act == found.act, "what was decided and not done is still due"
 
 
 def _with_what_is_wanted(given: World) -> World:

@@ -13,6 +13,8 @@ from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.versions import VERSIONS
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (
     *range(40),
     8143,  # once took a recovered pod down beside one that was down, by a partition lowered for it before

@@ -11,6 +11,8 @@ from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
+pytestmark = pytest.mark.slow
+
 COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
 WRONG = ("nameless", "comes-and-goes")
 MOMENTS = [15, pytest.param(5, marks=pytest.mark.slow), pytest.param(25, marks=pytest.mark.slow)]

@@ -42,6 +42,7 @@ def test_no_fact_is_told_twice(name: str | int) -> None:
     assert [one for one, times in Counter(event.id for event in told).items() if times > 1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ROWS)
 def test_an_operator_that_begins_anywhere_tells_what_another_would_tell_or_less(name: str | int) -> None:
     sights = begun_anew(row(name).sights)

@@ -224,6 +224,7 @@ async def test_a_watch_hangs(proxy: Proxy) -> None:
         await asyncio.to_thread(get, proxy, WATCH, 0.5)
 
 
+@pytest.mark.slow
 async def test_an_api_server_that_is_behind_shows_what_was(api: KubernetesApi, proxy: Proxy) -> None:
     proxy.watching = WatchFault.BEHIND
     assert await api.read(SERVICE, "here", GROUP) == {"written": 0}

@@ -1,7 +1,8 @@
 """Pods of processes that were refused because a dead member held their instance id (F13) are restarted.
 
 `restart_due` does it where the process must have been refused, not where it is slow, and ever more seldom for one pod.
-`last_chance` does it where nothing tells the two apart, once, before a version is called failed for it.
+`last_chance` does it where nothing tells the two apart, once, before a version is called failed for it; `overdue` does
+the same where no rollout is under way.
 
 The memory is written before the act. The pod's uid and run are in it, so that a restart that was not done is still due.
 """
@@ -13,8 +14,9 @@ from dataclasses import replace
 
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
-from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, restart_again_s
+from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, RESTARTS_APART_S, restart_again_s
 from slackwater.core.members.death import has_ended
+from slackwater.core.members.presence import absent_since
 from slackwater.core.members.succession import Refused, free_ids
 from slackwater.core.world.memory import Refusal, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupType
@@ -52,6 +54,21 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
         return None
     act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.LAST_CHANCE)
     return Decision(world.memory if _chance_was_due(world, pod) else _restarted(world, pod, {}, unseen=True), act)
+
+
+def overdue(world: World, workload: Workload) -> Decision | None:
+    """Restart a pod that runs and has been in no group for `rejoinTimeout`, and may have been refused: once, and one pod at a time.
+
+    A process that crashes within seconds of its joining leaves no proof that the member was there before it started.
+    """
+    memory = world.memory
+    lately = any(world.now - each.restarted_at < RESTARTS_APART_S for each in memory.refused.values())
+    if memory.phase.under_way or (lately and not any(_chance_was_due(world, pod) for pod in world.wanted_pods)):
+        return None
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    late = (pod for pod in world.wanted_pods if world.now - absent_since(world, pod) > timeout_s)
+    found = (last_chance(world, workload, pod.ordinal) for pod in late)
+    return next((decision for decision in found if decision is not None), None)
 
 
 def still_refused(world: World) -> Mapping[str, Refusal]:
