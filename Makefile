@@ -65,6 +65,9 @@ unit: unit-core unit-waiting unit-rest ## The tests that need nothing but Python
 
 FAST := -q -m "not e2e and not slow and not spark and not browser and not long"
 WAITING := tests/adapters tests/cli tests/sandbox tests/sandbox_kafka
+# Of tests/e2e only what tests its tools: a thousand others would be collected and not played.
+TOOLS = $(shell grep --recursive --files-without-match --include='test_*.py' 'mark\.e2e' tests/e2e)
+REST = $(filter-out tests/core tests/e2e tests/__% $(WAITING),$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py))) $(TOOLS)
 unit-core: setup
 	$(call timed,unit-core,$(BIN)/pytest $(FAST) tests/core)
 
@@ -72,7 +75,7 @@ unit-waiting: setup
 	$(call timed,unit-waiting,$(BIN)/pytest $(FAST) $(WAITING))
 
 unit-rest: setup
-	$(call timed,unit-rest,$(BIN)/pytest $(FAST) tests $(addprefix --ignore=,tests/core $(WAITING)))
+	$(call timed,unit-rest,$(BIN)/pytest $(FAST) $(REST))
 
 explore: setup ## Every protocol strategy with faults at every moment, against a model of the coordinator (3 minutes)
 	$(call timed,explore,$(BIN)/pytest -q --numprocesses=2 -m "slow and not long")

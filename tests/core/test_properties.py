@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ def check_progress(world: World, decided: Decision) -> None:
     assert decided.act is not None or decided.hold is not None or not decided.memory.phase.under_way
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(worlds())
 def test_any_world(world: World) -> None:

@@ -185,6 +185,7 @@ def lives(draw: st.DrawFn) -> tuple[list[Run], list[float]]:
     return runs, sorted(moment for moment in moments if moment >= 0)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(lives(), st.lists(st.tuples(LOOK_S, KUBELET_S, st.sampled_from((False, False, True))), min_size=12, max_size=12))
 def test_nobody_who_lives_is_released_or_restarted(

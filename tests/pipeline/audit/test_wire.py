@@ -27,6 +27,7 @@ EVERY_VERSION = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layout", "version"), EVERY_VERSION)
 @quickly
 @given(data=st.data())
@@ -35,6 +36,7 @@ def test_what_was_written_is_read(layout: Layout, version: int, data: st.DataObj
     assert read(layout, written(layout, values, version)) == values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("layout", "version"), EVERY_VERSION)
 @quickly
 @given(data=st.data())

@@ -57,7 +57,7 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
 
 
 def overdue(world: World, workload: Workload) -> Decision | None:
-    """Restart a pod that runs and has been in no group for `rejoinTimeout`, and may have been refused: once, and one pod at a time.
+    """Restart a pod that runs and has been in no group for `rejoinTimeout`, and may have been refused: once.
 
     A process that crashes within seconds of its joining leaves no proof that the member was there before it started.
     """
