@@ -44,13 +44,13 @@ test: setup ## Everything but what is long: check, docs, the sandbox, which stay
 	@$(MAKE) --no-print-directory --jobs=2 in-the-sandbox beside-it
 
 check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=4 --output-sync=target unit-core unit-waiting unit-rest types lint layers
+	@$(MAKE) --no-print-directory --keep-going --jobs=5 --output-sync=target $(PARTS)
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
 	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-waiting unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-waiting unit-commands unit-rest explore pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -61,18 +61,24 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 # In parts, so that each process collects only what it plays, and those that wait for processes of their own wait together.
-unit: unit-core unit-waiting unit-rest ## The tests that need nothing but Python
+UNIT := unit-waiting unit-commands unit-core unit-rest
+PARTS := $(UNIT) types lint layers
+unit: $(UNIT) ## The tests that need nothing but Python
 
 FAST := -q -m "not e2e and not slow and not spark and not browser and not long"
-WAITING := tests/adapters tests/cli tests/sandbox tests/sandbox_kafka
+WAITING := tests/adapters tests/sandbox tests/sandbox_kafka
+COMMANDS := tests/cli
 # Of tests/e2e only what tests its tools: a thousand others would be collected and not played.
 TOOLS = $(shell grep --recursive --files-without-match --include='test_*.py' 'mark\.e2e' tests/e2e)
-REST = $(filter-out tests/core tests/e2e tests/__% $(WAITING),$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py))) $(TOOLS)
+REST = $(filter-out tests/core tests/e2e tests/__% $(WAITING) $(COMMANDS),$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py))) $(TOOLS)
 unit-core: setup
 	$(call timed,unit-core,$(BIN)/pytest $(FAST) tests/core)
 
 unit-waiting: setup
 	$(call timed,unit-waiting,$(BIN)/pytest $(FAST) $(WAITING))
+
+unit-commands: setup
+	$(call timed,unit-commands,$(BIN)/pytest $(FAST) $(COMMANDS))
 
 unit-rest: setup
 	$(call timed,unit-rest,$(BIN)/pytest $(FAST) $(REST))
@@ -186,6 +192,7 @@ $(INSTALLED): requirements/dev.txt requirements/installer.txt pyproject.toml
 	  || { echo "This Python cannot make environments: apt-get install python3-venv, then again." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/installer.txt
-	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --compile-bytecode \
+	  --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
