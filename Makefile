@@ -195,4 +195,5 @@ $(INSTALLED): requirements/dev.txt requirements/installer.txt pyproject.toml
 	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --compile-bytecode \
 	  --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q operator sandbox
 	@touch $@
