@@ -116,6 +116,7 @@ def test_any_world(world: World) -> None:
     check_progress(world, decided)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(reached())
 def test_worlds_that_a_simulation_reaches(world: World) -> None:

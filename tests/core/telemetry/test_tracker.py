@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,7 +29,11 @@ def row(name: str | int) -> Row:
     return row_by_chance(name) if isinstance(name, int) else row_of(name)
 
 
-ROWS = [*SCENARIOS, *SEEDS]
+QUICK: Final = 4
+ROWS: Final = [
+    *list(SCENARIOS)[:QUICK],
+    *(pytest.param(name, marks=pytest.mark.slow) for name in (*list(SCENARIOS)[QUICK:], *SEEDS)),
+]
 
 
 def facts(events: list[Event]) -> set[str]:
