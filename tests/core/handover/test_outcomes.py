@@ -234,7 +234,7 @@ def test_each_row_of_the_table(row: Row) -> None:
     world = both(row.seen, row.then, row.pods, phase=phase)
     beside = world.beside
     assert beside is not None
-    way = direction_of(beside, "" if row.goes_back else "a version")
+    way = direction_of(beside, "" if row.goes_back else "a version", world.memory)
     decided = outcome(world, beside, way, 0)
     assert (shown(decided), len(decided.notes)) == (row.outcome, row.notes)
     assert decided.memory.handover == row.remembered
@@ -258,7 +258,7 @@ def test_every_answer_of_a_judge_has_a_row_and_every_row_a_test() -> None:
 def test_an_ordinal_of_which_nothing_was_written_down_loses_its_younger_pod(then: Handover | None) -> None:
     world = both(looked_at(), then)
     assert world.beside is not None
-    decided = outcome(world, world.beside, direction_of(world.beside, "a version"), 0)
+    decided = outcome(world, world.beside, direction_of(world.beside, "a version", world.memory), 0)
     carried = (then.fenced, then.cold) if then is not None else (0, False)
     assert shown(decided) == TAKES_BACK
     assert decided.memory.handover == replace(UNKNOWN, fenced=carried[0], cold=carried[1])
@@ -268,7 +268,7 @@ def test_nothing_is_decided_about_two_pods_while_kafka_cannot_be_asked() -> None
     away = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
     world = both(looked_at(kafka=away), begun_with())
     assert world.beside is not None
-    decided = outcome(world, world.beside, direction_of(world.beside, "a version"), 0)
+    decided = outcome(world, world.beside, direction_of(world.beside, "a version", world.memory), 0)
     assert shown(decided) == "KafkaUnreachable: no broker answers"
     assert decided.memory == world.memory
 
@@ -277,7 +277,7 @@ def test_a_state_that_was_over_is_judged_as_far_as_it_had_come() -> None:
     """Somebody has given the ordinal back to both StatefulSets."""
     world = both(looked_at(), replace(TAKEN, state=Over(TAKEN.reached)))
     assert world.beside is not None
-    assert shown(outcome(world, world.beside, direction_of(world.beside, "a version"), 0)) == LETS_OLD_GO
+    assert shown(outcome(world, world.beside, direction_of(world.beside, "a version", world.memory), 0)) == LETS_OLD_GO
 
 
 def test_a_rollout_that_has_stopped_gives_no_pod_up_that_was_down_when_its_handover_began() -> None:
@@ -285,13 +285,13 @@ def test_a_rollout_that_has_stopped_gives_no_pod_up_that_was_down_when_its_hando
     row = ROWS["the old pod was down and still is: it is given up"]
     world = both(row.seen, row.then, row.pods, phase=RolloutPhase.FAILED)
     assert world.beside is not None
-    decided = outcome(world, world.beside, direction_of(world.beside, "a version"), 0)
+    decided = outcome(world, world.beside, direction_of(world.beside, "a version", world.memory), 0)
     assert (shown(decided), decided.memory) == ("RestartInHand: the rollout has stopped", world.memory)
 
 
 def test_the_group_is_looked_at_often_while_a_start_is_not_reported() -> None:
     world = both(looked_at(), begun_with(), (OLD, NOT_RUNNING))
     assert world.beside is not None
-    decided = outcome(world, world.beside, direction_of(world.beside, "a version"), 0)
+    decided = outcome(world, world.beside, direction_of(world.beside, "a version", world.memory), 0)
     assert decided.hold is not None
     assert decided.hold.look_s == LOOK_AGAIN_S

@@ -350,3 +350,27 @@ def test_whatever_happens_it_ends_or_says_why_it_does_not(seed: int, timing: str
     run = chance.draw_run(seed, static=True, kip848=False, strategy="WarmHandover", handover=timing)
     chance.trouble(run, seed)
     chance.end(run)
+
+
+@pytest.mark.parametrize("second", ["v2", "never-ready", "crashes", "never-joins", "never-consumes"])
+@pytest.mark.parametrize("first", ["never-ready", "crashes", "never-joins"])
+@pytest.mark.parametrize("taken_over", range(4))
+def test_the_version_that_works_comes_in_however_many_before_it_did_not(
+    first: str, second: str, taken_over: int
+) -> None:
+    """Nothing is known to be good, so there is nothing to go back to; the third comes when so many pods had the
+    second."""
+    run = Run(Outside(version=first, strategy="WarmHandover", onFailure="Pause", rejoinTimeout="60s"))
+    run.for_seconds(20)
+    run.outside.apply(second)
+    until = run.now + 120.0  # a version that works no worse than the one before it may stand there for ever
+    while run.now < until and not _has_so_many(run.outside, taken_over):
+        run.step()
+    run.outside.apply("v3")
+    run.until(COMPLETE)
+    assert {version for _, version in pods(run)} == {"v3"}
+
+
+def _has_so_many(outside: Outside, pods_: int) -> bool:
+    second = outside.sets.get(SECOND)
+    return second is not None and len(second.pods) >= pods_

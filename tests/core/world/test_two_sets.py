@@ -124,14 +124,29 @@ def test_an_ordinal_that_no_pod_has_is_the_younger_one_s_to_bring() -> None:
     [("new", True, 1), ("old", False, 0), ("a third one", False, 0), ("", False, 0)],
 )
 def test_the_way_leads_to_the_wanted_template_and_else_back(wanted: str, forward: bool, following: int) -> None:
-    way = direction_of(Beside(IN_USE, NEWCOMER), wanted)
+    way = direction_of(Beside(IN_USE, NEWCOMER), wanted, RolloutMemory(last_good_hash=IN_USE.template_hash))
     assert (way.forward, way.following) == (forward, following)
     assert way.to is (NEWCOMER if forward else IN_USE)
     assert way.off is (IN_USE if forward else NEWCOMER)
 
 
+@pytest.mark.parametrize(
+    ("memory", "left", "forward"),
+    [
+        (RolloutMemory(), 2, False),
+        (RolloutMemory(onwards_hash="a third one"), 2, True),
+        (RolloutMemory(onwards_hash="another one"), 2, False),
+        (RolloutMemory(), 0, True),
+        (RolloutMemory(last_good_hash="old", onwards_hash="a third one"), 2, False),
+        (RolloutMemory(last_good_hash="old"), 0, False),
+    ],
+)
+def test_before_a_third_it_leads_on_where_back_is_no_good(memory: RolloutMemory, left: int, forward: bool) -> None:
+    assert direction_of(Beside(replace(IN_USE, replicas=left), NEWCOMER), "a third one", memory).forward == forward
+
+
 def test_nothing_follows_where_nothing_is_left() -> None:
-    assert direction_of(Beside(replace(IN_USE, replicas=0), NEWCOMER), "new").following is None
+    assert direction_of(Beside(replace(IN_USE, replicas=0), NEWCOMER), "new", RolloutMemory()).following is None
 
 
 def test_another_memory_turns_the_way_and_moves_the_pods_without_joining_again() -> None:

@@ -13,7 +13,7 @@ replacement has failed.
 
 from slackwater.core.handover.refusals import is_asked_for, may_not_begin
 from slackwater.core.handover.remains import afterwards
-from slackwater.core.handover.steps import at_once, failing, onwards
+from slackwater.core.handover.steps import at_once, failing, leads_nowhere, onwards
 from slackwater.core.manifests.writes import opened, put_right
 from slackwater.core.world.two_sets import direction_of, names_of, other_name
 
@@ -23,6 +23,7 @@ __all__ = (
     "direction_of",
     "failing",
     "is_asked_for",
+    "leads_nowhere",
     "may_not_begin",
     "names_of",
     "onwards",

@@ -15,12 +15,13 @@ from slackwater.core.handover.arrival import find_arrival_failure
 from slackwater.core.handover.outcomes import outcome
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal
 from slackwater.core.handover.transitions import begun, member_ids
+from slackwater.core.members.presence import is_down, serves
 from slackwater.core.rollout.canary import canary_hold
-from slackwater.core.rollout.candidates import has_retry, known_down
+from slackwater.core.rollout.candidates import has_retry, known_down, never_was_whole
 from slackwater.core.rollout.failure import Failure, find_failure
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.memory import RolloutMemory, Step
-from slackwater.core.world.two_sets import Beside, Direction
+from slackwater.core.world.two_sets import Beside, Direction, is_overtaken
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -43,6 +44,8 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     """The next ordinal, once all gates hold."""
     workload = world.workload or way.to
     if hold := first_refusal(world, known_down(world, workload)):
+        if way.following is None and never_was_whole(world) and find_failure(world) is not None:
+            return _delete(world.memory, way.off, forward=way.forward)  # what all pods have by now is no good either
         return Decision(world.memory, hold=hold)
     if way.following is None:
         return _close(world, way)
@@ -55,6 +58,15 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     step = Step(way.following, world.now, handover.before)
     write = with_ordinal(beside, way.to.name, way.following, Purpose.HAND_OVER)
     return Decision(replace(canary.memory, handover=handover, step=step), write)
+
+
+def leads_nowhere(world: World, beside: Beside) -> bool:
+    """Back is a version that was never whole, and of which no pod consumes; one of the younger version does."""
+    if not never_was_whole(world):
+        return False
+    old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]
+    new = [pod for pod in world.wanted_pods if pod.workload == beside.newcomer.name]
+    return all(is_down(world, pod) for pod in old) and any(serves(world, pod) for pod in new)
 
 
 def failing(world: World, beside: Beside) -> Failure | None:
@@ -76,7 +88,8 @@ def _was_closed(world: World, beside: Beside, way: Direction) -> bool:
 
     It need not wait until all have gone back: the older set is empty, and the newer one holds the last good version.
     """
-    return not way.forward and beside.in_use.replicas == 0 and _is_known_good(world.memory, beside.newcomer)
+    another_is_wanted = not way.forward or is_overtaken(beside, world.memory.target_hash)
+    return another_is_wanted and beside.in_use.replicas == 0 and _is_known_good(world.memory, beside.newcomer)
 
 
 def _is_known_good(memory: RolloutMemory, workload: Workload) -> bool:

@@ -204,14 +204,18 @@ def _open_beside(world: World, workload: Workload, template: Template) -> Decisi
 
 
 def _between_two(world: World, beside: Beside, workload: Workload, template: Template) -> Decision:
-    way, memory = handover.direction_of(beside, template.hash), world.memory
-    if way.forward and _is_edited(world, beside.newcomer, template):
+    memory = world.memory
+    way = handover.direction_of(beside, template.hash, memory)
+    if not way.forward and handover.leads_nowhere(world, beside):
+        return Decision(replace(memory, onwards_hash=template.hash))
+    is_wanted = beside.newcomer.template_hash == template.hash
+    if is_wanted and _is_edited(world, beside.newcomer, template):
         return Decision(memory, act=handover.put_right(beside.newcomer, template.body))
     move = handover.at_once(world, beside, way)
     if move is None or move.act is None:
         if care := upkeep(world, workload):
             return care
-        if may_fail(world) and way.forward and (failure := handover.failing(world, beside)):
+        if may_fail(world) and is_wanted and (failure := handover.failing(world, beside)):
             return fail(world, failure)
     move = move or handover.afterwards(world, beside)
     if memory.phase is RolloutPhase.FAILED and (move is None or move.act is None):

@@ -6,6 +6,7 @@ from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import consumes_unready, is_down
 from slackwater.core.members.work import is_stalled
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.two_sets import is_overtaken
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -33,7 +34,23 @@ def _is_out(world: World, pod: Pod) -> bool:
 def known_down(world: World, workload: Workload) -> frozenset[int]:
     """Ordinals of the pods to be replaced that are known not to consume."""
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
+    down = frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
+    return down | _down_in_both(world)
+
+
+def never_was_whole(world: World) -> bool:
+    """Between two StatefulSets, a third template is wanted, and there is no good version to go back to."""
+    memory, beside = world.memory, world.beside
+    if beside is None or memory.phase.goes_back or beside.in_use.template_hash == memory.last_good_hash:
+        return False
+    return is_overtaken(beside, memory.target_hash)
+
+
+def _down_in_both(world: World) -> frozenset[int]:
+    """All pods are to be replaced then, whichever of the two they are in; the next to go must not be one that works."""
+    following = world.way.following if world.way is not None and never_was_whole(world) else None
+    down = frozenset(pod.ordinal for pod in world.wanted_pods if not pod.terminating and is_down(world, pod))
+    return down if following in down else frozenset()
 
 
 def unready_at_work(world: World, workload: Workload) -> frozenset[int]:

@@ -110,11 +110,19 @@ def arrives_in(memory: RolloutMemory, sets: tuple[Workload, Workload], pods: Seq
     return newcomer.name if (handover.to == newcomer.name) != has_taken_over else in_use.name
 
 
-def direction_of(beside: Beside, template_hash: str) -> Direction:
-    """To the StatefulSet with that template; where neither has it, back to the one in use, so that a third can come."""
-    forward = beside.newcomer.template_hash == template_hash
-    return (
-        Direction(beside.in_use, beside.newcomer, forward=True)
-        if forward
-        else Direction(beside.newcomer, beside.in_use, forward=False)
-    )
+def direction_of(beside: Beside, template_hash: str, memory: RolloutMemory) -> Direction:
+    """To the StatefulSet with that template; where neither has it, back to the one in use, so that a third can come.
+
+    Not back to a version that was never whole, where it was decided to go on (`RolloutMemory.onwards_hash`) or all pods
+    have the younger one by now.
+    """
+    back, forth = beside.in_use, beside.newcomer
+    forward = forth.template_hash == template_hash
+    if template_hash and is_overtaken(beside, template_hash) and back.template_hash != memory.last_good_hash:
+        forward = back.replicas == 0 or memory.onwards_hash == template_hash
+    return Direction(back, forth, forward=True) if forward else Direction(forth, back, forward=False)
+
+
+def is_overtaken(beside: Beside, template_hash: str) -> bool:
+    """A third template is wanted, which neither has."""
+    return template_hash not in (beside.in_use.template_hash, beside.newcomer.template_hash)

@@ -101,7 +101,7 @@ class World:
     def way(self) -> Direction | None:
         """From which StatefulSet to which the pods go; only while there are two."""
         hash_to_run = "" if self.memory.phase.goes_back else self.memory.target_hash
-        return None if self.beside is None else direction_of(self.beside, hash_to_run)
+        return None if self.beside is None else direction_of(self.beside, hash_to_run, self.memory)
 
     @property
     def workload(self) -> Workload | None:
