@@ -139,6 +139,14 @@ TABLE = [
         rolling(pods=(pod(0), down(1), pod(2)), sets={"strategy": ON_DELETE, "partition": 0}),
         Expected(deletes=1, ordinal=1),
     ),
+    (
+        "it recovered, and the group is not calm yet: it may leave again",
+        rolling(
+            kafka=observation(members(0, 1, 2), state=GroupState.PREPARING_REBALANCE),
+            sets={"strategy": ON_DELETE, "partition": 0},
+        ),
+        Expected(hold=Reason.GROUP_REBALANCING),
+    ),
     ("it recovered meanwhile", rolling(sets={"strategy": ON_DELETE, "partition": 0}), Expected(CLOSE, partition=3)),
     (
         "it came back new",

@@ -9,6 +9,7 @@ there keeps nobody out of it. A canary's hold comes before all.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
@@ -23,6 +24,8 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
+_IN_MOTION: Final = (Reason.GROUP_REBALANCING, Reason.GROUP_STABILIZING)
+
 
 def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
@@ -33,6 +36,9 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
         return Decision(world.memory, hold=hold)
     is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
     if is_open and not by_hand:
+        hold = first_refusal(world, down)
+        if hold is not None and hold.reason in _IN_MOTION:
+            return Decision(world.memory, hold=hold)  # who came back may be about to leave again, as it did before
         return Decision(world.memory, act=_close(world, workload, template))
     chosen = _chosen(candidates, workload, (out, down, by_hand))
     if hold := first_refusal(world, down, who_is_out=chosen is not None and chosen.ordinal in out):
