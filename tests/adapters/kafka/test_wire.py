@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -158,18 +158,40 @@ async def test_a_connection_that_died_meanwhile_is_made_anew_within_one_request(
         await wire.close()
 
 
-def _serve_one_request_per_connection(server: socket.socket) -> None:
-    """Answer ApiVersions and one Metadata request, then hang up when the next one comes."""
-    while True:
+async def test_a_broker_that_was_upgraded_is_asked_for_what_it_can_do_now() -> None:
+    """kafka-python holds every later connection down to what the first broker could."""
+    asked: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_serve_one_request_per_connection, args=(server, (4, 8, 8), asked), daemon=True).start()
+        wire = wire_to(server.getsockname()[1])
+        for _ in range(2):
+            await wire.send(MetadataRequest(topics=[]))
+        await wire.close()
+    assert asked == [4, 8]
+
+
+def _serve_one_request_per_connection(
+    server: socket.socket, versions: Sequence[int] = (4,) * 9, asked: list[int] | None = None
+) -> None:
+    """Answer ApiVersions and one Metadata request, then hang up when the next one comes.
+
+    `versions`: of Metadata, that each connection offers; `asked`: takes those that were asked for.
+    """
+    for version in versions:
         try:
             connection, _ = server.accept()
         except OSError:
             return
         with connection:
-            for answer in (_API_VERSIONS, _METADATA):
+            for answer in (
+                _api_versions(version),
+                bytes(MetadataResponse(brokers=[], topics=[]).encode(version=version)),
+            ):
                 request = _frame(connection)
                 if not request:
                     break
+                if asked is not None and int.from_bytes(request[:2], "big") == MetadataRequest.API_KEY:
+                    asked.append(int.from_bytes(request[2:4], "big"))
                 body = request[4:8] + answer  # the correlation id stands behind the API's key and version
                 connection.sendall(len(body).to_bytes(4, "big") + body)
             _frame(connection)
@@ -180,12 +202,11 @@ def _frame(connection: socket.socket) -> bytes:
     return connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL) if head else b""
 
 
-_API_VERSIONS = bytes(
-    ApiVersionsResponse(
-        api_keys=[
-            ApiVersionsResponse.ApiVersion(api_key=ApiVersionsResponse.API_KEY, min_version=0, max_version=4),
-            ApiVersionsResponse.ApiVersion(api_key=MetadataRequest.API_KEY, min_version=0, max_version=4),
-        ]
-    ).encode(version=4)
-)
-_METADATA = bytes(MetadataResponse(brokers=[], topics=[]).encode(version=4))
+def _api_versions(metadata: int) -> bytes:
+    row = ApiVersionsResponse.ApiVersion
+    mine = row(api_key=ApiVersionsResponse.API_KEY, min_version=0, max_version=4)
+    return bytes(
+        ApiVersionsResponse(
+            api_keys=[mine, row(api_key=MetadataRequest.API_KEY, min_version=0, max_version=metadata)]
+        ).encode(version=4)
+    )

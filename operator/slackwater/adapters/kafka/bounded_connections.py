@@ -18,7 +18,18 @@ from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 
 class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
-    """Gives each connection until `timeout_at` (monotonic seconds) to be made, TLS included."""
+    """Gives each connection until `timeout_at` (monotonic seconds) to be made, TLS included.
+
+    And lets each broker say for itself what it can do, whenever it is connected to.
+    """
+
+    @property
+    def broker_version_data(self) -> None:
+        """Given to each new connection, it would hold the broker down to what the first one could before an upgrade."""
+
+    @broker_version_data.setter
+    def broker_version_data(self, value: Any) -> None:
+        """kafka-python sets it at its start and from bootstrap servers."""
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
         sock = await self._connected_socket(node.host, node.port, timeout_at)

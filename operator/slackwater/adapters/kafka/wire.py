@@ -182,12 +182,14 @@ class _Session:
 
     async def _ask(self, request: Any, node_id: Any, deadline: float) -> Any:
         """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat."""
+        version = request.API_VERSION
         was_connected = node_id in {connection.node_id for connection in self._manager.least_used_connections()}
         try:
             return await self._ask_once(request, node_id, deadline)
         except kafka_errors.KafkaConnectionError:
             if not was_connected:
                 raise
+        request.API_VERSION = version  # else that which the broker knew before it was restarted
         return await self._ask_once(request, node_id, deadline)
 
     async def _ask_once(self, request: Any, node_id: Any, deadline: float) -> Any:
