@@ -9,6 +9,7 @@ answers come back to asyncio by `call_soon_threadsafe`, so neither loop ever wai
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import random
 import time
@@ -182,15 +183,14 @@ class _Session:
 
     async def _ask(self, request: Any, node_id: Any, deadline: float) -> Any:
         """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat."""
-        version = request.API_VERSION
         was_connected = node_id in {connection.node_id for connection in self._manager.least_used_connections()}
+        again = copy.copy(request)  # sent, a request keeps to the version that the broker knew before it was restarted
         try:
             return await self._ask_once(request, node_id, deadline)
         except kafka_errors.KafkaConnectionError:
             if not was_connected:
                 raise
-        request.API_VERSION = version  # else that which the broker knew before it was restarted
-        return await self._ask_once(request, node_id, deadline)
+        return await self._ask_once(again, node_id, deadline)
 
     async def _ask_once(self, request: Any, node_id: Any, deadline: float) -> Any:
         delay_s = self._manager.connection_delay(node_id)
