@@ -170,6 +170,35 @@ async def test_a_broker_that_was_upgraded_is_asked_for_what_it_can_do_now() -> N
     assert asked == [4, 8]
 
 
+async def test_the_next_broker_is_asked_for_what_it_can_do_itself() -> None:
+    """Of two, the one that answers first may be newer, and go."""
+    asked: list[int] = []
+    with socket.create_server(("127.0.0.1", 0)) as newer, socket.create_server(("127.0.0.1", 0)) as older:
+        threading.Thread(target=_offer_and_hang_up, args=(newer,), daemon=True).start()
+        serving = threading.Thread(target=_serve_one_request_per_connection, args=(older, (4,) * 9, asked), daemon=True)
+        serving.start()
+        ports = [server.getsockname()[1] for server in (newer, older)]
+        wire = KafkaWire({"bootstrap_servers": [f"127.0.0.1:{port}" for port in ports]}, timeout_s=REQUEST_TIMEOUT_S)
+        for _ in range(3):
+            assert (await wire.send(MetadataRequest(topics=[]))).brokers == []
+        await wire.close()
+    assert set(asked) == {4}
+
+
+def _offer_and_hang_up(server: socket.socket) -> None:
+    """Say that Metadata's version 8 is served, and never serve it."""
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            if request := _frame(connection):
+                body = request[4:8] + _api_versions(8)
+                connection.sendall(len(body).to_bytes(4, "big") + body)
+            _frame(connection)
+
+
 def _serve_one_request_per_connection(
     server: socket.socket, versions: Sequence[int] = (4,) * 9, asked: list[int] | None = None
 ) -> None:

@@ -33,6 +33,7 @@ from tests.core.factories import (
     NEW,
     NOW,
     changed,
+    dynamic_member,
     folded,
     fresh_pod,
     group,
@@ -373,12 +374,22 @@ def test_it_is_remembered_for_as_long_as_the_rollout_takes() -> None:
     assert still_refused(overdue(crashed(), replace(long_ago, phase=RolloutPhase.COMPLETE))) == {}
 
 
+FAILED = RolloutPhase.FAILED
+NAMELESS = observation((*members(0, 1), dynamic_member(2)), **MODERN)
 AT_EASE = replace(UNDER_WAY, phase=RolloutPhase.COMPLETE, step=None)
 LATER: list[tuple[str, World, bool]] = [
     ("it has been in no group for long, and may have been refused", overdue(crashed(), AT_EASE), True),
     ("a rollout is under way, which judges its version", overdue(crashed()), False),
     ("it never crashed: it is slow", overdue(crashed(last_run_started_at=None), AT_EASE), False),
     ("it has time left", overdue(crashed(started_at=NOW - 290), AT_EASE), False),
+    (
+        "its startup probe goes on: it may restore its state",
+        overdue(crashed(ready=False, starting=True), AT_EASE),
+        False,
+    ),
+    ("a version has failed: people look at its pods", overdue(crashed(), replace(AT_EASE, phase=FAILED)), False),
+    ("a version was taken back", overdue(crashed(), replace(AT_EASE, phase=RolloutPhase.ROLLED_BACK)), True),
+    ("it works under no instance id", overdue(crashed(), AT_EASE, kafka=NAMELESS), False),
     (
         "another pod was restarted a moment ago",
         overdue(crashed(), replace(AT_EASE, refused={"payments-1": Refusal(NOW - 29)})),
@@ -401,6 +412,12 @@ def test_who_gets_a_chance_while_no_rollout_is_under_way(given: World, due: bool
         again = refused.overdue(replace(given, memory=found.memory), AT_WORK)
         assert again is not None
         assert again.act == found.act, "what was decided and not done is still due"
+
+
+def test_a_chance_is_given_once_however_long_ago() -> None:
+    long_ago = replace(AT_EASE, refused={"payments-2": Refusal(NOW - 4000, unseen=True)})
+    assert still_refused(overdue(crashed(), long_ago)).keys() == {"payments-2"}
+    assert refused.overdue(overdue(crashed(), long_ago), AT_WORK) is None
 
 
 def _with_what_is_wanted(given: World) -> World:

@@ -184,13 +184,12 @@ class _Session:
     async def _ask(self, request: Any, node_id: Any, deadline: float) -> Any:
         """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat."""
         was_connected = node_id in {connection.node_id for connection in self._manager.least_used_connections()}
-        again = copy.copy(request)  # sent, a request keeps to the version that the broker knew before it was restarted
         try:
             return await self._ask_once(request, node_id, deadline)
         except kafka_errors.KafkaConnectionError:
             if not was_connected:
                 raise
-        return await self._ask_once(again, node_id, deadline)
+        return await self._ask_once(request, node_id, deadline)
 
     async def _ask_once(self, request: Any, node_id: Any, deadline: float) -> Any:
         delay_s = self._manager.connection_delay(node_id)
@@ -201,7 +200,8 @@ class _Session:
             raise kafka_errors.KafkaTimeoutError
         # Without the refresh loop that an error would start: every pass asks for metadata anyway.
         connection = self._manager.get_connection(node_id, refresh_metadata_on_err=False)
-        return await connection.send_request(request, request_timeout_ms=remaining_ms)
+        # A copy: once sent, a request keeps to the version that this broker knows, and the next one may not.
+        return await connection.send_request(copy.copy(request), request_timeout_ms=remaining_ms)
 
 
 # kafka-python tells of every lost connection at ERROR, again and again; we say the same once, where people look.

@@ -17,11 +17,11 @@ from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_or
 from slackwater.core.handover.transitions import begun, member_ids
 from slackwater.core.members.presence import is_down, serves
 from slackwater.core.rollout.canary import canary_hold
-from slackwater.core.rollout.candidates import has_retry, known_down, never_was_whole
+from slackwater.core.rollout.candidates import has_retry, known_down
 from slackwater.core.rollout.failure import Failure, find_failure
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.memory import RolloutMemory, Step
-from slackwater.core.world.two_sets import Beside, Direction, is_overtaken
+from slackwater.core.world.two_sets import Beside, Direction, is_overtaken, never_was_whole
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -44,14 +44,15 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     """The next ordinal, once all gates hold."""
     workload = world.workload or way.to
     if hold := first_refusal(world, known_down(world, workload)):
-        if way.following is None and never_was_whole(world) and find_failure(world) is not None:
-            return _delete(world.memory, way.off, forward=way.forward)  # what all pods have by now is no good either
+        if way.following is None and _is_no_good_either(world, beside):
+            return _delete(world.memory, way.off, forward=way.forward)
         return Decision(world.memory, hold=hold)
     if way.following is None:
         return _close(world, way)
     if (again := _try_again(world, way)) is not None:
         return again
-    canary = canary_hold(world, workload) if way.forward else Decision(world.memory)
+    is_tried = way.forward and way.to.template_hash == world.memory.target_hash
+    canary = canary_hold(world, workload) if is_tried else Decision(world.memory)
     if canary.hold:
         return canary
     handover = begun(world, way.following, way.to, world.pod(way.following))
@@ -61,12 +62,18 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
 
 
 def leads_nowhere(world: World, beside: Beside) -> bool:
-    """Back is a version that was never whole, and of which no pod consumes; one of the younger version does."""
-    if not never_was_whole(world):
+    """Back is a version that was never whole, and of which a pod does not consume; one of the younger version does."""
+    if not never_was_whole(beside, world.memory.target_hash, world.memory):
         return False
     old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]
     new = [pod for pod in world.wanted_pods if pod.workload == beside.newcomer.name]
-    return all(is_down(world, pod) for pod in old) and any(serves(world, pod) for pod in new)
+    return any(is_down(world, pod) for pod in old) and any(serves(world, pod) for pod in new)
+
+
+def _is_no_good_either(world: World, beside: Beside) -> bool:
+    """All pods have the younger version by now, one does not work, and a third is wanted."""
+    overtaken = never_was_whole(beside, world.memory.target_hash, world.memory)
+    return overtaken and any(is_down(world, pod) for pod in world.wanted_pods)
 
 
 def failing(world: World, beside: Beside) -> Failure | None:

@@ -16,9 +16,9 @@ from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, RESTARTS_APART_S, restart_again_s
 from slackwater.core.members.death import has_ended
-from slackwater.core.members.presence import absent_since
+from slackwater.core.members.presence import absent_since, lives
 from slackwater.core.members.succession import Refused, free_ids
-from slackwater.core.world.memory import Refusal, RolloutMemory
+from slackwater.core.world.memory import Refusal, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupType
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
@@ -59,32 +59,42 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
 def overdue(world: World, workload: Workload) -> Decision | None:
     """Restart a pod that runs and has been in no group for `rejoinTimeout`, and may have been refused: once.
 
+    Not in a rollout, which judges its version, nor after one that failed, which moves no pod.
     A process that crashes within seconds of its joining leaves no proof that the member was there before it started.
     """
     memory = world.memory
     lately = any(world.now - each.restarted_at < RESTARTS_APART_S for each in memory.refused.values())
-    if memory.phase.under_way or (lately and not any(_chance_was_due(world, pod) for pod in world.wanted_pods)):
+    moves_no_pod = memory.phase.under_way or memory.phase is RolloutPhase.FAILED
+    if moves_no_pod or (lately and not any(_chance_was_due(world, pod) for pod in world.wanted_pods)):
         return None
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    late = (pod for pod in world.wanted_pods if world.now - absent_since(world, pod) > timeout_s)
+    late = (
+        pod for pod in world.wanted_pods if _is_out(world, pod) and world.now - absent_since(world, pod) > timeout_s
+    )
     found = (last_chance(world, workload, pod.ordinal) for pod in late)
     return next((decision for decision in found if decision is not None), None)
 
 
-def still_refused(world: World) -> Mapping[str, Refusal]:
-    """The refusals of the last minutes, of the rollout under way, and those whose restart was not done.
+def _is_out(world: World, pod: Pod) -> bool:
+    """It had the time to start, and works under no other name either."""
+    return not pod.starting and not lives(world, pod)
 
-    The first two say whether a pod is restarted again and again. Whoever has joined after all was not refused.
+
+def still_refused(world: World) -> Mapping[str, Refusal]:
+    """The refusals of the last minutes, of the rollout under way, those whose restart was not done or has not helped.
+
+    They say whether a pod is restarted again and again. Whoever has joined after all was not refused.
     """
     since, memory = world.now - REFUSAL_FORGOTTEN_S, world.memory
     if memory.phase.under_way and memory.started_at is not None:
         since = min(since, memory.started_at)
     not_done = {pod.name for pod in world.wanted_pods if _was_due(world, pod)}
+    not_come = {pod.name for pod in world.wanted_pods if not world.members_of(pod)}  # it has had its one chance
     have = {member.instance_id: member.member_id for member in world.members if not member.has_left}
     return {
         name: replace(refusal, ids={k: dead for k, dead in refusal.ids.items() if have.get(k, dead) == dead})
         for name, refusal in memory.refused.items()
-        if refusal.restarted_at > since or name in not_done
+        if refusal.restarted_at > since or name in not_done or (refusal.unseen and name in not_come)
     }
 
 
@@ -120,7 +130,7 @@ def _had_its_chance(world: World, pod: Pod) -> bool:
     known, started_at = world.memory.refused.get(pod.name), world.memory.started_at
     if known is None or not known.unseen or known.owes(pod):
         return False
-    return started_at is None or known.restarted_at >= started_at
+    return not world.memory.phase.under_way or started_at is None or known.restarted_at >= started_at
 
 
 def _comes_back_the_same(workload: Workload, pod: Pod) -> bool:

@@ -116,6 +116,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         step=None,
         handover=replace(memory.handover, fenced=0, cold=False) if memory.handover is not None else None,
         canary=None,
+        onwards_hash="",
         message="",
     )
 

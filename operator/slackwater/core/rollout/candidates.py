@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import consumes_unready, is_down
 from slackwater.core.members.work import is_stalled
@@ -38,19 +39,20 @@ def known_down(world: World, workload: Workload) -> frozenset[int]:
     return down | _down_in_both(world)
 
 
-def never_was_whole(world: World) -> bool:
-    """Between two StatefulSets, a third template is wanted, and there is no good version to go back to."""
+def leaves_both(world: World) -> bool:
+    """Between two StatefulSets, a third template is wanted: all pods are to be replaced, whichever they are in."""
     memory, beside = world.memory, world.beside
-    if beside is None or memory.phase.goes_back or beside.in_use.template_hash == memory.last_good_hash:
-        return False
-    return is_overtaken(beside, memory.target_hash)
+    return beside is not None and not memory.phase.goes_back and is_overtaken(beside, memory.target_hash)
 
 
 def _down_in_both(world: World) -> frozenset[int]:
-    """All pods are to be replaced then, whichever of the two they are in; the next to go must not be one that works."""
-    following = world.way.following if world.way is not None and never_was_whole(world) else None
+    """Who is down is not waited for on the way to the third: its version is to go. The next pod is replaced warm, or
+    does not work either."""
+    if world.way is None or not leaves_both(world):
+        return frozenset()
     down = frozenset(pod.ordinal for pod in world.wanted_pods if not pod.terminating and is_down(world, pod))
-    return down if following in down else frozenset()
+    warm = world.group.spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER
+    return down if warm or world.way.following in down else frozenset()
 
 
 def unready_at_work(world: World, workload: Workload) -> frozenset[int]:

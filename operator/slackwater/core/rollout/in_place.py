@@ -25,6 +25,7 @@ from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
 _IN_MOTION: Final = (Reason.GROUP_REBALANCING, Reason.GROUP_STABILIZING)
+_LATELY_S: Final = 10.0
 
 
 def next_move(world: World, workload: Workload, template: Template) -> Decision:
@@ -37,7 +38,8 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
     if is_open and not by_hand:
         hold = first_refusal(world, down)
-        if hold is not None and hold.reason in _IN_MOTION:
+        moves_on = _came_lately(world) and not canary_hold(world, workload).hold
+        if moves_on and hold is not None and hold.reason in _IN_MOTION:
             return Decision(world.memory, hold=hold)  # who came back may be about to leave again, as it did before
         return Decision(world.memory, act=_close(world, workload, template))
     chosen = _chosen(candidates, workload, (out, down, by_hand))
@@ -98,6 +100,14 @@ def _replace_by_hand(world: World, workload: Workload, template: Template, pod: 
         act = DeletePod(pod.name, pod.uid, pod.ordinal, cause)
         return Decision(_with_step(world, pod), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
+
+
+def _came_lately(world: World) -> bool:
+    """A member of a pod that is to be replaced has not been in the group for as long as a calm group is calm."""
+    members = (member for pod in world.outdated for member in world.members_of(pod))
+    seen = (world.history.members.get(member.instance_id or member.member_id) for member in members)
+    lately = world.now - max(world.group.spec.rollout.stable_for_s, _LATELY_S)
+    return any(sighting is not None and sighting.since > lately for sighting in seen)
 
 
 def _close(world: World, workload: Workload, template: Template) -> WriteWorkload:

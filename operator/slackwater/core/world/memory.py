@@ -221,10 +221,10 @@ class RolloutMemory:
     """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
     has edited the template, in whatever form the API server keeps it."""
     forced_hash: str = ""
+    """The template whose rollout does not wait for a calm group, because somebody asked for that by `force`."""
     onwards_hash: str = ""
     """The template that is to come third, after two versions of which the older never worked: all pods get the younger
     one before it."""
-    """The template whose rollout does not wait for a calm group, because somebody asked for that by `force`."""
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0

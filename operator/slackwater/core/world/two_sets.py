@@ -118,9 +118,17 @@ def direction_of(beside: Beside, template_hash: str, memory: RolloutMemory) -> D
     """
     back, forth = beside.in_use, beside.newcomer
     forward = forth.template_hash == template_hash
-    if template_hash and is_overtaken(beside, template_hash) and back.template_hash != memory.last_good_hash:
+    if never_was_whole(beside, template_hash, memory):
         forward = back.replicas == 0 or memory.onwards_hash == template_hash
     return Direction(back, forth, forward=True) if forward else Direction(forth, back, forward=False)
+
+
+def never_was_whole(beside: Beside, template_hash: str, memory: RolloutMemory) -> bool:
+    """A third template is wanted, and the older StatefulSet has no good version to go back to."""
+    back = beside.in_use
+    owner, _, _ = memory.last_good_revision.rpartition("-")  # revisions are named after their StatefulSet
+    is_good = back.template_hash == memory.last_good_hash or owner == back.name
+    return is_overtaken(beside, template_hash) and not is_good and not memory.phase.goes_back
 
 
 def is_overtaken(beside: Beside, template_hash: str) -> bool:
