@@ -66,6 +66,13 @@ def rolling(
     return world(**(usual_world | changes))
 
 
+def in_motion(came_s: float) -> World:
+    """The StatefulSet was opened for pod 2, whose member came back so many seconds ago; the group rebalances."""
+    moving = observation(members(0, 1, 2), state=GroupState.PREPARING_REBALANCE)
+    seen = folded(observation(members(0, 1), at=NOW - 400), observation(members(0, 1, 2), at=NOW - came_s), moving)
+    return rolling(kafka=moving, history=seen, sets={"strategy": ON_DELETE, "partition": 0})
+
+
 @dataclass(frozen=True)
 class Expected:
     purpose: Purpose | None = None
@@ -141,12 +148,10 @@ TABLE = [
     ),
     (
         "it recovered, and the group is not calm yet: it may leave again",
-        rolling(
-            kafka=observation(members(0, 1, 2), state=GroupState.PREPARING_REBALANCE),
-            sets={"strategy": ON_DELETE, "partition": 0},
-        ),
+        in_motion(came_s=5),
         Expected(hold=Reason.GROUP_REBALANCING),
     ),
+    ("it recovered long ago, and others keep the group in motion", in_motion(came_s=30), Expected(CLOSE, partition=3)),
     ("it recovered meanwhile", rolling(sets={"strategy": ON_DELETE, "partition": 0}), Expected(CLOSE, partition=3)),
     (
         "it came back new",
