@@ -69,13 +69,13 @@ def overdue(world: World, workload: Workload) -> Decision | None:
         return None
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     late = (
-        pod for pod in world.wanted_pods if _is_out(world, pod) and world.now - absent_since(world, pod) > timeout_s
+        pod for pod in world.wanted_pods if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s
     )
     found = (last_chance(world, workload, pod.ordinal) for pod in late)
     return next((decision for decision in found if decision is not None), None)
 
 
-def _is_out(world: World, pod: Pod) -> bool:
+def _stays_away(world: World, pod: Pod) -> bool:
     """It had the time to start, and works under no other name either."""
     return not pod.starting and not lives(world, pod)
 

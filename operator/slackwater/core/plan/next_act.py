@@ -206,7 +206,7 @@ def _open_beside(world: World, workload: Workload, template: Template) -> Decisi
 def _between_two(world: World, beside: Beside, workload: Workload, template: Template) -> Decision:
     memory = world.memory
     way = handover.direction_of(beside, template.hash, memory)
-    if not way.forward and handover.leads_nowhere(world, beside):
+    if not way.forward and memory.onwards_hash != template.hash and handover.leads_nowhere(world, beside):
         return Decision(replace(memory, onwards_hash=template.hash))
     is_wanted = beside.newcomer.template_hash == template.hash
     if is_wanted and _is_edited(world, beside.newcomer, template):

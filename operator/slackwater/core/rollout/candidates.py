@@ -39,7 +39,7 @@ def known_down(world: World, workload: Workload) -> frozenset[int]:
     return down | _down_in_both(world)
 
 
-def leaves_both(world: World) -> bool:
+def _leaves_both(world: World) -> bool:
     """Between two StatefulSets, a third template is wanted: all pods are to be replaced, whichever they are in."""
     memory, beside = world.memory, world.beside
     return beside is not None and not memory.phase.goes_back and is_overtaken(beside, memory.target_hash)
@@ -48,7 +48,7 @@ def leaves_both(world: World) -> bool:
 def _down_in_both(world: World) -> frozenset[int]:
     """Who is down is not waited for on the way to the third: its version is to go. The next pod is replaced warm, or
     does not work either."""
-    if world.way is None or not leaves_both(world):
+    if world.way is None or not _leaves_both(world):
         return frozenset()
     down = frozenset(pod.ordinal for pod in world.wanted_pods if not pod.terminating and is_down(world, pod))
     warm = world.group.spec.rollout.strategy is RolloutStrategy.WARM_HANDOVER

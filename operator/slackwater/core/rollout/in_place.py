@@ -26,6 +26,7 @@ from slackwater.core.world.world import World
 
 _IN_MOTION: Final = (Reason.GROUP_REBALANCING, Reason.GROUP_STABILIZING)
 _LATELY_S: Final = 10.0
+"""At least; else for `stableFor`. A group with a pod that comes and goes is never calm for that long."""
 
 
 def next_move(world: World, workload: Workload, template: Template) -> Decision:
