@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from kafka import KafkaAdminClient
 from kafka.admin import MemberToRemove, NewTopic
-from kafka.errors import KafkaError
+from kafka.errors import CoordinatorLoadInProgressError, KafkaError
 
 from demo.group import Describer, Group
 from demo.modes import PARTITIONS, Mode
@@ -65,7 +65,7 @@ class Kafka:
             self._describer.alter(mode.workload, dict.fromkeys(self.settings(mode)))
 
     def _remove_groups(self, modes: tuple[Mode, ...]) -> None:
-        there = {listed["group_id"] for listed in self._admin.list_groups()}
+        there = self._group_ids()
         for mode in modes:
             if mode.workload not in there:
                 continue
@@ -74,6 +74,17 @@ class Kafka:
                 leavers = [MemberToRemove(**{field: member}) for member in members]
                 self._admin.remove_group_members(mode.workload, leavers)
             self._admin.delete_groups([mode.workload])
+
+    def _group_ids(self) -> set[str]:
+        """Of all groups, as soon as the brokers, which may have started just now, have read theirs."""
+        deadline_s = time.monotonic() + _GONE_WITHIN_S
+        while True:
+            try:
+                return {listed["group_id"] for listed in self._admin.list_groups()}
+            except CoordinatorLoadInProgressError:
+                if time.monotonic() > deadline_s:
+                    raise
+            time.sleep(0.2)
 
     def _remove_topics(self, topics: set[str]) -> None:
         there = topics & set(self._admin.list_topics())
