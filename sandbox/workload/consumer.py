@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import threading
 import time
@@ -23,6 +22,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from sandbox.workload.commits import Commits, client_settings, commits
 from sandbox.workload.delivery_log import DeliveryLog
+from sandbox.workload.ending import Ending, by_signals
 from sandbox.workload.misbehaviour import EXIT_CRASH, deadlock, obey
 from sandbox.workload.probe import serve_readiness
 from sandbox.workload.settings import Behaviour, InvalidSetting, connection, properties
@@ -40,9 +40,7 @@ _DEFAULTS = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": "1000"}
 def main() -> int:
     """Run until SIGTERM or a fatal error; the result is the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = by_signals()
     try:
         behaviour = Behaviour.from_environment(os.environ)
         if crashes_now(behaviour):
@@ -64,7 +62,7 @@ def crashes_now(behaviour: Behaviour) -> bool:
     return starts < behaviour.crash_times
 
 
-def _run(behaviour: Behaviour, client: dict[str, str], stop: threading.Event) -> int:
+def _run(behaviour: Behaviour, client: dict[str, str], stop: Ending) -> int:
     ready = threading.Event()
     serve_readiness(behaviour.ready_port, ready)
     if stop.wait(behaviour.start_delay_s):
@@ -88,7 +86,7 @@ def of_members(members: int, client: dict[str, str]) -> list[dict[str, str]]:
     return [{**client, "group.instance.id": f"{instance}-{thread}"} for thread in range(members)]
 
 
-def _consume_until(behaviour: Behaviour, client: dict[str, str], stop: threading.Event) -> int:
+def _consume_until(behaviour: Behaviour, client: dict[str, str], stop: Ending) -> int:
     """One member, until it or another one of this process ends; returns the exit code that it asks for."""
     try:
         consumer = Consumer(client)
@@ -112,7 +110,7 @@ def _consume_until(behaviour: Behaviour, client: dict[str, str], stop: threading
 
 
 def _work(
-    consumer: Consumer, behaviour: Behaviour, client: dict[str, str], log: DeliveryLog | None, stop: threading.Event
+    consumer: Consumer, behaviour: Behaviour, client: dict[str, str], log: DeliveryLog | None, stop: Ending
 ) -> str | None:
     """Take part in the group until asked to stop (None), or until nothing can be done any more (why)."""
     try:
@@ -137,7 +135,7 @@ def _close(consumer: Consumer) -> None:
 
 
 def _consume(
-    consumer: Consumer, behaviour: Behaviour, log: DeliveryLog | None, way: Commits, stop: threading.Event
+    consumer: Consumer, behaviour: Behaviour, log: DeliveryLog | None, way: Commits, stop: Ending
 ) -> str | None:
     """Poll until asked to stop (None) or until the client is beyond repair (its error)."""
     while not stop.is_set():

@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -21,6 +20,7 @@ from typing import IO, Any
 
 from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED, crashes_now
 from sandbox.workload.delivery_log import DeliveryLog
+from sandbox.workload.ending import Ending, by_signals
 from sandbox.workload.misbehaviour import EXIT_CRASH
 from sandbox.workload.probe import serve_readiness
 from sandbox.workload.settings import Behaviour, InvalidSetting, connection, properties
@@ -75,9 +75,7 @@ def parse_event(line: str) -> dict[str, Any] | None:
 def main(command: Iterable[str] = CLIENT) -> int:
     """Run until SIGTERM or until the client ends; the result is the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = by_signals()
     try:
         behaviour = Behaviour.from_environment(os.environ)
     except InvalidSetting as error:
@@ -98,7 +96,7 @@ def main(command: Iterable[str] = CLIENT) -> int:
     return _run(list(command), behaviour, ready, stop)
 
 
-def _run(command: list[str], behaviour: Behaviour, ready: threading.Event, stop: threading.Event) -> int:
+def _run(command: list[str], behaviour: Behaviour, ready: threading.Event, stop: Ending) -> int:
     client = properties(os.environ)
     log = None
     if behaviour.deliveries_topic:
@@ -115,9 +113,7 @@ def _run(command: list[str], behaviour: Behaviour, ready: threading.Event, stop:
     return EXIT_FATAL
 
 
-def _follow(
-    process: subprocess.Popen[str], log: DeliveryLog | None, ready: threading.Event, stop: threading.Event
-) -> None:
+def _follow(process: subprocess.Popen[str], log: DeliveryLog | None, ready: threading.Event, stop: Ending) -> None:
     """Log what the client prints until it has ended; pass on that it is to end."""
     assert process.stdout is not None
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()

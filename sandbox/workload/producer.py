@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
-import threading
 import time
 
 from confluent_kafka import KafkaException, Producer
 
+from sandbox.workload.ending import Ending, by_signals
 from sandbox.workload.settings import properties
 
 _METADATA_S = 30.0
@@ -24,9 +23,7 @@ _FLUSH_S = 10.0
 def main() -> int:
     """Run until told to stop; the result is the exit code."""
     options = _arguments()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = by_signals()
     client = properties(os.environ)
     if options.bootstrap_servers:
         client["bootstrap.servers"] = options.bootstrap_servers
@@ -48,9 +45,7 @@ def partition_count(producer: Producer, topic: str) -> int:
     return len(metadata.partitions)
 
 
-def produce(
-    producer: Producer, topic: str, partitions: int, rate: float, seconds: float | None, stop: threading.Event
-) -> int:
+def produce(producer: Producer, topic: str, partitions: int, rate: float, seconds: float | None, stop: Ending) -> int:
     """Send `rate` messages a second to each partition in turn; returns how many were sent.
 
     Each message is due at a fixed time from the start, so a pause is made up for and the mean rate holds.

@@ -64,6 +64,8 @@ CASES: Final = {
 }
 EVERYTHING: Final = os.environ.get("SLACKWATER_EXPLORE") == "everything"
 """What is left out without it is alike in the table of strategies, or longer than anybody waits for."""
+LONG: Final = pytest.mark.long
+"""Left to `make explore` by `make test`."""
 CHANGES_OF_MIND: Final = [*CHANGES, "target-back", "target-elsewhere"]
 WITH_A_FAULT: Final = [*CASES] if EVERYTHING else ["two-bounce"]
 WITH_A_CHANGE: Final = (
@@ -72,20 +74,22 @@ WITH_A_CHANGE: Final = (
     else [
         ("two-bounce", "target-back"),
         ("two-bounce", "abort"),
-        ("online-back", "target-back"),
+        pytest.param("online-back", "target-back", marks=LONG),
         ("online-back", "template"),
     ]
 )
 EXITS: Final = replace(JAVA, warm=True)
 LIVES_ON: Final = replace(EXITS, exits_when_fenced=False)
-HANDOVERS: Final = [(EXITS, 1, 0), (LIVES_ON, 3, 0), (LIVES_ON, 1, 1)] + (
+HANDOVERS: Final = [(EXITS, 1, 0), (LIVES_ON, 3, 0), pytest.param(LIVES_ON, 1, 1, marks=LONG)] + (
     [(EXITS, 3, 0), (EXITS, 1, 1), (LIVES_ON, 3, 1)] if EVERYTHING else []
 )
 """Client, pods, faults. Processes that exit when they are fenced come back and fence in turn: more can happen."""
 HANDOVER_STATES: Final = 1_000_000
 THE_MOST: Final = (EXITS, 3, 1) if EVERYTHING else (LIVES_ON, 1, 1)
 """Three pods whose processes exit, and one fault, have 3.3 million states: an hour and a half of two processors."""
-PREDICTED: Final = [(LIVES_ON, 3, 0), (EXITS, 1, 0)] + ([(EXITS, 3, 0), (EXITS, 1, 1)] if EVERYTHING else [])
+PREDICTED: Final = [(LIVES_ON, 3, 0), pytest.param(EXITS, 1, 0, marks=LONG)] + (
+    [(EXITS, 3, 0), (EXITS, 1, 1)] if EVERYTHING else []
+)
 SEEDS: Final = range(40 if EVERYTHING else 5)
 
 
@@ -137,6 +141,7 @@ def test_every_order_of_things(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", WITH_A_FAULT)
 def test_one_fault_at_any_moment(name: str) -> None:
     judge(explore(upgrading(*CASES[name], faults=1), as_asked_or_rolled_back))
@@ -165,6 +170,7 @@ def test_a_handover_in_every_order(client: Client, replicas: int, faults: int) -
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(0)
 def test_the_longest_handover_is_shared_out() -> None:
     client, replicas, faults = THE_MOST

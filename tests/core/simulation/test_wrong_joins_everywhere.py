@@ -32,15 +32,21 @@ def ways() -> Iterator[ParameterSet]:
                     continue
                 for kind in KINDS:
                     way = (change, version, options, kind)
-                    slow = kind == "abort" and options == "Rollback" and change in EXPLORED
-                    yield pytest.param(*way, marks=pytest.mark.slow if slow else pytest.mark.long, id="-".join(way))
+                    yield pytest.param(*way, marks=_marks(change, options, kind), id="-".join(way))
+
+
+def _marks(change: str, options: str, kind: str) -> list[pytest.MarkDecorator]:
+    explored = kind == "abort" and options == "Rollback" and change in EXPLORED
+    always = explored and change == EXPLORED[0]
+    return [pytest.mark.slow] * explored + [pytest.mark.long] * (not always)
 
 
 NOT_SEEN_YET: Final = {("three members to two", "loses-a-thread")}
 """With an abort in it the next pod goes while the first lacks the member of its dead thread: two are asked for by then,
 and two are there. See `edits.LOSES_A_THREAD`."""
 EXPLORED: Final = ("nothing else", "static to dynamic", "three members to two", "to Cooperative")
-"""What `make explore` plays; `make long` has the others, which take an hour and more."""
+"""What `make explore` plays, and `make test` the first of them; `make long` has the others, which take an hour and
+more."""
 KINDS: Final = {"abort": ("abort",), "one fault": tuple(each for each in DISTURBANCES if each != "abort")}
 IN_PLACE_ONLY: Final = ("static to dynamic", "dynamic to static", "to KIP-848")
 """Dynamic members and those of KIP-848 cannot be handed over: the API server refuses it."""

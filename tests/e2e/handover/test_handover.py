@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.handover.handovers import (
-    AS_IF_IN_PLACE_S,
     HEARTBEAT_S,
     OF_EACH_MEMBER,
     create,
+    nothing_is_idle,
     nothing_is_idle_untold,
     nothing_is_lost,
     pods,
@@ -51,7 +51,7 @@ def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str,
     cost = rolled_out(running, warm_group(running, NAME, env={**STAYS, "START_DELAY_SECONDS": seconds}))
     assert pods(running, NAME) == [f"{workload}-{ordinal}" for ordinal in range(REPLICAS)]
     nothing_is_lost(cost)
-    assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
+    nothing_is_idle(cost)
     assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
 
 
@@ -62,14 +62,14 @@ def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: 
     assert pods(running, NAME) == before
     nothing_is_lost(cost)
     assert cost.duplicates == 0, cost
-    assert cost.worst_gap_s < 5.0, cost  # in place it would be the rejoinTimeout, 40 s; nobody is touched here
+    assert cost.worst_gap_s < 20.0, cost  # in place it would be the rejoinTimeout, 40 s; nobody is touched here
 
 
 def test_predictive_lets_pods_go_before_their_replacements_join(running: Stage) -> None:
     slower = {**STAYS, "START_DELAY_SECONDS": "4"}
     cost = rolled_out(running, warm_group(running, SOON, rollout=PREDICTIVE, env=slower))
     nothing_is_lost(cost)
-    assert cost.worst_gap_s < 4.0, cost
+    nothing_is_idle(cost)
     assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
     told = [event["message"] for event in running.cluster.events(SOON) if event["reason"] == "HandedOver"]
     early = [message for message in told if "about to join" in message]
@@ -86,8 +86,8 @@ def test_consumers_that_end_when_they_are_fenced(running: Stage) -> None:
 def test_pods_of_several_members_are_handed_over_with_all_of_them(running: Stage) -> None:
     ids = {f"{TWO_EACH}-{ordinal}-{thread}" for ordinal in range(REPLICAS) for thread in range(2)}
     assert set(running.kafka.look(running.group_id(TWO_EACH)).members) == ids
-    cost = rolled_out(running, two_each(running, {"VERSION": "2"}))
+    cost = rolled_out(running, two_each(running, {"START_DELAY_SECONDS": "2"}))
     assert pods(running, TWO_EACH) == [f"{TWO_EACH}-alt-{ordinal}" for ordinal in range(REPLICAS)]
     nothing_is_lost(cost)
-    assert cost.worst_gap_s < AS_IF_IN_PLACE_S, cost
+    nothing_is_idle(cost)
     assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost

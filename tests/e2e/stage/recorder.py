@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final, Self
 
 import urllib3
@@ -20,6 +21,13 @@ Json = dict[str, Any]
 
 _WATCH_S: Final = 5
 _KINDS: Final = ("consumergroups", "statefulsets", "pods", "events")
+_NEVER_LOST: Final = "events"
+"""No cache of the API server's serves their watches: where a namespace has none for minutes, the version to go on from
+is compacted away. All of them are still there for an hour, so a list has what a watch has missed."""
+
+
+class _Expired(AssertionError):
+    """The version to go on from is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +86,40 @@ class Recorder:
 
     def _record(self, kind: str) -> None:
         try:
-            objects, version = self._api.list_all(kind, self._namespace)
-            self._take(kind, ({"type": "ADDED", "object": obj} for obj in objects))
+            version = self._list(kind)
             while not self._stop.is_set():
-                version = self._take(kind, self._api.watch(kind, self._namespace, version, _WATCH_S)) or version
+                version = self._watched(kind, version)
         except (AssertionError, OSError, urllib3.exceptions.HTTPError) as error:
             self._broken.append(error)
+
+    def _list(self, kind: str) -> str:
+        """Take what is there and was not seen; returns the version of the list."""
+        objects, version = self._api.list_all(kind, self._namespace)
+        seen = {_identity(record.obj) for record in self._records if record.kind == kind}
+        self._take(kind, ({"type": "ADDED", "object": obj} for obj in objects if _identity(obj) not in seen))
+        return version
+
+    def _watched(self, kind: str, version: str) -> str:
+        """Watch for a while from that version on; returns the one to go on from."""
+        try:
+            return self._take(kind, self._api.watch(kind, self._namespace, version, _WATCH_S)) or version
+        except _Expired:
+            if kind != _NEVER_LOST:
+                raise
+            return self._list(kind)
 
     def _take(self, kind: str, events: Iterable[Json]) -> str:
         version = ""
         for event in events:
             now, obj = time.time(), event["object"]
-            assert event["type"] != "ERROR", f"the watch of {kind} broke: {obj}"
+            if event["type"] == "ERROR":
+                broken = f"the watch of {kind} broke: {obj}"
+                raise _Expired(broken) if obj.get("code") == HTTPStatus.GONE else AssertionError(broken)
             version = obj["metadata"]["resourceVersion"]
             if event["type"] != "BOOKMARK":
                 self._records.append(Record(now, kind, event["type"] == "DELETED", obj))
         return version
+
+
+def _identity(obj: Json) -> tuple[str, str]:
+    return obj["metadata"]["uid"], obj["metadata"]["resourceVersion"]

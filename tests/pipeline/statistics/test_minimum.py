@@ -18,6 +18,7 @@ def test_equals_brute_force(seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_equals_brute_force_in_a_thousand_histories() -> None:
     assert equal_histories(1_000) == 1_000
 
