@@ -34,6 +34,7 @@ def submitted(job: str, *arguments: str, ends_with: int = 0) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_whole_chain(tmp_path: Path) -> None:
     lake, out, page = tmp_path / "lake", tmp_path / "recommendations.jsonl", tmp_path / "report.html"
     files = tmp_path / "events"

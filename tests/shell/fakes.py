@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from slackwater.adapters.cluster.errors import ClusterRefused, Conflict, Forbidden
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.reasons import Reason
@@ -65,6 +65,8 @@ class FakeApi:
     events: list[Json] = field(default_factory=list)
     told: list[Json] = field(default_factory=list)
     """Events of Kubernetes' own controllers."""
+    lost: set[str] = field(default_factory=set)
+    """`<verb> <kind>`, for each of which the next answer gets lost: what was asked for is done."""
     before_write: Callable[[], float] = lambda: 15.0
     unanswered_writes: int = 0
     version: int = 100
@@ -117,7 +119,9 @@ class FakeApi:
         known: Json = there["metadata"] if there is not None else {"uid": f"uid-of-{kind.name}", "generation": 0}
         generation = known["generation"] + (there is None or there["spec"] != manifest["spec"])
         written = {**(there or {}), **deepcopy(dict(manifest))}
-        return self._store(kind, {**written, "metadata": {**known, **metadata, "generation": generation}})
+        stored = self._store(kind, {**written, "metadata": {**known, **metadata, "generation": generation}})
+        self._answer("apply", kind)
+        return stored
 
     async def apply_status(
         self, kind: Kind, namespace: str, name: str, uid: str, status: Mapping[str, Any], resource_version: str = ""
@@ -131,7 +135,9 @@ class FakeApi:
         for part, value in status.items():
             if value == {} and there.get("status", {}).get(part):
                 raise ClusterRefused(f"status.{part} must be of type object: null")
-        return self._store(kind, {**there, "status": deepcopy(dict(status))})
+        stored = self._store(kind, {**there, "status": deepcopy(dict(status))})
+        self._answer("status", kind)
+        return stored
 
     async def set_finalizers(self, kind: Kind, obj: Mapping[str, Any], finalizers: list[str]) -> Json | None:
         self._ask("finalizers", kind)
@@ -173,6 +179,11 @@ class FakeApi:
         self.asked.append(what)
         if failure := self.failures.pop(what, None):
             raise failure
+
+    def _answer(self, verb: str, kind: Kind) -> None:
+        if (what := f"{verb} {kind.name}") in self.lost:
+            self.lost.remove(what)
+            raise ClusterUnreachable("the answer got lost")
 
     def _store(self, kind: Kind, obj: Json) -> Json:
         self.version += 1

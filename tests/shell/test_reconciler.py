@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -64,6 +65,12 @@ class Stage:
 
     def metrics_text(self) -> str:
         return self.metrics.text().decode()
+
+    def reasons(self) -> list[str]:
+        return [event["reason"] for event in self.api.events]
+
+    def acts(self) -> list[str]:
+        return [line for line in self.metrics_text().splitlines() if line.startswith("slackwater_acts_total")]
 
     def ask_nothing_more(self) -> None:
         self.api.asked.clear()
@@ -137,6 +144,43 @@ async def test_a_statefulset_that_has_changed_meanwhile_is_looked_at_again() -> 
     assert await stage.run() == AT_ONCE
     assert await stage.run() == AT_ONCE
     assert stage.api.asked.count("apply StatefulSet") == 2
+
+
+async def test_a_write_whose_answer_is_lost_is_counted_and_told_of_once() -> None:
+    undisturbed, stage = Stage(), Stage()
+    await undisturbed.run_to_rest()
+    stage.api.lost.add("apply StatefulSet")
+    with pytest.raises(ClusterUnreachable):
+        await stage.run()
+    assert stage.reasons() == ["RolloutStarted"]
+    await stage.run_to_rest()
+    assert stage.reasons() == undisturbed.reasons() != []
+    assert stage.acts() == undisturbed.acts() != []
+    assert stage.api.asked.count("apply StatefulSet") == 1
+
+
+@pytest.mark.parametrize("brought", [True, False], ids=["a watch brings it", "no watch brings it"])
+async def test_what_a_status_says_is_said_though_its_answer_is_lost(brought: bool) -> None:
+    undisturbed, stage = Stage(), Stage()
+    await undisturbed.run_to_rest()
+    stage.api.lost.add("status ConsumerGroup")
+    with pytest.raises(ClusterUnreachable):
+        await stage.run()
+    if brought:
+        stage.see(stage.api.objects["ConsumerGroup", *KEY])
+    await stage.run_to_rest()
+    assert Counter(stage.reasons()) == Counter(undisturbed.reasons())
+
+
+async def test_a_write_that_was_not_carried_out_is_told_of_when_it_is() -> None:
+    undisturbed, stage = Stage(), Stage()
+    await undisturbed.run_to_rest()
+    stage.api.failures["apply StatefulSet"] = ClusterUnreachable("no way there")
+    with pytest.raises(ClusterUnreachable):
+        await stage.run()
+    await stage.run_to_rest()
+    assert stage.reasons() == undisturbed.reasons()
+    assert stage.acts() == undisturbed.acts()
 
 
 async def test_an_event_that_cannot_be_written_holds_nothing_up() -> None:

@@ -4,7 +4,8 @@ The rooms stand on floors. No import runs up, and rooms on one floor do not know
 
     metrics                                                    what Prometheus is given
     plan | status | telemetry                                  what now; what the status says; what happened, as events
-    protocol | handover | commands | upkeep | deletion | pace  the ways there, and what a group always needs
+    protocol | handover | commands | upkeep | deletion | pace  the ways there, and what a group always needs;
+    | carried_out                                              whether an act without an answer was done
     rollout                                                    gates, the next pod, how a rollout begins and ends
     members | manifests                                        whose a member is and whether it lives; what is written
     timeouts                                                   which timeouts members get

@@ -7,14 +7,14 @@ The status, with all that must survive a crash, is written before the act.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
-from slackwater.adapters.kafka.errors import KafkaRefused
+from slackwater.adapters.kafka.errors import KafkaRefused, KafkaUnreachable
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.resources import ConsumerGroup
@@ -40,6 +40,7 @@ from slackwater.shell.events import ToldRefusals, post
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.store import Key, Store, key_of
+from slackwater.shell.unanswered import Unanswered
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
@@ -68,6 +69,7 @@ class Reconciler:
         self._companions = Companions(api, store)
         self._refusals = Refusals()
         self._told = ToldRefusals()
+        self._unanswered = Unanswered()
         self._witnesses = witnesses
 
     async def reconcile(self, key: Key) -> float | None:
@@ -108,16 +110,17 @@ class Reconciler:
                 fresh = await self._gathering.read_again(key)
             except ClusterRefused as error:  # the condition says so, though nothing can be decided
                 refusal = Hold(Reason.CLUSTER_REFUSED, str(error))
-                await self._remember(world, Decision(world.memory, hold=refusal), status)
+                await self._remember(key, world, Decision(world.memory, hold=refusal), status)
                 raise
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
             decided = plan(world)
+        await self._tell_of_unanswered(key, world, status, decided)
         refused = self._refusals.get(key)
         decided = still_refused(decided, refused)
         self._connections.set_motion(key, refused is None and in_motion(world, decided))
-        await self._remember(world, decided, status)
+        await self._remember(key, world, decided, status)
         for witness in self._witnesses:
             witness.decided(key, world, decided)
         unfit = await self._beside_the_pods(key, world)
@@ -148,15 +151,18 @@ class Reconciler:
         await self._connections.use(key, group, memory, connection, self._now())
         await self._report_connection(connection, self._connections.view(key, self._now())[0])
 
-    async def _remember(self, world: World, decided: Decision, before: Json) -> None:
+    async def _remember(self, key: Key, world: World, decided: Decision, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
-        status = compose_status(world, decided, before)
-        if status == before:
-            return
-        group = world.group
-        await write_status(self._api, group, status, self._gathering.take_in)
-        for note in self._told.to_tell(Key(group.namespace, group.name), before, decided):
-            await self._say(group, note)
+        status, notes = compose_status(world, decided, before), decided.notes
+        if status != before:
+            notes = (*self._told.to_tell(key, before, decided), *notes)
+            try:
+                await write_status(self._api, world.group, status, self._gathering.take_in)
+            except ClusterUnreachable:
+                self._unanswered.add_status(key, status, notes, self._now())
+                raise
+            self._unanswered.answered(key)
+        await self._say(world.group, notes, of_act=False)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
         def views() -> list[KafkaView]:
@@ -190,22 +196,38 @@ class Reconciler:
             except Conflict as error:
                 _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
                 return None  # decided about a world that is gone: the next pass decides about the new one
+            except (ClusterUnreachable, KafkaUnreachable):
+                self._unanswered.add_act(key, world, decided)
+                raise
             self._acted(key, decided.act)
-            ordinal = getattr(decided.act, "ordinal", None)
-            _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=ordinal)
+            _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=getattr(decided.act, "ordinal", None))
             if written is not None:
                 self._gathering.take_in_workload(key, written)
-        for note in decided.notes:
-            await self._say(world.group, note)
+        await self._say(world.group, decided.notes, of_act=True)
         return decided.act
+
+    async def _tell_of_unanswered(self, key: Key, world: World, status: Json, decided: Decision) -> None:
+        """A write that got no answer is counted and told of as soon as it shows that it was carried out."""
+        await self._say(world.group, self._unanswered.written(key, status, self._now()), of_act=False)
+        found = self._unanswered.carried_out(key, world, decided)
+        if found is not None and found.decided.act is not None:
+            self._acted(key, found.decided.act)
+            _log.info("acted", group=str(key), act=kind_of(found.decided.act), answer="lost")
+            await self._say(world.group, found.decided.notes, of_act=True)
+            for witness in self._witnesses:
+                witness.saw(key, found.world, found.decided, found.decided.act)
 
     def _acted(self, key: Key, act: Act) -> None:
         for witness in self._witnesses:
             witness.acted(key, act)
 
-    async def _say(self, group: ConsumerGroup, note: Note) -> None:
-        _log.info("event", group=f"{group.namespace}/{group.name}", reason=note.reason.value, message=note.message)
-        await post(self._api, group, note, self._now())
+    async def _say(self, group: ConsumerGroup, notes: Iterable[Note], *, of_act: bool) -> None:
+        for note in notes:
+            if note.of_act is of_act:
+                _log.info(
+                    "event", group=f"{group.namespace}/{group.name}", reason=note.reason.value, message=note.message
+                )
+                await post(self._api, group, note, self._now())
 
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
         """A spec that an older CRD let through, or a memory that a newer operator left: its pods are left alone."""
@@ -226,5 +248,6 @@ class Reconciler:
         self._gathering.forget(key)
         self._refusals.forget(key)
         self._told.forget(key)
+        self._unanswered.forget(key)
         for witness in self._witnesses:
             witness.forget(key)

@@ -43,7 +43,7 @@ from tests.core.factories import workload, world
     ids=lambda each: type(each).__name__,
 )
 def test_an_act_says_what_it_does(act: Act, reason: Reason, message: str) -> None:
-    assert notes_of(act) == (Note(reason, message),)
+    assert notes_of(act) == (Note(reason, message, of_act=True),)
 
 
 WRITES = {
@@ -62,7 +62,7 @@ WRITES = {
 def test_a_write_says_what_it_does_to_a_pod_and_nothing_where_it_moves_none(purpose: Purpose) -> None:
     act = write(purpose, ordinal=2, name="payments-alt")
     said = WRITES.get(purpose)
-    assert notes_of(act) == ((Note(*said),) if said is not None else ())
+    assert notes_of(act) == ((Note(*said, of_act=True),) if said is not None else ())
 
 
 @pytest.mark.parametrize("act", [None, DeleteWorkload("payments", "uid", "")])
@@ -73,8 +73,10 @@ def test_nothing_is_said_of_what_moves_no_pod(act: Act | None) -> None:
 def test_what_a_rollout_and_a_statefulset_begin_with() -> None:
     given = world()
     assert start_note(given, "abc") == Note(Reason.ROLLOUT_STARTED, "version abc is to be rolled out to 3 pods")
-    assert workload_note(Purpose.CREATE, given) == Note(Reason.CREATED, "created StatefulSet payments with 3 pods")
+    assert workload_note(Purpose.CREATE, given) == Note(
+        Reason.CREATED, "created StatefulSet payments with 3 pods", of_act=True
+    )
     upper = workload_note(Purpose.SCALE, world(workload=workload(start=1, replicas=2)))
-    assert upper == Note(Reason.SCALED, "scaled from 2 to 3 pods")
+    assert upper == Note(Reason.SCALED, "scaled from 2 to 3 pods", of_act=True)
     scaled = workload_note(Purpose.SCALE, world(workload=workload(replicas=1)))
-    assert scaled == Note(Reason.SCALED, "scaled from 1 to 3 pods")
+    assert scaled == Note(Reason.SCALED, "scaled from 1 to 3 pods", of_act=True)

@@ -162,8 +162,8 @@ class Arena:
 
 
 def _may_be_missing(fault: Fault) -> set[str]:
-    """An Event follows a write that came back: where no answer ever comes, there may be none."""
-    return {"create events"} if fault is Fault.LOST or fault.kills else set()
+    """An Event follows a write that came back: an operator that is killed before that writes none."""
+    return {"create events"} if fault.kills else set()
 
 
 def _core(write: Write) -> tuple[str, str, str] | None:

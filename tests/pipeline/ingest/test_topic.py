@@ -78,8 +78,12 @@ def test_records_of_a_topic_are_in_the_lake_once_however_often_the_job_runs(brok
     ("servers", "sentence"),
     [
         ("", "the brokers have no such topic, or hide it from this user. Correct the name,"),
-        ("127.0.0.1:9", "the brokers did not answer. See that they run,"),
-        ("nowhere.invalid:9092", "no address of the brokers has a known name. Correct --bootstrap-servers"),
+        pytest.param("127.0.0.1:9", "the brokers did not answer. See that they run,", marks=pytest.mark.long),
+        pytest.param(
+            "nowhere.invalid:9092",
+            "no address of the brokers has a known name. Correct --bootstrap-servers",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_topic_that_cannot_be_read(servers: str, sentence: str, broker: str, tmp_path: Path) -> None:

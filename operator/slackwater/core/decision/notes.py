@@ -25,6 +25,8 @@ class Note:
     reason: Reason
     message: str
     warning: bool = False
+    of_act: bool = False
+    """It tells what the act does; all others tell what is remembered from now on, whatever becomes of the act."""
 
 
 _WRITES: Final = {
@@ -42,17 +44,17 @@ _WRITES: Final = {
 def notes_of(act: Act | None) -> tuple[Note, ...]:
     match act:
         case RemoveMembers():
-            return (Note(Reason.MEMBERS_REMOVED, f"taking members out of the group: {act.why}"),)
+            return (_of_act(Reason.MEMBERS_REMOVED, f"taking members out of the group: {act.why}"),)
         case ReleaseMembers():
-            return (Note(Reason.MEMBERS_RELEASED, act.why),)
+            return (_of_act(Reason.MEMBERS_RELEASED, act.why),)
         case AlterGroupSettings():
             values = ", ".join(f"{name}={value or 'as the brokers have it'}" for name, value in act.values.items())
-            return (Note(Reason.SETTINGS_CHANGED, f"setting {values} for the group, without a restart"),)
+            return (_of_act(Reason.SETTINGS_CHANGED, f"setting {values} for the group, without a restart"),)
         case DeletePod():
-            return (Note(Reason.RESTARTING_POD, f"deleting pod {act.name}: {act.why}"),)
+            return (_of_act(Reason.RESTARTING_POD, f"deleting pod {act.name}: {act.why}"),)
         case WriteWorkload() if act.purpose in _WRITES:
             reason, message = _WRITES[act.purpose]
-            return (Note(reason, message.format(act=act)),)
+            return (_of_act(reason, message.format(act=act)),)
     return ()
 
 
@@ -63,6 +65,10 @@ def start_note(world: World, version: str) -> Note:
 
 def workload_note(purpose: Purpose, world: World) -> Note:
     if purpose is Purpose.CREATE:
-        return Note(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.replicas} pods")
+        return _of_act(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.replicas} pods")
     before = world.workload.replicas if world.workload is not None else 0
-    return Note(Reason.SCALED, f"scaled from {before} to {world.replicas} pods")
+    return _of_act(Reason.SCALED, f"scaled from {before} to {world.replicas} pods")
+
+
+def _of_act(reason: Reason, message: str) -> Note:
+    return Note(reason, message, of_act=True)
