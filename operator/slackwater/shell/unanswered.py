@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from slackwater.core.carried_out import was_carried_out
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
+from slackwater.core.done import was_carried_out
 from slackwater.core.world.world import World
 from slackwater.shell.store import Key
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover import names_of
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import MemberRef
@@ -341,6 +342,25 @@ def test_without_room_it_goes_on_in_place_where_the_spec_says_so() -> None:
     cost = rolled_out(run, "v2")
     assert cost.rebalances == 0
     assert cost.idle_s > 0.0
+    assert pods(run) == all_of(SECOND, "v2")
+
+
+def test_no_pod_that_works_is_given_up_while_another_has_found_no_node() -> None:
+    """Its room would be the other one's."""
+    run = at_rest(surgeTimeout="5s")
+    run.outside.room = 2
+    run.outside.evict(2)
+    run.for_seconds(10)
+    run.outside.apply("v2")
+    for _ in range(90):
+        run.for_seconds(1)
+        assert sum(run.outside.serves(pod) for pod in run.outside.pods) == 2
+    assert run.operator.last is not None
+    assert run.operator.last.hold is not None
+    assert run.operator.last.hold.reason is Reason.POD_NOT_READY
+    run.outside.room = 4
+    run.until(COMPLETE)
+    run.for_seconds(30)
     assert pods(run) == all_of(SECOND, "v2")
 
 

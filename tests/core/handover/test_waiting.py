@@ -34,18 +34,30 @@ UNSCHEDULABLE: Final = replace(
 )
 
 
+WITHOUT_A_NODE: Final[dict[str, Any]] = {
+    "started_at": None,
+    "ready": False,
+    "waiting": "Unschedulable",
+    "waiting_message": "0/3 nodes are available",
+}
+
+
 def waited(
     new: Pod | None = NEW,
     then: Handover | None = None,
     old: Pod | None = OLD,
     annotations: dict[str, str] | None = None,
     rollout: dict[str, Any] | None = None,
+    other: dict[str, Any] | None = None,
     **memory: Any,
 ) -> Decision:
     then = begun_with() if then is None else then
     spec = group(annotations, rollout={"strategy": "WarmHandover"} | (rollout or {}))
     seen = looked_at(A, MemberSighting(A, LONG_AGO, None), group=spec)
     world = both(seen, then, tuple(pod for pod in (old, new) if pod is not None), **memory)
+    if other is not None:
+        changed_pods = tuple(replace(pod, **other) if pod.ordinal == 1 else pod for pod in world.all_pods)
+        world = replace(world, all_pods=changed_pods)
     beside, way = world.beside, world.way
     assert beside is not None
     assert way is not None
@@ -70,7 +82,8 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
     ),
     "retry was given since the replacement was made": ({"retried_at": NOW - 1}, TAKES_BACK),
     "retry was given before the replacement was made": ({"retried_at": NEW.created_at - 1}, WAITS),
-    "there was no room before in this rollout": ({"then": COLD}, GIVES_OLD_UP),
+    "there was no room before in this rollout": ({"then": COLD, "new": UNSCHEDULABLE}, GIVES_OLD_UP),
+    "there was no room before in this rollout, and there is now": ({"then": COLD}, WAITS),
     "the strategy was changed to InPlace": ({"rollout": {"strategy": "InPlace"}}, GIVES_OLD_UP),
     "the strategy was changed to InPlace, and a gate does not hold": (
         {"rollout": {"strategy": "InPlace"}, "annotations": {"slackwater.dev/pause": "true"}},
@@ -92,6 +105,22 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
     ),
     "no node can take it for longer than surgeTimeout": (
         {"new": UNSCHEDULABLE, "rollout": {"surgeTimeout": "29s"}},
+        GIVES_OLD_UP,
+    ),
+    "there is no room, and the pod that would go works while another one has no node": (
+        {"then": COLD, "new": UNSCHEDULABLE, "other": WITHOUT_A_NODE},
+        "PodNotReady: pod payments-1 is not Ready (Unschedulable: 0/3 nodes are available)",
+    ),
+    "there is no room, and another one has just been started": (
+        {"then": COLD, "new": UNSCHEDULABLE, "other": {"ready": False, "started_at": NOW - 3, "created_at": NOW - 9}},
+        "PodNotReady: pod payments-1 is not Ready",
+    ),
+    "there is no room, and another one has not become Ready for rejoinTimeout": (
+        {"then": COLD, "new": UNSCHEDULABLE, "other": {"ready": False}},
+        GIVES_OLD_UP,
+    ),
+    "there is no room, and another one crashes": (
+        {"then": COLD, "new": UNSCHEDULABLE, "other": {**WITHOUT_A_NODE, "waiting": "CrashLoopBackOff"}},
         GIVES_OLD_UP,
     ),
     "it had no room once, and runs now": ({"new": replace(NEW, waiting="Unschedulable")}, WAITS),

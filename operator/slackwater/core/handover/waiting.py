@@ -14,8 +14,12 @@ from slackwater.core.handover.arrival import has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
 from slackwater.core.handover.transitions import undone
-from slackwater.core.rollout.gates import first_refusal
+from slackwater.core.members.presence import absent_since
+from slackwater.core.rollout.failure import is_stuck
+from slackwater.core.rollout.gates import Down, first_refusal
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
 
 MADE_WITHIN_S: Final = 5.0
 """A StatefulSet that may make a pod has made it by then."""
@@ -36,7 +40,7 @@ def take_back(overlap: Overlap) -> Decision:
 
 def give_up(overlap: Overlap) -> Decision:
     """The old pod goes before its replacement has taken over, once all gates hold."""
-    if hold := first_refusal(overlap.world, overlap.down):
+    if hold := first_refusal(overlap.world, overlap.down - _on_their_way(overlap)):
         return Decision(overlap.world.memory, hold=hold)
     return overlap.removes_old(Purpose.GIVE_UP)
 
@@ -56,20 +60,20 @@ def replacement_is_tried_again(overlap: Overlap) -> Decision | None:
 
 
 def old_pods_go_first(overlap: Overlap) -> Decision | None:
-    """There was no room before in this rollout, or it is to go on in place."""
+    """It is to go on in place."""
     in_place = overlap.world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
-    return give_up(overlap) if in_place or overlap.handover.cold else None
+    return give_up(overlap) if in_place else None
 
 
 def replacement_has_no_room(overlap: Overlap) -> Decision | None:
-    """It is not made, or no node can take it: wait for up to `surgeTimeout`, then go on without."""
+    """It is not made, or no node can take it: wait for up to `surgeTimeout` once in a rollout, then go on without."""
     if not has_no_room(overlap.new):
         return None
     handover, timeout_ms = overlap.handover, overlap.world.group.spec.rollout.surge_timeout_ms
     waited_s = overlap.world.now - handover.started_at
     if overlap.new is None and waited_s <= MADE_WITHIN_S:
         return overlap.waits_for(f"{handover.to}-{handover.ordinal} to be made")
-    if timeout_ms is not None and waited_s > timeout_ms / 1000:
+    if handover.cold or (timeout_ms is not None and waited_s > timeout_ms / 1000):
         return give_up(overlap.remembering(replace(handover, cold=True)))
     return Decision(overlap.world.memory, hold=Hold(Reason.NO_ROOM, _no_room_in_words(overlap), NO_ROOM_AGAIN_S))
 
@@ -94,6 +98,22 @@ def wait_for_the_join(overlap: Overlap) -> Decision:
     who, whom = f"{handover.to}-{handover.ordinal}", old.name if old is not None else "the pod before it"
     look_s = LOOK_AGAIN_S if new is not None and new.started_at is not None else None
     return overlap.waits_for(f"{who} to take over from {whom}", max(due_s, SHORTEST_WAIT_S), look_s)
+
+
+def _on_their_way(overlap: Overlap) -> Down:
+    """Ordinals of pods for which one that works does not go: two would be away.
+
+    They have found no node, and the room of that one would be theirs; or they have not been up for long.
+    """
+    world = overlap.world
+    if overlap.handover.ordinal in overlap.down:
+        return frozenset()
+    return frozenset(pod.ordinal for pod in world.wanted_pods if has_no_room(pod) or _is_coming_up(world, pod))
+
+
+def _is_coming_up(world: World, pod: Pod) -> bool:
+    in_time = world.now - absent_since(world, pod) <= world.group.spec.rollout.rejoin_timeout_s
+    return in_time and pod.restarts == 0 and not is_stuck(world, pod)
 
 
 def _no_room_in_words(overlap: Overlap) -> str:

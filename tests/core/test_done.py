@@ -8,7 +8,6 @@ from typing import Any, Final
 import pytest
 
 from slackwater.api.annotations import TEMPLATE_HASH
-from slackwater.core.carried_out import was_carried_out
 from slackwater.core.decision.acts import (
     Act,
     AlterGroupSettings,
@@ -22,6 +21,7 @@ from slackwater.core.decision.acts import (
     WriteWorkload,
 )
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.done import was_carried_out
 from slackwater.core.world.observation import Unobserved, refs
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
