@@ -118,7 +118,8 @@ def _ways(drawn: Collection[Arrow], places: Mapping[str, Place]) -> Iterator[lis
 
     def side_by_side(room: str, others: list[str], other: str) -> int:
         x, _, width = places[room]
-        return x + width * (sorted(others, key=middle).index(other) + 1) // (len(others) + 1)
+        in_order = sorted(others, key=lambda each: (middle(each), each))
+        return x + width * (in_order.index(other) + 1) // (len(others) + 1)
 
     passed: Counter[tuple[int, int]] = Counter()
     for a, b in sorted(drawn):
