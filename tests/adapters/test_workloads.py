@@ -24,7 +24,7 @@ def test_it_belongs_to_its_controller(owners: list[dict[str, Any]], found: tuple
 
 
 def field_of(manager: str, *fields: str, subresource: str = "") -> dict[str, Any]:
-    owned = {"f:spec": {f"f:{each}": {} for each in fields}} if fields else {}
+    owned: dict[str, Any] = {"f:spec": {f"f:{each}": {} for each in fields}} if fields else {}
     return {"manager": manager, "subresource": subresource, "fieldsV1": owned}
 
 
