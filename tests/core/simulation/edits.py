@@ -21,6 +21,8 @@ JOINS_WRONGLY: Final = ("nameless", "comes-and-goes")
 LOSES_A_THREAD: Final = "loses-a-thread"
 """Histories do not draw it: for as long as the dead thread's session lasts nobody sees that its pod does not serve, and
 where `stableFor` is shorter than that the next pod may go."""
+LOSES_ONE_OF_TWO: Final = "loses-one-of-two"
+"""Where two members are asked for: what is left of three would be whole."""
 OTHERS: Final = ("two-threads", "three-threads")
 CONTAINER: Final = "template.spec.containers"
 

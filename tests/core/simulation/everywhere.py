@@ -15,7 +15,7 @@ from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.coordinator.fleet import state_seen
 from tests.core.simulation import ends
 from tests.core.simulation.deeds import calm_down
-from tests.core.simulation.edits import BAD, JOINS_WRONGLY, LOSES_A_THREAD, image
+from tests.core.simulation.edits import BAD, JOINS_WRONGLY, LOSES_A_THREAD, LOSES_ONE_OF_TWO, image
 from tests.core.simulation.life import Changes, Life, LifesRun
 
 WITHIN_S: Final = 150.0
@@ -90,10 +90,10 @@ def case(change: str, version: str, options: Mapping[str, Any]) -> Case:
         spec = (*spec, ("protocol.target", origin))
     name = next((value for path, value in changes if path == "client.container"), "consumer")
     members = next(value for path, value in image(works) if path == "membersPerPod")
-    new = version or works
+    new = LOSES_ONE_OF_TWO if version == LOSES_A_THREAD and members == 2 else version or works
     edit = (*changes, *image(new, name), ("membersPerPod", members))
-    if new == LOSES_A_THREAD:  # it is seen only by who watches for longer than a session lasts
-        options = {**options, "stableFor": "14s"}
+    if version == LOSES_A_THREAD:  # seen only by who watches until its session has ended
+        options = {**options, "stableFor": "22s"}
     return Case(old, spec, new, edit, options)
 
 

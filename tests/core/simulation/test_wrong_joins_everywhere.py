@@ -28,7 +28,7 @@ def ways() -> Iterator[ParameterSet]:
     for change in CHANGES:
         for version in VERSIONS:
             for options in OPTIONS:
-                if (options == "WarmHandover" and change in IN_PLACE_ONLY) or (change, version) in NOT_SEEN_YET:
+                if options == "WarmHandover" and change in IN_PLACE_ONLY:
                     continue
                 for kind in KINDS:
                     way = (change, version, options, kind)
@@ -41,9 +41,6 @@ def _marks(change: str, options: str, kind: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.slow] * explored + [pytest.mark.long] * (not always)
 
 
-NOT_SEEN_YET: Final = {("three members to two", "loses-a-thread")}
-"""With an abort in it the next pod goes while the first lacks the member of its dead thread: two are asked for by then,
-and two are there. See `edits.LOSES_A_THREAD`."""
 EXPLORED: Final = ("nothing else", "static to dynamic", "three members to two", "to Cooperative")
 """What `make explore` plays, and `make test` the first of them; `make long` has the others, which take an hour and
 more."""

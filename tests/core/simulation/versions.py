@@ -66,6 +66,7 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "three-threads": Version(members=3),
     "nameless": Version(takes_its_id=False),
     "loses-a-thread": Version(members=3, one_dies_after_s=9.0),
+    "loses-one-of-two": Version(members=2, one_dies_after_s=9.0),
     "comes-and-goes": Version(stays_s=2.0),
 }
 """Versions that no random run draws, so that its seeds go on meaning what they mean."""
