@@ -12,9 +12,8 @@ from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.rollout.scaling import PUT_BACK_AGAIN_S, PUT_BACK_AT_ONCE, PUT_BACK_FORGOTTEN_S
 from slackwater.core.status.conditions import verdicts
-from slackwater.core.world.memory import PutBack, RolloutMemory, RolloutPhase, read_memory, write_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, OLD, fresh_pod, group, members, observation, pod, workload, world
@@ -194,67 +193,3 @@ def first_rollout() -> RolloutMemory:
 def test_a_new_operator_goes_on_with_the_same_number() -> None:
     memory = plan(asked_for_more()).memory
     assert read_memory({"rollout": write_memory(memory)}).replicas == 3
-
-
-# Somebody else writes the StatefulSet's number.
-
-HPA: dict[str, Any] = {"replicas": 5, "replicas_by": "kube-controller-manager"}
-REST: dict[str, Any] = {"phase": RolloutPhase.COMPLETE, "last_good_revision": NEW}
-
-
-def scaled_by_others(put_back: PutBack | None = None, spec: dict[str, Any] | None = None, **changes: Any) -> World:
-    return rolling(
-        spec=spec or {},
-        memory=REST | {"put_back": put_back},
-        sets={"current_revision": NEW, **HPA, **changes},
-        pods=tuple(pod(ordinal, NEW) for ordinal in range(3)),
-    )
-
-
-def test_it_is_put_back_and_told_by_whom() -> None:
-    decided = plan(scaled_by_others())
-    assert isinstance(decided.act, WriteWorkload)
-    assert (decided.act.purpose, decided.act.replicas) == (Purpose.SCALE, 3)
-    assert decided.memory.put_back == PutBack(3, NOW)
-    (note,) = decided.notes
-    assert note.reason is Reason.SCALED_BY_OTHERS
-    assert "was scaled to 5 by kube-controller-manager, and the ConsumerGroup asks for 3" in note.message
-
-
-@pytest.mark.parametrize(
-    ("before", "at_once"),
-    [
-        (PutBack(3, NOW - 15, 1), True),
-        (PutBack(3, NOW - 15, PUT_BACK_AT_ONCE), False),
-        (PutBack(3, NOW - PUT_BACK_AGAIN_S + 1, PUT_BACK_AT_ONCE + 4), False),
-        (PutBack(3, NOW - PUT_BACK_AGAIN_S, PUT_BACK_AT_ONCE + 4), True),
-        (PutBack(2, NOW - 15, PUT_BACK_AT_ONCE), True),
-    ],
-    ids=["once more", "for the fourth time", "soon after", "after a while", "another number is asked for"],
-)
-def test_who_does_it_again_and_again_is_not_fought_all_the_time(before: PutBack, at_once: bool) -> None:
-    decided = plan(scaled_by_others(before))
-    assert scales(decided) is at_once
-    if at_once:
-        assert decided.memory.put_back is not None
-        assert decided.memory.put_back.times == (before.times + 1 if before.replicas == 3 else 1)
-    else:
-        assert decided.hold is not None
-        assert decided.hold.reason is Reason.SCALED_BY_OTHERS
-        assert decided.hold.recheck_s == pytest.approx(before.at + PUT_BACK_AGAIN_S - NOW)
-
-
-def test_after_a_long_pause_it_is_a_mistake_again() -> None:
-    decided = plan(scaled_by_others(PutBack(3, NOW - PUT_BACK_FORGOTTEN_S - 1, 9)))
-    assert decided.memory.put_back == PutBack(3, NOW)
-
-
-def test_what_is_to_be_stopped_is_stopped_at_once() -> None:
-    assert scales(plan(scaled_by_others(PutBack(0, NOW - 1, 9), spec={"replicas": 0})))
-
-
-def test_a_number_of_our_own_is_changed_without_a_word_of_others() -> None:
-    decided = plan(scaled_by_others(replicas_by=""))
-    assert scales(decided)
-    assert [note.reason for note in decided.notes] == [Reason.SCALED]
-    assert decided.memory.put_back is None

@@ -74,6 +74,8 @@ def test_where_members_belong() -> None:
     places = seen.places("payments")
     assert dict(places.ordinals) == {"payments-1-0": 1, "payments-1-1": 1, "payments-10": 10}
     assert dict(places.by_ordinal) == {1: threads, 10: (member(10),)}
+    assert places.by_address["10.0.0.1"] == threads
+    assert places.by_address["10.9.9.9"] == (stranger(),)
 
 
 def test_that_is_found_once_for_each_name() -> None:

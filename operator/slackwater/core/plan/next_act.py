@@ -28,7 +28,7 @@ from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail,
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.rollout.in_place import next_move
-from slackwater.core.rollout.scaling import put_back, scale
+from slackwater.core.rollout.scaling import scale
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -78,8 +78,6 @@ def change_replicas(world: World, workload: Workload, template: Template) -> Dec
     """The StatefulSet has another number of pods than there are to be now."""
     if workload.replicas == world.replicas and workload.start == 0:
         return None
-    if workload.replicas_by:
-        return put_back(world, workload, scale(world, workload, template))
     return Decision(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
 
 

@@ -9,26 +9,17 @@ there is nothing to wait for.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.notes import Note
-from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
-from slackwater.core.world.memory import PutBack, RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import UNSCHEDULABLE
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
-
-PUT_BACK_AT_ONCE: Final = 3
-"""People who scale the StatefulSet by mistake are corrected at once, so often."""
-PUT_BACK_AGAIN_S: Final = 300.0
-PUT_BACK_FORGOTTEN_S: Final = 900.0
 
 
 def keep_replicas(world: World) -> Decision:
@@ -60,25 +51,6 @@ def scaled_if_it_stands(world: World, decided: Decision) -> Decision:
 def is_held(world: World) -> bool:
     """Whether another number of pods is asked for than the rollout under way goes on with."""
     return world.replicas != world.group.spec.replicas
-
-
-def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision:
-    """Somebody else wrote the number. Who does so again and again, as an autoscaler does, is not fought all the time:
-    each change makes pods come and go, which costs the group a rebalance or two."""
-    memory, wanted = world.memory, world.replicas
-    last = memory.put_back
-    if last is None or last.replicas != wanted or world.now - last.at > PUT_BACK_FORGOTTEN_S:
-        last = None
-    message = (
-        f"StatefulSet {workload.name} was scaled to {workload.replicas} by {workload.replicas_by},"
-        f" and the ConsumerGroup asks for {wanted}: scale the ConsumerGroup, and point autoscalers at it"
-    )
-    if wanted and last is not None and last.times >= PUT_BACK_AT_ONCE and world.now - last.at < PUT_BACK_AGAIN_S:
-        message += f". It is put back every {seconds(PUT_BACK_AGAIN_S)}"
-        return Decision(memory, hold=Hold(Reason.SCALED_BY_OTHERS, message, last.at + PUT_BACK_AGAIN_S - world.now))
-    times = 1 if last is None else last.times + 1
-    note = Note(Reason.SCALED_BY_OTHERS, message, warning=True, of_act=True)
-    return Decision(replace(memory, put_back=PutBack(wanted, world.now, times)), act=act, notes=(note,))
 
 
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:

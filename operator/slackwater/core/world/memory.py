@@ -71,19 +71,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class PutBack:
-    """The number of pods that somebody else wrote into the StatefulSet was put back to the one that is asked for."""
-
-    __pydantic_config__ = _WIRE
-
-    replicas: int
-    """The number that was asked for."""
-    at: Moment
-    times: int = 1
-    """How often by then, without a longer pause."""
-
-
-@dataclass(frozen=True, slots=True)
 class Canary:
     __pydantic_config__ = _WIRE
 
@@ -267,7 +254,6 @@ class RolloutMemory:
     step: Step | None = None
     handover: WireHandover | None = None
     canary: Canary | None = None
-    put_back: PutBack | None = None
     message: str = ""
     """Why it failed or went back, for people."""
     commands: Mapping[str, str] = field(default_factory=dict)

@@ -133,6 +133,8 @@ class Places:
     """By instance id, of those that are a ConsumerGroup's own."""
     by_ordinal: Mapping[int, tuple[Member, ...]]
     """The static ones among them."""
+    by_address: Mapping[str, tuple[Member, ...]]
+    """All of them, dynamic ones too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +210,18 @@ class GroupObservation:
 def _places(members: Iterable[Member], group: str) -> Places:
     ordinals: dict[str, int] = {}
     by_ordinal: defaultdict[int, list[Member]] = defaultdict(list)
+    by_address: defaultdict[str, list[Member]] = defaultdict(list)
     for member in members:
+        by_address[member.address].append(member)
         ordinal = ordinal_of(member.instance_id, group)
         if member.instance_id is not None and ordinal is not None:
             ordinals[member.instance_id] = ordinal
             by_ordinal[ordinal].append(member)
-    return Places(ordinals, {ordinal: tuple(found) for ordinal, found in by_ordinal.items()})
+    return Places(
+        ordinals,
+        {ordinal: tuple(found) for ordinal, found in by_ordinal.items()},
+        {address: tuple(found) for address, found in by_address.items()},
+    )
 
 
 KafkaView = GroupObservation | Unobserved

@@ -7,7 +7,6 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -181,17 +180,17 @@ class World:
         return self.memory.made_with.get(pod.template_hash, self.asked_for)
 
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
-        """The members that run in this pod: by instance id when static, else by address or client id.
+        """The members that run in this pod: by instance id when static, by address when dynamic.
 
         What the group tells of a static member that was replaced is its first holder's address (F41).
         """
         if self.made_with(pod).is_static:
             return self.members_at(pod.ordinal)
-        return tuple(m for m in self._by_pod.get(pod.name, ()) if self.ordinal_of(m.instance_id) in (None, pod.ordinal))
+        return tuple(m for m in self._members_at_address(pod) if self.ordinal_of(m.instance_id) in (None, pod.ordinal))
 
     def nameless_members_of(self, pod: Pod) -> tuple[Member, ...]:
-        """The dynamic members of this pod: all of them, or those that should have had an instance id."""
-        return tuple(member for member in self._by_pod.get(pod.name, ()) if member.instance_id is None)
+        """The dynamic members at this pod's address: all of them, or those that should have had an instance id."""
+        return tuple(member for member in self._members_at_address(pod) if member.instance_id is None)
 
     def members_at(self, ordinal: int) -> tuple[Member, ...]:
         """The static members with an instance id of this ordinal, whoever runs them."""
@@ -214,25 +213,13 @@ class World:
         """Dead members with an instance id of this ordinal that were released, as far as is remembered."""
         return self._released.get(ordinal, {})
 
-    def is_of_a_pod(self, member: Member) -> bool:
-        """By its address, or by the name of a pod as its client id."""
-        return bool(self._pods_of(member))
+    @cached_property
+    def addresses(self) -> frozenset[str]:
+        """Those of all pods, of which two may have one ordinal."""
+        return frozenset(pod.address for pod in self.all_pods if pod.address)
 
-    def _pods_of(self, member: Member) -> tuple[str, ...]:
-        """Names of the pods that it may run in: of the one at its address.
-
-        Where brokers see another address, behind network address translation or by IPv4 and IPv6, or where several pods
-        have one (`hostNetwork`), its client id decides.
-        """
-        there = self._names_by_address.get(member.address, ())
-        if len(there) == 1:
-            return there
-        name = member.client_id
-        while name:
-            if name in (there or self._names):
-                return (name,)
-            name = name.rpartition("-")[0]  # a client of several threads adds something of its own
-        return there
+    def _members_at_address(self, pod: Pod) -> tuple[Member, ...]:
+        return self._places.by_address.get(pod.address, ()) if self._places is not None and pod.address else ()
 
     @cached_property
     def _answers(self) -> dict[object, object]:
@@ -241,27 +228,6 @@ class World:
     @cached_property
     def _places(self) -> Places | None:
         return self.seen.places(self.group.name) if self.seen is not None else None
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(pod.name for pod in self.all_pods)
-
-    @cached_property
-    def _names_by_address(self) -> Mapping[str, tuple[str, ...]]:
-        names: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
-        for pod in self.all_pods:
-            if pod.address:
-                names[pod.address] += (pod.name,)
-        return names
-
-    @cached_property
-    def _by_pod(self) -> Mapping[str, tuple[Member, ...]]:
-        """Pod's name → the members that run in it, by address or by client id."""
-        found: defaultdict[str, tuple[Member, ...]] = defaultdict(tuple)
-        for member in self.members:
-            for name in self._pods_of(member):
-                found[name] += (member,)
-        return found
 
     @cached_property
     def _pods(self) -> Mapping[int, Pod]:
