@@ -172,6 +172,21 @@ async def test_what_a_status_says_is_said_though_its_answer_is_lost(brought: boo
     assert Counter(stage.reasons()) == Counter(undisturbed.reasons())
 
 
+@pytest.mark.parametrize(
+    "failure", [Conflict("it has changed"), ClusterUnreachable("no way there")], ids=["409", "away"]
+)
+async def test_what_holds_the_group_is_said_though_its_status_was_not_written_at_first(failure: Exception) -> None:
+    """By a reason that does not pass by itself: those are said once, and not again."""
+    stage = Stage()
+    stage.connections.seen = Unobserved(Reason.TOPIC_MISSING, "there is no topic orders", time.time())
+    await stage.run()
+    stage.api.failures["status ConsumerGroup"] = failure
+    with pytest.raises(type(failure)):
+        await stage.run()
+    await stage.run_to_rest()
+    assert stage.reasons().count("TopicMissing") == 1
+
+
 async def test_a_write_that_was_not_carried_out_is_told_of_when_it_is() -> None:
     undisturbed, stage = Stage(), Stage()
     await undisturbed.run_to_rest()

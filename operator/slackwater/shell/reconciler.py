@@ -14,7 +14,7 @@ import structlog
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
-from slackwater.adapters.kafka.errors import KafkaRefused, KafkaUnreachable
+from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.resources import ConsumerGroup
@@ -40,7 +40,7 @@ from slackwater.shell.events import ToldRefusals, post
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.store import Key, Store, key_of
-from slackwater.shell.unanswered import Unanswered
+from slackwater.shell.unanswered import Unanswered, UnansweredStatus
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
@@ -153,16 +153,20 @@ class Reconciler:
 
     async def _remember(self, key: Key, world: World, decided: Decision, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
-        status, notes = compose_status(world, decided, before), decided.notes
-        if status != before:
-            notes = (*self._told.to_tell(key, before, decided), *notes)
-            try:
-                await write_status(self._api, world.group, status, self._gathering.take_in)
-            except ClusterUnreachable:
-                self._unanswered.add_status(key, status, notes, self._now())
-                raise
-            self._unanswered.answered(key)
-        await self._say(world.group, notes, of_act=False)
+        status = compose_status(world, decided, before)
+        if status == before:
+            await self._say(world.group, decided.notes, of_act=False)
+            return
+        try:
+            await write_status(self._api, world.group, status, self._gathering.take_in)
+        except ClusterUnreachable:
+            self._unanswered.add_status(key, UnansweredStatus(status, before, decided, self._now()))
+            raise
+        self._unanswered.answered(key)
+        await self._say_what_is_new(key, world.group, before, decided)
+
+    async def _say_what_is_new(self, key: Key, group: ConsumerGroup, before: Json, decided: Decision) -> None:
+        await self._say(group, (*self._told.to_tell(key, before, decided), *decided.notes), of_act=False)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
         def views() -> list[KafkaView]:
@@ -196,7 +200,7 @@ class Reconciler:
             except Conflict as error:
                 _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
                 return None  # decided about a world that is gone: the next pass decides about the new one
-            except (ClusterUnreachable, KafkaUnreachable):
+            except ClusterUnreachable:
                 self._unanswered.add_act(key, world, decided)
                 raise
             self._acted(key, decided.act)
@@ -208,14 +212,13 @@ class Reconciler:
 
     async def _tell_of_unanswered(self, key: Key, world: World, status: Json, decided: Decision) -> None:
         """A write that got no answer is counted and told of as soon as it shows that it was carried out."""
-        await self._say(world.group, self._unanswered.written(key, status, self._now()), of_act=False)
+        if (written := self._unanswered.written(key, status, self._now())) is not None:
+            await self._say_what_is_new(key, world.group, written.before, written.decided)
         found = self._unanswered.carried_out(key, world, decided)
         if found is not None and found.decided.act is not None:
             self._acted(key, found.decided.act)
             _log.info("acted", group=str(key), act=kind_of(found.decided.act), answer="lost")
             await self._say(world.group, found.decided.notes, of_act=True)
-            for witness in self._witnesses:
-                witness.saw(key, found.world, found.decided, found.decided.act)
 
     def _acted(self, key: Key, act: Act) -> None:
         for witness in self._witnesses:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.notes import Note
 from slackwater.core.done import was_carried_out
 from slackwater.core.world.world import World
 from slackwater.shell.store import Key
@@ -23,10 +22,11 @@ class UnansweredAct(NamedTuple):
 
 
 class UnansweredStatus(NamedTuple):
-    """What was written at a moment in seconds since the epoch, and what was to be said then."""
+    """What was written, over which status, by which decision, and when, in seconds since the epoch."""
 
     status: Mapping[str, Any]
-    notes: tuple[Note, ...]
+    before: Mapping[str, Any]
+    decided: Decision
     at: float
 
 
@@ -40,27 +40,27 @@ class Unanswered:
     def add_act(self, key: Key, world: World, decided: Decision) -> None:
         self._acts[key] = UnansweredAct(world, decided)
 
-    def add_status(self, key: Key, status: Mapping[str, Any], notes: tuple[Note, ...], now: float) -> None:
-        self._statuses[key] = UnansweredStatus(status, notes, now)
+    def add_status(self, key: Key, written: UnansweredStatus) -> None:
+        self._statuses[key] = written
 
     def carried_out(self, key: Key, world: World, decided: Decision) -> UnansweredAct | None:
         """What shows in this world to have been carried out, once. `decided`: what follows; an act ends the wait."""
         found = self._acts.get(key)
         if found is None:
             return None
-        done = found.decided.act is not None and was_carried_out(world, found.decided.act)
+        done = found.decided.act is not None and was_carried_out(found.world, world, found.decided.act)
         if done or decided.act is not None or world.now > found.world.now + WITHIN_S:
             del self._acts[key]
         return found if done else None
 
-    def written(self, key: Key, status: Mapping[str, Any], now: float) -> tuple[Note, ...]:
-        """What is still to be said, once, when `status`, the group's, is the one that got no answer."""
+    def written(self, key: Key, status: Mapping[str, Any], now: float) -> UnansweredStatus | None:
+        """The one that got no answer, once, when the group's `status` shows that it was written."""
         found = self._statuses.get(key)
         if found is None:
-            return ()
+            return None
         if found.status == status or now > found.at + WITHIN_S:
             del self._statuses[key]
-        return found.notes if found.status == status else ()
+        return found if found.status == status else None
 
     def answered(self, key: Key) -> None:
         """Another status was written, and what it says was said."""

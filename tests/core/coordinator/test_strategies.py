@@ -75,14 +75,16 @@ WITH_A_CHANGE: Final = (
         ("two-bounce", "target-back"),
         ("two-bounce", "abort"),
         pytest.param("online-back", "target-back", marks=LONG),
-        ("online-back", "template"),
+        pytest.param("online-back", "template", marks=LONG),
     ]
 )
 EXITS: Final = replace(JAVA, warm=True)
 LIVES_ON: Final = replace(EXITS, exits_when_fenced=False)
-HANDOVERS: Final = [(EXITS, 1, 0), (LIVES_ON, 3, 0), pytest.param(LIVES_ON, 1, 1, marks=LONG)] + (
-    [(EXITS, 3, 0), (EXITS, 1, 1), (LIVES_ON, 3, 1)] if EVERYTHING else []
-)
+HANDOVERS: Final = [
+    pytest.param(EXITS, 1, 0, marks=LONG),
+    (LIVES_ON, 3, 0),
+    pytest.param(LIVES_ON, 1, 1, marks=LONG),
+] + ([(EXITS, 3, 0), (EXITS, 1, 1), (LIVES_ON, 3, 1)] if EVERYTHING else [])
 """Client, pods, faults. Processes that exit when they are fenced come back and fence in turn: more can happen."""
 HANDOVER_STATES: Final = 1_000_000
 THE_MOST: Final = (EXITS, 3, 1) if EVERYTHING else (LIVES_ON, 1, 1)

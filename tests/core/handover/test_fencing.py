@@ -150,12 +150,6 @@ MISSING: Final = {
         replace(OLD, started_at=NOW - REJOIN_TIMEOUT_S),
         False,
     ),
-    "it was made when the other had ended": (
-        begun_with(alone_since=OLD.created_at - 1),
-        looked_at(None, None),
-        OLD,
-        False,
-    ),
     "it was always alone, and has run for long": (begun_with(), looked_at(None, None), OLD, True),
     "it is in the group": (begun_with(alone_since=NOW - REJOIN_TIMEOUT_S - 1), looked_at(A, None), OLD, False),
     "it does not run": (begun_with(), looked_at(None, None), replace(OLD, started_at=None), False),

@@ -39,7 +39,7 @@ CALM: Final = looked_at(B, MemberSighting(B, NOW - 90, NOW - 91))
 AWAY: Final = looked_at(None, None)
 RESTARTED: Final = replace(NEW, restarts=1, started_at=NOW - 3)
 MISSING: Final = over(alone_since=NOW - 400)
-LONG_UP: Final = replace(NEW, created_at=NOW - 410, started_at=NOW - 400)
+LONG_UP: Final = replace(NEW, started_at=NOW - 400)
 
 
 def left(

@@ -42,6 +42,9 @@ WITHOUT_A_NODE: Final[dict[str, Any]] = {
 }
 
 
+COMING_UP: Final[dict[str, Any]] = {"ready": False, "started_at": NOW - 3, "created_at": NOW - 9}
+
+
 def waited(
     new: Pod | None = NEW,
     then: Handover | None = None,
@@ -112,15 +115,23 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
         "PodNotReady: pod payments-1 is not Ready (Unschedulable: 0/3 nodes are available)",
     ),
     "there is no room, and another one has just been started": (
-        {"then": COLD, "new": UNSCHEDULABLE, "other": {"ready": False, "started_at": NOW - 3, "created_at": NOW - 9}},
+        {"then": COLD, "new": UNSCHEDULABLE, "other": COMING_UP},
         "PodNotReady: pod payments-1 is not Ready",
     ),
-    "there is no room, and another one has not become Ready for rejoinTimeout": (
-        {"then": COLD, "new": UNSCHEDULABLE, "other": {"ready": False}},
+    "there is no room, and another one has been coming up for rejoinTimeout": (
+        {"then": begun_with(cold=True, started_at=NOW - 301), "new": UNSCHEDULABLE, "other": COMING_UP},
+        GIVES_OLD_UP,
+    ),
+    "it may not be made, and another one has no node: that one has its place already": (
+        {"then": COLD, "new": None, "other": WITHOUT_A_NODE},
+        GIVES_OLD_UP,
+    ),
+    "it is to go on in place, and another one has no node": (
+        {"rollout": {"strategy": "InPlace"}, "new": UNSCHEDULABLE, "other": WITHOUT_A_NODE},
         GIVES_OLD_UP,
     ),
     "there is no room, and another one crashes": (
-        {"then": COLD, "new": UNSCHEDULABLE, "other": {**WITHOUT_A_NODE, "waiting": "CrashLoopBackOff"}},
+        {"then": COLD, "new": UNSCHEDULABLE, "other": {**WITHOUT_A_NODE, "waiting": "CrashLoopBackOff", "restarts": 3}},
         GIVES_OLD_UP,
     ),
     "it had no room once, and runs now": ({"new": replace(NEW, waiting="Unschedulable")}, WAITS),

@@ -18,7 +18,7 @@ from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 from tests.e2e.upgrades.upgrade_ways import Way, aiming_at, group_before, profile_of
 
-DEADLINE_S: Final = 240.0
+DEADLINE_S: Final = 420.0
 REFUSED: Final = "INCONSISTENT_GROUP_PROTOCOL"
 """What a member logs that has no protocol in common with the others (F2)."""
 

@@ -38,13 +38,8 @@ def ended_when_fenced(world: World, handover: Handover, pod: Pod) -> bool:
 
 
 def has_not_come(world: World, handover: Handover, pod: Pod) -> bool:
-    """A pod that has been alone for all of `rejoinTimeout` is not in the group: it may have been fenced.
-
-    Not one that was made when the other had ended, as the successor of one that was deleted for this is.
-    """
+    """A pod that has been alone for all of `rejoinTimeout` is not in the group: it may have been fenced."""
     if world.seen is None or member_ids(world, pod.ordinal) or pod.started_at is None:
-        return False
-    if handover.alone_since is not None and pod.created_at > handover.alone_since:
         return False
     alone_s = world.now - max(pod.started_at, handover.alone_since or 0.0)
     return alone_s > world.group.spec.rollout.rejoin_timeout_ms / 1000

@@ -14,7 +14,6 @@ from slackwater.core.handover.arrival import has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
 from slackwater.core.handover.transitions import undone
-from slackwater.core.members.presence import absent_since
 from slackwater.core.rollout.failure import is_stuck
 from slackwater.core.rollout.gates import Down, first_refusal
 from slackwater.core.world.memory import RolloutPhase
@@ -38,9 +37,12 @@ def take_back(overlap: Overlap) -> Decision:
     return overlap.remembering(undone(overlap.world, overlap.handover, overlap.old)).removes_new()
 
 
-def give_up(overlap: Overlap) -> Decision:
-    """The old pod goes before its replacement has taken over, once all gates hold."""
-    if hold := first_refusal(overlap.world, overlap.down - _on_their_way(overlap)):
+def give_up(overlap: Overlap, on_their_way: Down = frozenset()) -> Decision:
+    """The old pod goes before its replacement has taken over, once all gates hold.
+
+    `on_their_way`: ordinals of pods that are waited for although they are to be replaced.
+    """
+    if hold := first_refusal(overlap.world, overlap.down - on_their_way):
         return Decision(overlap.world.memory, hold=hold)
     return overlap.removes_old(Purpose.GIVE_UP)
 
@@ -74,7 +76,7 @@ def replacement_has_no_room(overlap: Overlap) -> Decision | None:
     if overlap.new is None and waited_s <= MADE_WITHIN_S:
         return overlap.waits_for(f"{handover.to}-{handover.ordinal} to be made")
     if handover.cold or (timeout_ms is not None and waited_s > timeout_ms / 1000):
-        return give_up(overlap.remembering(replace(handover, cold=True)))
+        return give_up(overlap.remembering(replace(handover, cold=True)), _on_their_way(overlap))
     return Decision(overlap.world.memory, hold=Hold(Reason.NO_ROOM, _no_room_in_words(overlap), NO_ROOM_AGAIN_S))
 
 
@@ -101,19 +103,22 @@ def wait_for_the_join(overlap: Overlap) -> Decision:
 
 
 def _on_their_way(overlap: Overlap) -> Down:
-    """Ordinals of pods for which one that works does not go: two would be away.
+    """Ordinals of pods for whose sake one that works does not go for want of room: two would be away.
 
-    They have found no node, and the room of that one would be theirs; or they have not been up for long.
+    They have found no node, and the room of that one would be theirs; or they are just coming up, for which there is
+    `rejoinTimeout` in a handover, however often they begin.
     """
     world = overlap.world
-    if overlap.handover.ordinal in overlap.down:
+    if overlap.new is None or overlap.handover.ordinal in overlap.down:
         return frozenset()
-    return frozenset(pod.ordinal for pod in world.wanted_pods if has_no_room(pod) or _is_coming_up(world, pod))
+    in_time = world.now - overlap.handover.started_at <= world.group.spec.rollout.rejoin_timeout_s
+    return frozenset(
+        pod.ordinal for pod in world.wanted_pods if has_no_room(pod) or (in_time and _is_coming_up(world, pod))
+    )
 
 
 def _is_coming_up(world: World, pod: Pod) -> bool:
-    in_time = world.now - absent_since(world, pod) <= world.group.spec.rollout.rejoin_timeout_s
-    return in_time and pod.restarts == 0 and not is_stuck(world, pod)
+    return pod.restarts == 0 and not is_stuck(world, pod)
 
 
 def _no_room_in_words(overlap: Overlap) -> str:
