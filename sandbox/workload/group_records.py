@@ -12,7 +12,7 @@ from typing import TypeVar
 from kafka import KafkaConsumer, TopicPartition
 
 _TOPIC = "__consumer_offsets"
-_READ_S = 60.0
+_READ_S = 180.0
 
 
 class Kind(IntEnum):

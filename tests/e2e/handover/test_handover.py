@@ -46,7 +46,7 @@ def two_each(stage: Stage, env: dict[str, str]) -> Json:
     return warm_group(stage, TWO_EACH, stage.group(TWO_EACH, membersPerPod=2), env={"MEMBERS": "2", **STAYS, **env})
 
 
-@pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("30", f"{NAME}-alt")])
+@pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("20", f"{NAME}-alt")])
 def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str, workload: str) -> None:
     cost = rolled_out(running, warm_group(running, NAME, env={**STAYS, "START_DELAY_SECONDS": seconds}))
     assert pods(running, NAME) == [f"{workload}-{ordinal}" for ordinal in range(REPLICAS)]
