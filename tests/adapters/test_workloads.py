@@ -21,3 +21,28 @@ def test_it_belongs_to_its_controller(owners: list[dict[str, Any]], found: tuple
     metadata = {"name": "payments-alt", "uid": "s", "resourceVersion": "1", "ownerReferences": owners}
     workload = to_workload({"metadata": metadata, "spec": {"template": {}}})
     assert (workload.owner_uid, workload.owner) == found
+
+
+def field_of(manager: str, *fields: str, subresource: str = "") -> dict[str, Any]:
+    owned: dict[str, Any] = {"f:spec": {f"f:{each}": {} for each in fields}} if fields else {}
+    return {"manager": manager, "subresource": subresource, "fieldsV1": owned}
+
+
+@pytest.mark.parametrize(
+    ("entries", "by"),
+    [
+        ([field_of("slackwater", "replicas", "template")], ""),
+        (
+            [field_of("slackwater", "template"), field_of("kube-controller-manager", "replicas")],
+            "kube-controller-manager",
+        ),
+        ([field_of("slackwater", "replicas"), field_of("kubectl", "replicas")], ""),
+        ([field_of("slackwater", "template"), field_of("kube-controller-manager")], ""),
+        ([], ""),
+        (None, ""),
+    ],
+    ids=["ours", "an autoscaler's", "both say the same", "nobody's", "not known", "not there"],
+)
+def test_who_wrote_the_number_of_pods(entries: list[dict[str, Any]] | None, by: str) -> None:
+    metadata = {"name": "payments", "uid": "s", "resourceVersion": "1", "managedFields": entries}
+    assert to_workload({"metadata": metadata, "spec": {"template": {}}}).replicas_by == by

@@ -54,6 +54,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.CLUSTER_REFUSED: "Correct `spec.template`",
     Reason.FOREIGN_STATEFUL_SET: "another name",
     Reason.HANDOVER_IMPOSSIBLE: "Set `rollout.strategy` to InPlace",
+    Reason.SCALED_BY_OTHERS: "Point the autoscaler at the ConsumerGroup",
     Reason.NO_ROOM: "`rollout.strategy` to InPlace",
     Reason.CANNOT_MIX: "Set `protocol.target` back",
     Reason.STEP_NOT_PROVEN: "Setting `protocol.target` back undoes the step",

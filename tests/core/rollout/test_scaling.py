@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from slackwater.api.annotations import PAUSE, RETRY
-from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
+from slackwater.core.rollout.scaling import PUT_BACK_AGAIN_S, PUT_BACK_AT_ONCE, PUT_BACK_FORGOTTEN_S
 from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, OLD, fresh_pod, group, members, observation, pod, workload, world
 from tests.core.plan.test_plan import rolling
@@ -193,3 +195,110 @@ def first_rollout() -> RolloutMemory:
 def test_a_new_operator_goes_on_with_the_same_number() -> None:
     memory = plan(asked_for_more()).memory
     assert read_memory({"rollout": write_memory(memory)}).replicas == 3
+
+
+# Somebody else writes the StatefulSet's number.
+
+HPA: dict[str, Any] = {
+    "replicas": 5,
+    "replicas_by": "kube-controller-manager",
+    "generation": 7,
+    "observed_generation": 7,
+}
+REST: dict[str, Any] = {"phase": RolloutPhase.COMPLETE, "last_good_revision": NEW}
+SOME_NEW = tuple(pod(ordinal, NEW) for ordinal in range(3))
+
+
+def put_back(ago_s: float, times: int, replicas: int = 3, generation: int = 5) -> PutBack:
+    return PutBack(replicas, generation, NOW - ago_s, times)
+
+
+def scaled_by_others(
+    before: PutBack | None = None, spec: dict[str, Any] | None = None, rest: dict[str, Any] = REST, **changes: Any
+) -> World:
+    return rolling(
+        spec=spec or {},
+        memory=rest | {"put_back": before},
+        sets={"current_revision": NEW, **HPA, **changes.pop("sets", {})},
+        **{"pods": SOME_NEW} | changes,
+    )
+
+
+def test_it_is_put_back() -> None:
+    decided = plan(scaled_by_others())
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.SCALE, 3)
+    assert decided.memory.put_back == PutBack(3, 7, NOW)
+    assert [note.reason for note in decided.notes] == [Reason.SCALED]
+
+
+def test_the_second_time_people_hear_who_it_was() -> None:
+    (note,) = plan(scaled_by_others(put_back(15, 1))).notes
+    assert (note.reason, note.warning, note.of_act) == (Reason.SCALED_BY_OTHERS, True, True)
+    assert "was scaled to 5 by kube-controller-manager, and the ConsumerGroup asks for 3" in note.message
+
+
+@pytest.mark.parametrize(
+    ("before", "times"),
+    [
+        pytest.param(put_back(15, 1), 2, id="once more"),
+        pytest.param(put_back(15, PUT_BACK_AT_ONCE), None, id="for the fourth time"),
+        pytest.param(put_back(PUT_BACK_AGAIN_S - 1, PUT_BACK_AT_ONCE + 4), None, id="soon after"),
+        pytest.param(put_back(PUT_BACK_AGAIN_S, PUT_BACK_AT_ONCE), PUT_BACK_AT_ONCE + 1, id="after a while"),
+        pytest.param(put_back(PUT_BACK_FORGOTTEN_S + 1, 9), 1, id="after a long pause"),
+        pytest.param(put_back(15, 9, replicas=2), 1, id="another number was asked for"),
+        pytest.param(put_back(-3600, PUT_BACK_AT_ONCE), PUT_BACK_AT_ONCE + 1, id="the clock was put back"),
+        pytest.param(put_back(15, 9, generation=7), 9, id="our write was refused"),
+    ],
+)
+def test_who_does_it_again_and_again_is_not_fought_all_the_time(before: PutBack, times: int | None) -> None:
+    decided = plan(scaled_by_others(before))
+    assert scales(decided) is (times is not None)
+    if times is not None:
+        assert decided.memory.put_back is not None
+        assert decided.memory.put_back.times == times
+    else:
+        assert decided.hold is not None
+        assert decided.hold.reason is Reason.SCALED_BY_OTHERS
+        assert decided.hold.recheck_s == pytest.approx(before.at + PUT_BACK_AGAIN_S - NOW)
+
+
+AGAIN = put_back(15, PUT_BACK_AT_ONCE)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(scaled_by_others(put_back(15, 9, replicas=0), spec={"replicas": 0}), id="to be stopped"),
+        pytest.param(scaled_by_others(AGAIN, sets={"replicas": 0}), id="stopped by somebody"),
+        pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.PROGRESSING}), id="in a rollout"),
+        pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.ROLLING_BACK}), id="on the way back"),
+        pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.FAILED}), id="failed"),
+        pytest.param(scaled_by_others(AGAIN, pods=LAST_NEW), id="outdated"),
+        pytest.param(scaled_by_others(AGAIN, sets={"observed_generation": 6}), id="not settled"),
+        pytest.param(scaled_by_others(AGAIN, sets={"replicas_by": ""}), id="ours"),
+    ],
+)
+def test_only_what_rests_is_left_alone(given: World) -> None:
+    assert scales(plan(given))
+
+
+def test_meanwhile_its_members_are_cared_for() -> None:
+    """One of a pod that was scaled away is taken out, whoever scales."""
+    listed = observation(members(0, 1, 2, 7))
+    given = scaled_by_others(AGAIN, rest=REST | {"ids_given": 8}, kafka=listed)
+    assert isinstance(plan(given).act, RemoveMembers)
+
+
+def test_no_rollout_begins_with_an_autoscaler_s_number() -> None:
+    given = scaled_by_others(
+        AGAIN, rest={"phase": RolloutPhase.COMPLETE, "last_good_revision": OLD, "target_hash": "x"}
+    )
+    assert plan(given).memory.replicas == 3
+
+
+def test_a_number_of_our_own_is_changed_without_a_word_of_others() -> None:
+    decided = plan(scaled_by_others(sets={"replicas_by": ""}))
+    assert scales(decided)
+    assert [note.reason for note in decided.notes] == [Reason.SCALED]
+    assert decided.memory.put_back is None

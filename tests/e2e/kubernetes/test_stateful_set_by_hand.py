@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from slackwater.core.rollout.scaling import PUT_BACK_AT_ONCE
 from tests.e2e.kubernetes.halfway import begin, gave_up, most_down, restarts, wait_rolled_out
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.progress import is_ready
@@ -20,7 +21,7 @@ from tests.e2e.stage.waiting import wait_for
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
 
 RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
-NAMES: Final = ("restart-rest", "restart-roll", "scale-rest", "scale-roll")
+NAMES: Final = ("restart-rest", "restart-roll", "scale-rest", "scale-roll", "scale-fought")
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,22 @@ def test_in_a_rollout_the_number_is_put_back_and_the_rollout_goes_on(running: St
     assert gave_up(running, "scale-roll", began) == []
     made = restarts(running, "scale-roll", began)
     assert (made["scale-roll-0"], made["scale-roll-1"]) == (1, 1)
+
+
+def test_who_scales_it_again_and_again_is_told_of_and_not_fought(running: Stage) -> None:
+    """As an autoscaler does that still points at the StatefulSet. What the ConsumerGroup asks for counts at once."""
+    for _ in range(PUT_BACK_AT_ONCE):
+        scale(running, "scale-fought", REPLICAS + 1)
+        wait_for("the number", lambda: wanted(running, "scale-fought") == REPLICAS, 60.0)
+    scale(running, "scale-fought", REPLICAS + 1)
+    running.cluster.wait_condition("scale-fought", "Degraded", "True")
+    condition = running.cluster.condition("scale-fought", "Degraded")
+    assert condition["reason"] == "ScaledByOthers"
+    assert "was scaled to 4 by kubectl" in condition["message"]
+    assert wanted(running, "scale-fought") == REPLICAS + 1
+    running.cluster.apply(running.group("scale-fought", replicas=REPLICAS - 1))
+    wait_for("the number of the spec", lambda: wanted(running, "scale-fought") == REPLICAS - 1, 60.0)
+    running.cluster.wait_condition("scale-fought", "Degraded", "False")
 
 
 def scale(stage: Stage, name: str, replicas: int) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from slackwater.api.annotations import GROUP_LABEL, REJOINED, TEMPLATE_HASH
+from slackwater.api.annotations import FIELD_MANAGER, GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.timestamps import moment
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.pods import NotMade, Pod
@@ -48,7 +48,16 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
         start=(spec.get("ordinals") or {}).get("start", 0),
         fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
+        replicas_by=_writer_of_replicas(metadata.get("managedFields") or ()),
     )
+
+
+def _writer_of_replicas(entries: Sequence[Json]) -> str:
+    """Empty where it was the operator, or is not known."""
+    writers = [
+        each["manager"] for each in entries if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
+    ]
+    return "" if not writers or FIELD_MANAGER in writers else str(writers[-1])
 
 
 def to_pods(

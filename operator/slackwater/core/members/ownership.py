@@ -63,4 +63,4 @@ def has_begun(world: World) -> bool:
 def _is_strange(world: World, member: Member) -> bool:
     if member.instance_id is not None and world.has_static:
         return given_ordinal(world, member) is None
-    return member.address not in world.addresses  # a pod's own, whether it should have had an instance id or not
+    return not world.is_in_a_pod(member)  # a pod's own, whether it should have had an instance id or not

@@ -28,7 +28,7 @@ from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail,
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.rollout.in_place import next_move
-from slackwater.core.rollout.scaling import scale
+from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -78,7 +78,15 @@ def change_replicas(world: World, workload: Workload, template: Template) -> Dec
     """The StatefulSet has another number of pods than there are to be now."""
     if workload.replicas == world.replicas and workload.start == 0:
         return None
+    if workload.replicas_by:
+        return put_back(world, workload, scale(world, workload, template))
     return Decision(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
+
+
+def rest_as_scaled(world: World, workload: Workload, template: Template) -> Decision | None:
+    """Somebody else scales the StatefulSet again and again: nothing but its number is left to them, for a while."""
+    hold = rests_as_scaled(world, workload)
+    return None if hold is None else Decision(world.memory, hold=hold)
 
 
 def care_for_members(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -157,6 +165,7 @@ ACTS: Final[tuple[FoundAct, ...]] = (
     take_up_template,
     change_replicas,
     care_for_members,
+    rest_as_scaled,
     stay_stopped,
     rest,
     give_up,

@@ -9,17 +9,27 @@ there is nothing to wait for.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note, workload_note
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import UNSCHEDULABLE
+from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
+
+PUT_BACK_AT_ONCE: Final = 3
+"""Who scales the StatefulSet by mistake is corrected at once, so often."""
+PUT_BACK_AGAIN_S: Final = 300.0
+PUT_BACK_FORGOTTEN_S: Final = 900.0
 
 
 def keep_replicas(world: World) -> Decision:
@@ -53,6 +63,56 @@ def is_held(world: World) -> bool:
     return world.replicas != world.group.spec.replicas
 
 
+def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision | None:
+    """Somebody else wrote the number. Who does so again and again, as an autoscaler does, is not fought all the time
+    while the group rests: each change makes pods come and go, which costs it a rebalance or two.
+
+    None: not now, see `rests_as_scaled`. The first time is not told of: the ConsumerGroup may have been scaled as well.
+    """
+    if rests_as_scaled(world, workload) is not None:
+        return None
+    memory, last = world.memory, _put_back_before(world)
+    if last is None or last.generation != workload.generation:
+        times = 1 if last is None else last.times + 1
+        memory = replace(memory, put_back=PutBack(world.replicas, workload.generation, world.now, times))
+    if last is None:
+        return Decision(memory, act=act, notes=(workload_note(Purpose.SCALE, world),))
+    return Decision(memory, act=act, notes=(Note(Reason.SCALED_BY_OTHERS, _by_whom(world, workload), True, True),))
+
+
+def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
+    """Until when a number that somebody else wrote is left alone, and who it was.
+
+    Only where nothing is under way, nothing has failed, and pods are neither outdated nor to be stopped.
+    """
+    last, phase = _put_back_before(world), world.memory.phase
+    if last is None or last.times < PUT_BACK_AT_ONCE or last.generation == workload.generation:
+        return None
+    is_left = workload.replicas_by and workload.replicas != world.replicas and workload.replicas > 0
+    at_rest = phase in (RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK) and world.memory.upgrade is None
+    if not is_left or not at_rest or world.replicas == 0 or world.outdated or not workload.settled:
+        return None
+    left_s = PUT_BACK_AGAIN_S - (world.now - last.at)
+    if not 0.0 < left_s <= PUT_BACK_AGAIN_S:  # over; or the clock was put back
+        return None
+    again = f"{_by_whom(world, workload)}. It is put back every {seconds(PUT_BACK_AGAIN_S)}"
+    return Hold(Reason.SCALED_BY_OTHERS, again, left_s)
+
+
+def _put_back_before(world: World) -> PutBack | None:
+    """The last time that this very number was put back; None after a longer pause."""
+    last = world.memory.put_back
+    known = last is not None and last.replicas == world.replicas and world.now - last.at <= PUT_BACK_FORGOTTEN_S
+    return last if known else None
+
+
+def _by_whom(world: World, workload: Workload) -> str:
+    return (
+        f"StatefulSet {workload.name} was scaled to {workload.replicas} by {workload.replicas_by}, and the"
+        f" ConsumerGroup asks for {world.replicas}: scale the ConsumerGroup, and point autoscalers at it"
+    )
+
+
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
     """The StatefulSet with the number of pods that there are to be now. None of an untried version is added."""
     replicas = world.replicas
@@ -75,7 +135,10 @@ def _with(memory: RolloutMemory, replicas: int) -> RolloutMemory:
 def _as_we_wrote_it(world: World) -> int:
     """How many pods the operator asked for before; 0 where somebody else has written the StatefulSet since."""
     known = world.memory.revisions
-    ours = all(each.as_written or known.get(each.name) == each.update_revision for each in world.sets)
+    ours = all(
+        not each.replicas_by and (each.as_written or known.get(each.name) == each.update_revision)
+        for each in world.sets
+    )
     return world.made if ours else 0
 
 

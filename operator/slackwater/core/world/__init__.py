@@ -3,7 +3,8 @@
 `world` holds it all together. `observation` is one look at the group in Kafka, `history` what follows from many,
 `broker` what the brokers can do, `pods` and `workload` what Kubernetes has, `made_with` what pods of a version are,
 `two_sets` the two StatefulSets of a warm rollout, `memory` what survives a crash (`status.rollout`), `handover` its
-part about an ordinal that is handed over and `handover_wire` how that is written, `advice` the newest recommendation.
+part about an ordinal that is handed over and `handover_wire` how that is written, `put_back` its part about somebody
+else who scales the StatefulSet, `advice` the newest recommendation.
 `identity`, `profile`, `settings` and `reasons` (the catalogue of all reasons) are the vocabularies. `recording` writes
 a world to a file and reads it again.
 """

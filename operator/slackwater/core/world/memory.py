@@ -20,6 +20,7 @@ from slackwater.core.world.handover_wire import WireHandover
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod, Run
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.settings import Setting
 
 _WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
@@ -254,6 +255,7 @@ class RolloutMemory:
     step: Step | None = None
     handover: WireHandover | None = None
     canary: Canary | None = None
+    put_back: PutBack | None = None
     message: str = ""
     """Why it failed or went back, for people."""
     commands: Mapping[str, str] = field(default_factory=dict)

@@ -45,6 +45,8 @@ class Workload:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """What nobody can change any more in its spec; an adopted one may have it otherwise than we would."""
     created_at: float = 0.0
+    replicas_by: str = ""
+    """Who wrote `replicas` last, where that was not the operator: the field's manager, as the API server has it."""
 
     @property
     def in_order(self) -> bool:

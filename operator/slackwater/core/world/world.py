@@ -7,7 +7,8 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -180,17 +181,17 @@ class World:
         return self.memory.made_with.get(pod.template_hash, self.asked_for)
 
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
-        """The members that run in this pod: by instance id when static, by address when dynamic.
+        """The members that run in this pod: by instance id when static, else by address or client id.
 
         What the group tells of a static member that was replaced is its first holder's address (F41).
         """
         if self.made_with(pod).is_static:
             return self.members_at(pod.ordinal)
-        return tuple(m for m in self._members_at_address(pod) if self.ordinal_of(m.instance_id) in (None, pod.ordinal))
+        return tuple(m for m in self._members_in(pod) if self.ordinal_of(m.instance_id) in (None, pod.ordinal))
 
     def nameless_members_of(self, pod: Pod) -> tuple[Member, ...]:
-        """The dynamic members at this pod's address: all of them, or those that should have had an instance id."""
-        return tuple(member for member in self._members_at_address(pod) if member.instance_id is None)
+        """The dynamic members of this pod: all of them, or those that should have had an instance id."""
+        return tuple(member for member in self._members_in(pod) if member.instance_id is None)
 
     def members_at(self, ordinal: int) -> tuple[Member, ...]:
         """The static members with an instance id of this ordinal, whoever runs them."""
@@ -218,8 +219,40 @@ class World:
         """Those of all pods, of which two may have one ordinal."""
         return frozenset(pod.address for pod in self.all_pods if pod.address)
 
-    def _members_at_address(self, pod: Pod) -> tuple[Member, ...]:
-        return self._places.by_address.get(pod.address, ()) if self._places is not None and pod.address else ()
+    def is_in_a_pod(self, member: Member) -> bool:
+        """At the address of one, or by its client id where brokers see none of our addresses."""
+        return member.address in self.addresses or _named_in(member.client_id, self._by_client_id) != ""
+
+    def _members_in(self, pod: Pod) -> tuple[Member, ...]:
+        """At its address. Of those at an address that several pods have (`hostNetwork`), not those that are called as
+        another pod is."""
+        if self._places is None or not pod.address:
+            return ()
+        there = self._places.by_address.get(pod.address, ())
+        if self._pods_at[pod.address] > 1:
+            there = tuple(m for m in there if _named_in(m.client_id, self._names) in ("", pod.name))
+        return there or self._by_client_id.get(pod.name, ())
+
+    @cached_property
+    def _by_client_id(self) -> Mapping[str, tuple[Member, ...]]:
+        """Pod's name → its dynamic members. Empty where brokers see any pod's address: only behind network address
+        translation, or with IPv4 on one side and IPv6 on the other, do client ids count, which anybody may choose."""
+        if self._places is None or any(address in self._places.by_address for address in self.addresses):
+            return {}
+        names = frozenset(pod.name for pod in self.all_pods if not self.made_with(pod).is_static)
+        found: defaultdict[str, list[Member]] = defaultdict(list)
+        for member in self.members if names else ():
+            if name := _named_in(member.client_id, names):
+                found[name].append(member)
+        return {name: tuple(members) for name, members in found.items()}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(pod.name for pod in self.all_pods)
+
+    @cached_property
+    def _pods_at(self) -> Mapping[str, int]:
+        return Counter(pod.address for pod in self.all_pods)
 
     @cached_property
     def _answers(self) -> dict[object, object]:
@@ -244,3 +277,11 @@ class World:
     @cached_property
     def _released(self) -> Mapping[int, Mapping[str, Release]]:
         return by_ordinal(self.memory.released, self.ordinal_of)
+
+
+def _named_in(client_id: str, names: Container[str]) -> str:
+    """The pod's name that a client id is, or begins with: a client of several threads adds something of its own."""
+    name = client_id
+    while name and name not in names:
+        name = name.rpartition("-")[0]
+    return name
