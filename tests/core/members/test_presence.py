@@ -48,6 +48,7 @@ from tests.core.factories import (
     observation,
     owned_by,
     pod,
+    stranger,
     workload,
     world,
 )
@@ -418,3 +419,35 @@ def test_absence_counts_from_the_last_thing_that_happened() -> None:
     assert absent_since(given, pod(2)) == NOW - 50
     assert absent_since(given, pod(2, created_at=NOW - 20, started_at=NOW - 19)) == NOW - 19
     assert absent_since(given, pod(2, ready=False, ready_changed_at=NOW - 3)) == NOW - 3
+
+
+def unrecognized(
+    *, was_there_s: float | None = None, membership: str = "Dynamic", age_s: float = 400, **pod_has: Any
+) -> World:
+    """Pod 2 has been without a member since it was made; somebody is in the group of whom nobody knows where he runs.
+
+    `was_there_s`: so long before the pod's process started he was seen; None: the operator has watched for less long.
+    """
+    others = (dynamic_member(0), dynamic_member(1), stranger())
+    begun = NOW - age_s + 1 if was_there_s is None else NOW - age_s - was_there_s
+    looks = [observation(others, at=moment) for moment in (begun, NOW - age_s + 2, NOW)]
+    given = fresh_pod(2, age_s, **pod_has)
+    return world(
+        pods=(pod(0), pod(1), given), kafka=looks[-1], history=folded(*looks), group=group(membership=membership)
+    )
+
+
+MAY_BE_ITS = [
+    ("nobody knows how long he has been there", unrecognized(), UNKNOWN),
+    ("he came just before the process, as it seems", unrecognized(was_there_s=9), UNKNOWN),
+    ("he was there long before the process", unrecognized(was_there_s=11), NO),
+    ("the pod should have an instance id", unrecognized(membership="Static"), NO),
+    ("its container does not run", unrecognized(started_at=None), NO),
+]
+
+
+@pytest.mark.parametrize(("given", "says"), [pytest.param(w, e, id=name) for name, w, e in MAY_BE_ITS])
+def test_whose_member_nobody_knows_may_be_a_dynamic_pod_s(given: World, says: Presence) -> None:
+    """Behind address translation a pod that works looks like one without a member, beside somebody else's."""
+    assert presence(given, given.pods[2]) is says
+    assert is_down(given, given.pods[2]) is (says is NO)

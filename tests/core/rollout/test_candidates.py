@@ -6,10 +6,22 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.rollout.candidates import known_down, replaceable
+from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, members, observation, pod, workload, world
+from tests.core.factories import (
+    NEW,
+    NOW,
+    dynamic_member,
+    folded,
+    group,
+    members,
+    observation,
+    pod,
+    stranger,
+    workload,
+    world,
+)
 
 WITHOUT_2: dict[str, Any] = {"kafka": observation(members(0, 1))}
 RETRIED: dict[str, Any] = {
@@ -49,3 +61,18 @@ TABLE = [
 def test_candidates(given: World, chosen: tuple[int, ...], down: set[int]) -> None:
     assert tuple(each.ordinal for each in replaceable(given, workload())) == chosen
     assert known_down(given, workload()) == down
+
+
+@pytest.mark.parametrize(
+    ("membership", "started_at", "out"),
+    [("Dynamic", NOW - 60, set()), ("Dynamic", None, {2}), ("Static", NOW - 60, {2})],
+)
+def test_out_of_the_group_is_nobody_whom_somebody_unknown_may_be(
+    membership: str, started_at: float | None, out: set[int]
+) -> None:
+    """Such a pod's probe may ask for a database, and its consumer be at work behind address translation."""
+    others = (dynamic_member(0), dynamic_member(1), stranger())
+    pods = (pod(0), pod(1), pod(2, ready=False, started_at=started_at))
+    now = observation(others)
+    given = world(pods=pods, kafka=now, history=folded(now), group=group(membership=membership))
+    assert out_of_the_group(given, workload()) == out

@@ -91,59 +91,6 @@ def test_a_pod_s_members_are_known_by_id_or_by_address(membership: str, found: l
     assert sorted(each.member_id for each in given.members_of(pod(1))) == found
 
 
-SNAT: Final[dict[str, Any]] = {"host": "/192.0.2.1"}
-"""The address of a node: brokers outside of the cluster see no other."""
-
-
-@pytest.mark.parametrize(
-    ("client_id", "found"),
-    [
-        ("payments-1", 1),
-        ("payments-1-StreamThread-1-consumer", 1),
-        ("payments", None),
-        ("payments-10", None),
-        ("", None),
-    ],
-)
-def test_behind_address_translation_a_dynamic_member_is_known_by_its_client_id(
-    client_id: str, found: int | None
-) -> None:
-    one = dynamic_member(7, client_id=client_id, **SNAT)
-    given = world(group=group(membership="Dynamic"), kafka=observation((one,)))
-    assert [each.ordinal for each in given.pods if given.members_of(each)] == ([] if found is None else [found])
-    assert given.is_in_a_pod(one) is (found is not None)
-
-
-def test_where_brokers_see_one_pod_s_address_nobody_is_known_by_what_it_calls_itself() -> None:
-    """A stranger on another machine may call itself what it likes."""
-    stranger = dynamic_member(7, client_id="payments-1", **SNAT)
-    given = world(group=group(membership="Dynamic"), kafka=observation((dynamic_member(0), stranger)))
-    assert [each.ordinal for each in given.pods if given.members_of(each)] == [0]
-    assert not given.is_in_a_pod(stranger)
-
-
-def test_a_static_pod_has_no_member_by_client_id() -> None:
-    nameless = dynamic_member(7, client_id="payments-1", **SNAT)
-    given = world(kafka=observation((nameless,)))
-    assert [given.nameless_members_of(each) for each in given.pods] == [(), (), ()]
-    assert not given.is_in_a_pod(nameless)
-
-
-def test_what_stands_at_a_pod_s_address_is_the_pod_s_whatever_it_calls_itself() -> None:
-    """Spring numbers the threads of a client `payments`: in each pod there is one called as the first pod is."""
-    one = dynamic_member(1, client_id="payments-0")
-    given = world(group=group(membership="Dynamic"), kafka=observation((one,)))
-    assert [each.ordinal for each in given.pods if given.members_of(each)] == [1]
-
-
-@pytest.mark.parametrize(("client_id", "found"), [("payments-1", [1]), ("rdkafka", [0, 1]), ("payments-2", [])])
-def test_of_two_pods_with_one_address_the_client_id_decides(client_id: str, found: list[int]) -> None:
-    one = dynamic_member(7, client_id=client_id, **SNAT)
-    pods = (pod(0, address="192.0.2.1"), pod(1, address="192.0.2.1"), pod(2))
-    given = world(group=group(membership="Dynamic"), kafka=observation((one,)), pods=pods)
-    assert [each.ordinal for each in given.pods if given.members_of(each)] == found
-
-
 def test_a_pod_without_an_address_has_no_dynamic_member() -> None:
     given = world(group=group(membership="Dynamic"), kafka=observation((dynamic_member(0, host=""),)))
     assert given.members_of(pod(0, address="")) == ()

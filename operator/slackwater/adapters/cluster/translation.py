@@ -167,6 +167,7 @@ def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running
         waiting_message=message,
         terminating="deletionTimestamp" in metadata,
         address=status.get("podIP", ""),
+        node_address=status.get("hostIP", ""),
         ended_at=ended_at,
         last_run_started_at=moment(ran_since) if ran_since else None,
         protocol=profile_in(obj),

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slackwater.core.world.observation import GroupObservation, Member
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 
 def find_strangers(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
     """Members that we do not run: somebody else's, to be named and never to be touched."""
     return tuple(member for member in kafka.members if _is_strange(world, member))
+
+
+def may_be_unrecognized(world: World, pod: Pod) -> bool:
+    """Whether a member of which nobody knows where it runs may be this pod's: it should have dynamic ones, and that one
+    was not there long before its process started."""
+    if world.made_with(pod).is_static:
+        return False
+    return any(not world.predates(member, pod) for member in world.once(_unexplained))
+
+
+def _unexplained(world: World) -> tuple[Member, ...]:
+    return find_strangers(world, world.seen) if world.seen is not None else ()
 
 
 def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:

@@ -17,6 +17,7 @@ from typing import Final
 
 from slackwater.core.decision.words import listing, seconds
 from slackwater.core.members.clocks import CONSUMER_SESSION_TIMEOUT_S, NO_TIME_FOR_A_CRASH_S, SESSION_MARGIN_S
+from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import MemberSighting
@@ -44,7 +45,8 @@ def presence(world: World, pod: Pod) -> Presence:
     wanted = world.made_with(pod).members_per_pod
     if found.count(Presence.YES) >= wanted:
         return Presence.YES
-    return Presence.NO if len(found) - found.count(Presence.NO) < wanted else Presence.UNKNOWN
+    too_few = len(found) - found.count(Presence.NO) < wanted
+    return Presence.NO if too_few and not may_be_unrecognized(world, pod) else Presence.UNKNOWN
 
 
 def serves(world: World, pod: Pod) -> bool:
@@ -79,7 +81,8 @@ def _nobody_is_there(world: World, pod: Pod) -> bool:
     """Not one of its members may be alive; where there are fewer than there should be, the others are."""
     if pod.started_at is None or not isinstance(world.kafka, GroupObservation):
         return pod.started_at is None
-    return all(member_presence(case) is Presence.NO for case in cases_of(world, pod))
+    known = all(member_presence(case) is Presence.NO for case in cases_of(world, pod))
+    return known and not may_be_unrecognized(world, pod)
 
 
 def lives(world: World, pod: Pod) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
+from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import consumes_unready, is_down
 from slackwater.core.members.work import is_stalled
 from slackwater.core.world.pods import Pod
@@ -29,7 +30,8 @@ def out_of_the_group(world: World, workload: Workload) -> frozenset[int]:
 
 def _is_out(world: World, pod: Pod) -> bool:
     listed = (*world.members_of(pod), *world.nameless_members_of(pod))
-    return pod.started_at is None or all(has_ended(world, member) for member in listed)
+    ended = all(has_ended(world, member) for member in listed)
+    return pod.started_at is None or (ended and not may_be_unrecognized(world, pod))
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:

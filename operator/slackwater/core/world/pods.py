@@ -54,6 +54,8 @@ class Pod:
     waiting_message: str = ""
     terminating: bool = False
     address: str = ""
+    node_address: str = ""
+    """Of the node that it is on, which brokers may see instead of its own."""
     ended_at: float | None = None
     """When the consumer's container last ended; None when it never has."""
     last_run_started_at: float | None = None

@@ -7,11 +7,10 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
@@ -22,12 +21,16 @@ from slackwater.core.world.identity import by_ordinal, ordinal_of
 from slackwater.core.world.made_with import MadeWith, asked_for
 from slackwater.core.world.memory import LastHolder, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
+from slackwater.core.world.placing import Placed, Placing
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.settings import with_adopted
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
 from slackwater.core.world.workload import Workload
 
 T = TypeVar("T")
+
+LONG_BEFORE_S: Final = 10.0
+"""By more than clocks differ: one that came just before a process started, as it seems, may be that process's."""
 
 
 @dataclass(frozen=True)
@@ -220,39 +223,27 @@ class World:
         return frozenset(pod.address for pod in self.all_pods if pod.address)
 
     def is_in_a_pod(self, member: Member) -> bool:
-        """At the address of one, or by its client id where brokers see none of our addresses."""
-        return member.address in self.addresses or _named_in(member.client_id, self._by_client_id) != ""
+        """At the address of one, or by its client id where brokers do not see that pod's address."""
+        return member.address in self.addresses or member.member_id in self._placed.by_client_id
+
+    def predates(self, member: Member, pod: Pod) -> bool:
+        """It was in the group long before the pod's container started: it is not that process's, if it is dynamic."""
+        sighting = self.history.members.get(member.instance_id or member.member_id)
+        if sighting is None or sighting.member_id != member.member_id or pod.started_at is None:
+            return False
+        return sighting.since < pod.started_at - LONG_BEFORE_S
 
     def _members_in(self, pod: Pod) -> tuple[Member, ...]:
-        """At its address. Of those at an address that several pods have (`hostNetwork`), not those that are called as
-        another pod is."""
-        if self._places is None or not pod.address:
-            return ()
-        there = self._places.by_address.get(pod.address, ())
-        if self._pods_at[pod.address] > 1:
-            there = tuple(m for m in there if _named_in(m.client_id, self._names) in ("", pod.name))
-        return there or self._by_client_id.get(pod.name, ())
+        return self._placed.by_pod.get(pod.name, ())
 
     @cached_property
-    def _by_client_id(self) -> Mapping[str, tuple[Member, ...]]:
-        """Pod's name → its dynamic members. Empty where brokers see any pod's address: only behind network address
-        translation, or with IPv4 on one side and IPv6 on the other, do client ids count, which anybody may choose."""
-        if self._places is None or any(address in self._places.by_address for address in self.addresses):
-            return {}
-        names = frozenset(pod.name for pod in self.all_pods if not self.made_with(pod).is_static)
-        found: defaultdict[str, list[Member]] = defaultdict(list)
-        for member in self.members if names else ():
-            if name := _named_in(member.client_id, names):
-                found[name].append(member)
-        return {name: tuple(members) for name, members in found.items()}
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(pod.name for pod in self.all_pods)
-
-    @cached_property
-    def _pods_at(self) -> Mapping[str, int]:
-        return Counter(pod.address for pod in self.all_pods)
+    def _placed(self) -> Placed:
+        if self._places is None:
+            return Placed({}, frozenset())
+        made_with = {pod.name: self.made_with(pod) for pod in self.all_pods}
+        dynamic = {name: made.members_per_pod for name, made in made_with.items() if not made.is_static}
+        strange = [member for member in self.members if self.ordinal_of(member.instance_id) is None]
+        return Placing(self.all_pods, self._places.by_address, strange, dynamic, self.predates).place()
 
     @cached_property
     def _answers(self) -> dict[object, object]:
@@ -277,11 +268,3 @@ class World:
     @cached_property
     def _released(self) -> Mapping[int, Mapping[str, Release]]:
         return by_ordinal(self.memory.released, self.ordinal_of)
-
-
-def _named_in(client_id: str, names: Container[str]) -> str:
-    """The pod's name that a client id is, or begins with: a client of several threads adds something of its own."""
-    name = client_id
-    while name and name not in names:
-        name = name.rpartition("-")[0]
-    return name
