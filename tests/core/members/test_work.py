@@ -109,8 +109,9 @@ def never_commits(ago_s: float, end: int) -> GroupObservation:
 
 
 TO_ANOTHER: dict[str, Any] = {"members": (member(0), member(1, "b", assignment=owned_by(0)), member(2))}
-OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
 BEFORE_IT = observation(members(0, 2), at=NOW - 70)
+LEFT = (look(90, 80, 1000), look(80, 100, 1000), BEFORE_IT)
+OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
 STANDS = (look(50), one_stands(40, 105, 100, 105), one_stands(0, 109, 100, 110))
 THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
 STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
@@ -143,6 +144,20 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
         (NOT_MOVING, NOW),
     ),
     ("the group keeps its offsets elsewhere", returned(BEFORE_IT, never_commits(50, 100), never_commits(0, 105)), None),
+    (
+        "whoever had them before left records to read",
+        returned(*LEFT, look(50, 100, 1000), look(0, 100, 1000)),
+        (NOT_MOVING, NOW - 50),
+    ),
+    ("so few may be what transactions leave", returned(*LEFT, look(50, 900, 1000), look(0, 900, 1000)), None),
+    (
+        "whoever had them before had stopped to get on",
+        returned(
+            look(70, 90, 1000), look(69, 100, 1000), look(0, 100, 1000), group=group(rollout={"rejoinTimeout": "4s"})
+        ),
+        None,
+    ),
+    ("it gets on there", returned(*LEFT, look(50, 100, 1000), look(40, 110, 1000), look(0, 110, 1000)), None),
     ("it owns nothing", returned(observation(NOTHING)), (OWNS_NOTHING, NOW)),
     ("there are more members than partitions", returned(observation((*NOTHING, *members(3, 4, 5, 6)))), None),
     ("there are just as many", returned(observation((*NOTHING, *members(3, 4, 5)))), (OWNS_NOTHING, NOW)),
@@ -194,9 +209,12 @@ ALONE = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
 GETS_ON = {tp(0): NOW - 10.0}
 
 
-def control(**history: Any) -> World:
+def control(backlog: Any = (), **history: Any) -> World:
     """Records wait for 400 s in partitions of all pods, of which 0 and 2 have another version."""
     given = waits(400, pods=(pod(0), pod(1, NEW), pod(2)))
+    assert isinstance(given.kafka, GroupObservation)
+    offsets = {**given.kafka.offsets, **dict.fromkeys(backlog, PartitionOffsets(100, 1000))}
+    given = replace(given, kafka=replace(given.kafka, offsets=offsets))
     return replace(given, history=replace(given.history, **history))
 
 
@@ -207,6 +225,11 @@ NOBODY_GETS_ON: list[tuple[str, World, bool]] = [
         True,
     ),
     ("one of them has", control(unread_since=dict.fromkeys(owned_by(0), NOW - 400), commit_moved_after=GETS_ON), False),
+    (
+        "they have a backlog, and have committed nothing either",
+        control(unread_since=dict.fromkeys(owned_by(1), NOW - 400), backlog=owned_by(0)),
+        True,
+    ),
     ("they had nothing to read", control(unread_since=dict.fromkeys(owned_by(1), NOW - 400)), False),
     ("there is no other version", waits(400, pods=ALONE), False),
 ]
@@ -243,19 +266,41 @@ REBALANCING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE, "members
 RECONCILING: dict[str, Any] = {"state": GroupState.RECONCILING, **MODERN}
 
 
-def rebalances(for_s: float, *, committed_ago_s: float = 100.0, came: int = 10, how: Any = REBALANCING) -> World:
-    """Everybody waits for one that does not answer; `came`: records meanwhile, in one partition."""
+STABLE: dict[str, Any] = {}
 
-    def seen(ago_s: float, committed: int, end: int, **how: Any) -> GroupObservation:
-        one = {tp(0): PartitionOffsets(committed, end)}
+
+def rebalances(
+    for_s: float,
+    *,
+    committed_ago_s: float = 100.0,
+    came: int = 10,
+    came_ago_s: float = 0.0,
+    how: Any = REBALANCING,
+    calm_ago_s: float | None = None,
+) -> World:
+    """Everybody waits for one that does not answer. `came`: records meanwhile, in one partition, as many each time;
+    `came_ago_s`: when the first were seen, beside those of now. `calm_ago_s`: when one look showed the group calm."""
+
+    def seen(ago_s: float, **how: Any) -> GroupObservation:
+        committed = 100 if ago_s <= committed_ago_s else 95
+        arrived = came * ((ago_s <= came_ago_s) + (ago_s == 0.0))
+        one = {tp(0): PartitionOffsets(committed, max(committed, 100 + arrived if ago_s <= committed_ago_s else 95))}
         usual = observation(at=NOW - ago_s, **how)
         return replace(usual, offsets={**usual.offsets, **one})
 
-    before = [seen(200, 90, 90), seen(committed_ago_s + 1, 95, 95), seen(committed_ago_s, 100, 100)]
-    looks = sorted(
-        [*before, seen(for_s, 100, 100, **how), seen(0, 100, 100 + came, **how)],
-        key=lambda each: each.observed_at,
-    )
+    moments = {
+        200.0,
+        committed_ago_s + 1,
+        committed_ago_s,
+        for_s,
+        came_ago_s,
+        0.0,
+        *([calm_ago_s] if calm_ago_s else []),
+    }
+    looks = [
+        seen(ago_s, **(how if ago_s <= for_s and ago_s != calm_ago_s else {}))
+        for ago_s in sorted(moments, reverse=True)
+    ]
     return world(kafka=looks[-1], history=folded(*looks))
 
 
@@ -265,7 +310,36 @@ NOBODY: list[tuple[str, World, bool]] = [
     ("one that may end", rebalances(for_s=59), False),
     ("somebody commits in it", rebalances(for_s=90, committed_ago_s=50), False),
     ("there is nothing to read", rebalances(for_s=90, came=0), False),
-    ("those who own something go on", rebalances(for_s=90, how=RECONCILING), False),
+    ("one calm look, in which nobody commits", rebalances(for_s=90, came_ago_s=80, calm_ago_s=30), True),
+    ("calm now, and the next commit may come", rebalances(for_s=90, came_ago_s=80, how=STABLE), False),
+    ("those who own something may go on", rebalances(for_s=90, how=RECONCILING), False),
+    ("they do not", rebalances(for_s=301, committed_ago_s=302, came_ago_s=301, how=RECONCILING), True),
+    ("a calm group, and nobody gets on", rebalances(for_s=301, committed_ago_s=302, came_ago_s=301, how=STABLE), True),
+    (
+        "for less than rejoinTimeout",
+        rebalances(for_s=299, committed_ago_s=302, came_ago_s=299, how=STABLE),
+        False,
+    ),
+    (
+        "what came came once, as of an aborted transaction",
+        replace(
+            given := rebalances(for_s=301, committed_ago_s=302, came_ago_s=301, how=STABLE),
+            history=replace(given.history, end_moved_after=dict.fromkeys(given.history.unread_since, NOW - 302)),
+        ),
+        False,
+    ),
+    (
+        "what came came once, to one partition after the other",
+        replace(
+            given,
+            history=replace(
+                given.history,
+                unread_since={tp(0): NOW - 301, tp(1): NOW - 100},
+                end_moved_after={tp(0): NOW - 302, tp(1): NOW - 101},
+            ),
+        ),
+        False,
+    ),
     ("nobody is in the group", scene(EMPTY), True),
     ("since a moment", scene(EMPTY, calm_s=9.0), False),
     ("nobody is asked for", replace(scene(EMPTY), group=group(replicas=0)), False),
@@ -280,6 +354,8 @@ def test_where_nobody_consumes(given: World, so: bool) -> None:
     status = compose_status(at_rest, Decision(at_rest.memory), {})
     if so:
         assert status["phase"] == "NotReady"
-        assert next(each for each in status["conditions"] if each["type"] == "Ready")["status"] == "False"
+        said = {each["type"]: (each["status"], each["reason"]) for each in status["conditions"]}
+        assert said["Ready"][0] == "False"
+        assert said["Degraded"][0] == "True"
     elif given.group.spec.replicas:
         assert status["phase"] == "Ready"

@@ -69,6 +69,8 @@ class Broker:
         self.session_s = session_s
         self.reachable = True
         self.producing = True
+        self.batch: int | None = None
+        """Records that a member consumes of a partition before it commits; None: all that are there."""
         self.group = Group()
         self.rebalances = 0
         """Of a consumer group: how often the coordinator had another target."""
@@ -220,4 +222,17 @@ class Broker:
             process = self._processes[member.member_id]
             if process.alive and process.consumes and now - process.committed_at >= COMMIT_EVERY_S:
                 process.committed_at = now
-                self._committed |= {p: self._end[p] for p in topic(member.assignment)}
+                self._committed |= {p: self._read_to(p) for p in topic(member.assignment)}
+
+    def fill(self, records: int) -> None:
+        """So many more in each partition, at once."""
+        for partition in self.partitions:
+            self._end[partition] += records
+
+    def unread(self) -> int:
+        """In all partitions."""
+        return sum(self._end[partition] - self._committed.get(partition, 0) for partition in self.partitions)
+
+    def _read_to(self, partition: TopicPartition) -> int:
+        end = self._end[partition]
+        return end if self.batch is None else min(end, self._committed.get(partition, 0) + self.batch)

@@ -16,7 +16,7 @@ from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group, members, observation, pod, stranger, world
+from tests.core.factories import NOW, folded, group, member, members, observation, pod, stranger, world
 
 READY = ConditionType.READY
 UNOBSERVED = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)}
@@ -37,6 +37,7 @@ def on(profile: Profile, target: str) -> dict[str, Any]:
     return {"memory": RolloutMemory(protocol=profile), "group": group(protocol={"target": target})}
 
 
+FOUGHT_OVER = [observation((*members(0, 1), member(2, f"x{i}")), at=NOW - 30 + 10 * i) for i in range(4)]
 LAG_BOUND = {"group": group(rollout={"maxLag": {"absolute": 100}})}
 TABLE = [
     ("Ready", {}, ("True", "AsWanted")),
@@ -70,6 +71,7 @@ TABLE = [
     ("ProtocolUpgrade", on(Profile.EAGER_AND_COOPERATIVE, "Eager"), ("True", "Upgrading")),
     ("Degraded", {}, ("False", "AsWanted")),
     ("Degraded", phase("RollingBack"), ("True", "RolloutFailed")),
+    ("Degraded", {"kafka": FOUGHT_OVER[-1], "history": folded(*FOUGHT_OVER)}, ("True", "DuplicateInstanceId")),
 ]
 
 

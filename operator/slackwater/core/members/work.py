@@ -16,6 +16,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, seconds
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
 from slackwater.core.world.pods import Pod
@@ -25,6 +26,8 @@ IDLE_FOR_S: Final = 10.0
 """Every restart makes a pod Ready a moment before its consumer has joined: that is no fault."""
 REBALANCES_END_WITHIN_S: Final = 60.0
 """Most of those that a restart makes take some seconds, and some consumers commit once a minute."""
+MARKERS_AT_MOST: Final = 100
+"""So many unread offsets may be no records at all, but what transactions leave at a partition's end (F20)."""
 _SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
 
 
@@ -49,12 +52,12 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     history = world.history
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
-    arrived = _arrived(world, owned, since)
-    if not kafka.commits or not arrived:
-        return None  # the group keeps its offsets elsewhere, or nothing came that could have been consumed
+    arrived = [history.unread_since[partition] for partition in _arrived(world, owned, since)]
+    left = [since for partition in owned if _was_left_half_read(world, kafka, partition, since)]
+    if not kafka.commits or not (arrived or left):
+        return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
-    unread_since = min(history.unread_since[partition] for partition in arrived)
-    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, unread_since))
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(arrived + left)))
 
 
 def find_standing(world: World, pod: Pod) -> Hold | None:
@@ -92,6 +95,18 @@ def _arrived(world: World, owned: Iterable[TopicPartition], since: float) -> lis
     """The partitions with records to read, into which some came since then."""
     history = world.history
     return [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
+
+
+def _was_left_half_read(world: World, kafka: GroupObservation, partition: TopicPartition, since: float) -> bool:
+    """Whoever had the partition before the pod got on there until shortly before, and left records to read."""
+    moved_at = world.history.commit_moved_after.get(partition, 0.0)
+    got_on = moved_at >= since - 2 * world.group.spec.rollout.rejoin_timeout_s
+    return got_on and _has_backlog(kafka, partition)
+
+
+def _has_backlog(kafka: GroupObservation, partition: TopicPartition) -> bool:
+    offsets = kafka.offsets.get(partition)
+    return offsets is not None and (offsets.unread or 0) > MARKERS_AT_MOST
 
 
 def _first_of_its_version(world: World) -> Pod | None:
@@ -137,7 +152,8 @@ def nobody_gets_on(world: World) -> bool:
     history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
     others = [pod for pod in world.outdated if serves(world, pod)]
     owned = {partition for pod in others for member in world.members_of(pod) for partition in member.assignment}
-    waiting = {partition for partition in owned if partition in history.unread_since}
+    kafka = world.seen
+    waiting = {p for p in owned if p in history.unread_since or (kafka is not None and _has_backlog(kafka, p))}
     moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in owned), default=0.0)
     return bool(waiting) and world.now - moved_at > timeout_s
 
@@ -166,18 +182,27 @@ def find_idle_pods(world: World) -> tuple[Pod, ...]:
 
 
 def nobody_consumes(world: World) -> bool:
-    """There is something to read, and nobody is in the group, or all that are have waited for a rebalance for so long
-    that it is none of those that restarts make."""
+    """There is something to read, and nobody is in the group; or nothing has been committed for longer than any of the
+    rebalances takes that restarts make, or, where somebody owns partitions, for longer than `rejoinTimeout`."""
     kafka, history = world.seen, world.history
     if kafka is None or world.replicas == 0 or not kafka.partitions:
         return False
     if not kafka.members:
         return history.unchanged_since is not None and world.now - history.unchanged_since >= IDLE_FOR_S
-    waits = not any(member.assignment for member in kafka.members)  # those who own something go on meanwhile
-    if history.unsettled_since is None or not history.unread_since or not kafka.commits or not waits:
+    if not kafka.commits or not history.unread_since:
         return False
     moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in kafka.partitions), default=0.0)
-    return world.now - max(history.unsettled_since, moved_at) > REBALANCES_END_WITHIN_S
+    begun = min(*history.unread_since.values(), history.unsettled_since or world.now)
+    waited_s = world.now - max(moved_at, begun)
+    if any(member.assignment for member in kafka.members):  # of those who own something, some commit seldom
+        timeout_s = world.group.spec.rollout.rejoin_timeout_s
+        return waited_s > timeout_s and _records_come(history, world.now - timeout_s)
+    return waited_s > REBALANCES_END_WITHIN_S
+
+
+def _records_come(history: GroupHistory, since: float) -> bool:
+    """Unread ones, and not only once: what an aborted transaction leaves is never committed by some clients."""
+    return any(history.end_moved_after.get(p, 0.0) >= max(since, first) for p, first in history.unread_since.items())
 
 
 def partitions_in_words(partitions: Iterable[TopicPartition]) -> str:

@@ -129,11 +129,16 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
     if zombies := [m.instance_id or "" for m in (*find_left_behind(world, kafka), *find_outlived(world, kafka))]:
         message = f"members whose pods are gone are still in the group: {listing(zombies)}"
         return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
+    return an_id_is_used_twice(world) or _members_are_present(world, down)
+
+
+def an_id_is_used_twice(world: World) -> Hold | None:
+    """Two processes take it from one another: a second group of that name, or one that is run by hand."""
     for instance_id, sighting in world.history.members.items():
         if _changes_hands(world, instance_id, sighting):
             message = f"instance id {instance_id} changes hands again and again: two processes use it"
             return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
-    return _members_are_present(world, down)
+    return None
 
 
 def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:

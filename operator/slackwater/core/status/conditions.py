@@ -15,6 +15,7 @@ from slackwater.core.decision.words import listing, rounded
 from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
+from slackwater.core.rollout.gates import an_id_is_used_twice
 from slackwater.core.rollout.scaling import is_held
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.memory import RolloutPhase
@@ -90,9 +91,14 @@ def _ready(world: World) -> Verdict:
     if out:
         return Verdict(kind, FALSE, Reason.MEMBER_MISSING, f"Ready, but not known to be in the group: {listing(out)}")
     if nobody_consumes(world):
-        message = f"nobody consumes: the group is {world.kafka.state}, and nothing has been committed in it for a while"
-        return Verdict(kind, FALSE, Reason.GROUP_REBALANCING, message)
+        return Verdict(kind, FALSE, *_standstill(world.kafka))
     return Verdict(kind, TRUE, Reason.AS_WANTED, "every pod is Ready and in the group")
+
+
+def _standstill(kafka: GroupObservation) -> tuple[Reason, str]:
+    """Where nobody consumes."""
+    message = f"nobody consumes: the group is {kafka.state}, and nothing has been committed in it for a while"
+    return Reason.OFFSETS_NOT_MOVING if kafka.calm else Reason.GROUP_REBALANCING, message
 
 
 def _why_not(world: World, down: Sequence[int]) -> str:
@@ -238,6 +244,10 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
     if idle := find_idle_pods(world):
         message = f"{listing(pod.name for pod in idle)} own nothing, while partitions have no live owner"
         return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
+    if (twice := an_id_is_used_twice(world)) is not None:
+        return Verdict(kind, TRUE, twice.reason, twice.message)
+    if world.seen is not None and world.seen.members and nobody_consumes(world):
+        return Verdict(kind, TRUE, *_standstill(world.seen))
     if strangers := _uninvited(world):
         who = listing(name_in_words(member) for member in strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"

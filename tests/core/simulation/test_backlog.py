@@ -1,0 +1,31 @@
+"""A backlog that no new records join, as of a nightly batch: who consumes nothing of it is found out all the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+
+
+@pytest.mark.parametrize("kip848", [False, True])
+@pytest.mark.parametrize(
+    ("version", "comes_to"), [("never-consumes", RolloutPhase.ROLLED_BACK), ("v2", RolloutPhase.COMPLETE)]
+)
+def test_a_version_is_held_against_how_the_one_before_got_on(
+    version: str, comes_to: RolloutPhase, kip848: bool
+) -> None:
+    run = Run(Outside(onFailure="Rollback", kip848=kip848))
+    run.until(RolloutPhase.COMPLETE)
+    broker = run.outside.broker
+    broker.fill(1_000_000)
+    broker.producing, broker.batch = False, 60
+    run.for_seconds(20)
+    run.do(f"version {version} is applied", lambda o: o.apply(version))
+    run.until(comes_to, within_s=200)
+    restarted = {pod.ordinal for pod in run.outside.pods if run.outside.image(pod) == version}
+    assert restarted == (set() if version == "never-consumes" else {0, 1, 2})
+    left = broker.unread()
+    run.for_seconds(10)
+    assert broker.unread() < left
