@@ -11,6 +11,7 @@ from slackwater.api.annotations import PAUSE, RETRY
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.rollout.scaling import PUT_BACK_AGAIN_S, PUT_BACK_AT_ONCE, PUT_BACK_FORGOTTEN_S
 from slackwater.core.status.conditions import verdicts
@@ -224,6 +225,42 @@ def scaled_by_others(
     )
 
 
+def by_its_template(given: World) -> World:
+    """Somebody else wrote it: what stands in it tells that no template was edited."""
+    (found,) = given.sets
+    return replace(given, sets=(replace(found, as_written=False, template=wanted_template(given).body),))
+
+
+def is_left_alone(given: World) -> bool:
+    decided = plan(given)
+    return decided.act is None and decided.hold is not None and decided.hold.reason is Reason.SCALED_BY_OTHERS
+
+
+def writes_against(given: World, unread: int = 0, every_s: int = 15, for_s: int = 1200) -> list[int]:
+    """When the operator writes, in seconds, while an autoscaler asks for five pods again and again.
+
+    `unread`: how many of the StatefulSet's generations its controller is behind when the operator looks.
+    """
+    written = []
+    for at in range(0, for_s, every_s):
+        (found,) = given.sets
+        if found.replicas != HPA["replicas"]:
+            found = replace(found, **HPA | {"generation": found.generation + 1})
+        found = replace(found, observed_generation=found.generation - unread)
+        given = replace(given, now=NOW + at, kafka=observation(at=NOW + at), sets=(found,))
+        for _ in range(3):
+            decided = plan(given)
+            given = given.remembering(decided.memory)
+            if not isinstance(decided.act, WriteWorkload):
+                break
+            written.append(at)
+            generation = given.sets[0].generation + 1
+            found = replace(given.sets[0], generation=generation, observed_generation=generation, replicas_by="")
+            found = replace(found, replicas=decided.act.replicas, partition=decided.act.partition)
+            given = replace(given, sets=(found,))
+    return written
+
+
 def test_it_is_put_back() -> None:
     decided = plan(scaled_by_others())
     assert isinstance(decided.act, WriteWorkload)
@@ -275,12 +312,21 @@ AGAIN = put_back(15, PUT_BACK_AT_ONCE)
         pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.ROLLING_BACK}), id="on the way back"),
         pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.FAILED}), id="failed"),
         pytest.param(scaled_by_others(AGAIN, pods=LAST_NEW), id="outdated"),
-        pytest.param(scaled_by_others(AGAIN, sets={"observed_generation": 6}), id="not settled"),
         pytest.param(scaled_by_others(AGAIN, sets={"replicas_by": ""}), id="ours"),
     ],
 )
 def test_only_what_rests_is_left_alone(given: World) -> None:
     assert scales(plan(given))
+
+
+def test_a_write_that_the_stateful_set_controller_has_not_read_yet_is_left_alone_as_well() -> None:
+    """A number changes no template, so there is nothing to wait for, and nothing to be quicker for."""
+    assert is_left_alone(by_its_template(scaled_by_others(AGAIN, sets={"observed_generation": 6})))
+
+
+@pytest.mark.parametrize("unread", [0, 1], ids=["seen after its controller", "seen before its controller"])
+def test_twenty_minutes_of_an_autoscaler(unread: int) -> None:
+    assert writes_against(by_its_template(scaled_by_others()), unread) == [0, 15, 30, 330, 630, 930]
 
 
 def test_meanwhile_its_members_are_cared_for() -> None:

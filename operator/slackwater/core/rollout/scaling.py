@@ -83,14 +83,15 @@ def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision |
 def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
     """Until when a number that somebody else wrote is left alone, and who it was.
 
-    Only where nothing is under way, nothing has failed, and pods are neither outdated nor to be stopped.
+    Only where nothing is under way, nothing has failed, and pods are neither outdated nor to be stopped. Whether the
+    StatefulSet controller has read the last change does not matter: an edited template has come before.
     """
     last, phase = _put_back_before(world), world.memory.phase
     if last is None or last.times < PUT_BACK_AT_ONCE or last.generation == workload.generation:
         return None
     is_left = workload.replicas_by and workload.replicas != world.replicas and workload.replicas > 0
     at_rest = phase in (RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK) and world.memory.upgrade is None
-    if not is_left or not at_rest or world.replicas == 0 or world.outdated or not workload.settled:
+    if not is_left or not at_rest or world.replicas == 0 or world.outdated:
         return None
     left_s = PUT_BACK_AGAIN_S - (world.now - last.at)
     if not 0.0 < left_s <= PUT_BACK_AGAIN_S:  # over; or the clock was put back
