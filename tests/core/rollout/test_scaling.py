@@ -329,6 +329,20 @@ def test_twenty_minutes_of_an_autoscaler(unread: int) -> None:
     assert writes_against(by_its_template(scaled_by_others()), unread) == [0, 15, 30, 330, 630, 930]
 
 
+def test_a_version_that_nobody_has_judged_yet_is_judged_whoever_scales() -> None:
+    """It was rolled out while there was no pod: what pods of it do is looked at as soon as the number is put back."""
+    unproven = REST | {"last_good_revision": OLD, "last_good_hash": "good"}
+    decided = plan(scaled_by_others(AGAIN, rest=unproven))
+    assert scales(decided)
+    as_asked = scaled_by_others(decided.memory.put_back, rest=unproven, sets={"replicas": 3, "replicas_by": ""})
+    assert plan(as_asked).memory.phase is RolloutPhase.PROGRESSING
+
+
+def test_the_version_that_a_group_went_back_to_is_proven() -> None:
+    went_back = {"phase": RolloutPhase.ROLLED_BACK, "last_good_revision": NEW, "last_good_hash": "good"}
+    assert is_left_alone(scaled_by_others(AGAIN, rest=went_back))
+
+
 def test_meanwhile_its_members_are_cared_for() -> None:
     """One of a pod that was scaled away is taken out, whoever scales."""
     listed = observation(members(0, 1, 2, 7))

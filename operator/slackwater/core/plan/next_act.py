@@ -24,7 +24,7 @@ from slackwater.core.members.refused import last_chance
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout.beginning import session_timeout_ms
-from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail, what_next
+from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.rollout.in_place import next_move
@@ -141,8 +141,8 @@ def rest(world: World, workload: Workload, template: Template) -> Decision | Non
 def _is_unproven(world: World) -> bool:
     """A version that was rolled out while there was no pod, and that pods have now: it is judged as any other."""
     memory = world.memory
-    is_good = memory.last_good_hash == memory.target_hash
-    return memory.phase is RolloutPhase.COMPLETE and not is_good and memory.upgrade is None and bool(world.wanted_pods)
+    unproven = memory.phase is RolloutPhase.COMPLETE and not is_proven(memory)
+    return unproven and memory.upgrade is None and bool(world.wanted_pods)
 
 
 def give_up(world: World, workload: Workload, template: Template) -> Decision | None:

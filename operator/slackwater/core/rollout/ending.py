@@ -31,13 +31,18 @@ def go_back(memory: RolloutMemory, message: str) -> RolloutMemory:
 
 def can_go_back(memory: RolloutMemory) -> bool:
     """There is a last good version, and it is another one."""
-    return bool(memory.last_good_revision) and memory.last_good_hash != memory.target_hash
+    return bool(memory.last_good_revision) and not is_proven(memory)
+
+
+def is_proven(memory: RolloutMemory) -> bool:
+    """The version that is asked for is the last good one. One that was rolled out while there was no pod is not yet."""
+    return memory.last_good_hash == memory.target_hash
 
 
 def may_fail(world: World) -> bool:
     """Not a version that is the last good one already: to give it up would stop everything, and lead nowhere."""
     memory = world.memory
-    known_good = bool(memory.last_good_revision) and memory.last_good_hash == memory.target_hash
+    known_good = bool(memory.last_good_revision) and is_proven(memory)
     return memory.phase is RolloutPhase.PROGRESSING and PAUSE not in world.group.metadata.annotations and not known_good
 
 

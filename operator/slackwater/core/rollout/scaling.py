@@ -20,6 +20,7 @@ from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.rollout.canary import canary_ahead
+from slackwater.core.rollout.ending import is_proven
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import UNSCHEDULABLE
 from slackwater.core.world.put_back import PutBack
@@ -83,14 +84,15 @@ def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision |
 def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
     """Until when a number that somebody else wrote is left alone, and who it was.
 
-    Only where nothing is under way, nothing has failed, and pods are neither outdated nor to be stopped. Whether the
-    StatefulSet controller has read the last change does not matter: an edited template has come before.
+    Only where nothing is under way, has failed or is yet to be judged, and pods are neither outdated nor to be stopped.
+    Whether the StatefulSet controller has read the last change does not matter: an edited template has come before.
     """
-    last, phase = _put_back_before(world), world.memory.phase
+    last, memory = _put_back_before(world), world.memory
     if last is None or last.times < PUT_BACK_AT_ONCE or last.generation == workload.generation:
         return None
     is_left = workload.replicas_by and workload.replicas != world.replicas and workload.replicas > 0
-    at_rest = phase in (RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK) and world.memory.upgrade is None
+    is_good = memory.phase is RolloutPhase.ROLLED_BACK or (memory.phase is RolloutPhase.COMPLETE and is_proven(memory))
+    at_rest = is_good and memory.upgrade is None
     if not is_left or not at_rest or world.replicas == 0 or world.outdated:
         return None
     left_s = PUT_BACK_AGAIN_S - (world.now - last.at)
