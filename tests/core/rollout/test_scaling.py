@@ -13,7 +13,12 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
-from slackwater.core.rollout.scaling import PUT_BACK_AGAIN_S, PUT_BACK_AT_ONCE, PUT_BACK_FORGOTTEN_S
+from slackwater.core.rollout.scaling import (
+    IN_VAIN_AGAIN_S,
+    PUT_BACK_AGAIN_S,
+    PUT_BACK_AT_ONCE,
+    PUT_BACK_FORGOTTEN_S,
+)
 from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
@@ -210,8 +215,8 @@ REST: dict[str, Any] = {"phase": RolloutPhase.COMPLETE, "last_good_revision": NE
 SOME_NEW = tuple(pod(ordinal, NEW) for ordinal in range(3))
 
 
-def put_back(ago_s: float, times: int, replicas: int = 3, generation: int = 5) -> PutBack:
-    return PutBack(replicas, generation, NOW - ago_s, times)
+def put_back(ago_s: float, times: int, replicas: int = 3, generation: int = 5, in_vain: int = 0) -> PutBack:
+    return PutBack(replicas, generation, NOW - ago_s, times, in_vain)
 
 
 def scaled_by_others(
@@ -234,6 +239,12 @@ def by_its_template(given: World) -> World:
 def is_left_alone(given: World) -> bool:
     decided = plan(given)
     return decided.act is None and decided.hold is not None and decided.hold.reason is Reason.SCALED_BY_OTHERS
+
+
+def waits_s(given: World) -> float | None:
+    """For how long somebody else's number is left alone from now on."""
+    decided = plan(given)
+    return decided.hold.recheck_s if decided.hold is not None and is_left_alone(given) else None
 
 
 def writes_against(given: World, unread: int = 0, every_s: int = 15, for_s: int = 1200) -> list[int]:
@@ -265,7 +276,7 @@ def test_it_is_put_back() -> None:
     decided = plan(scaled_by_others())
     assert isinstance(decided.act, WriteWorkload)
     assert (decided.act.purpose, decided.act.replicas) == (Purpose.SCALE, 3)
-    assert decided.memory.put_back == PutBack(3, 7, NOW)
+    assert decided.memory.put_back == PutBack(3, 7, NOW, by="kube-controller-manager")
     assert [note.reason for note in decided.notes] == [Reason.SCALED]
 
 
@@ -285,7 +296,8 @@ def test_the_second_time_people_hear_who_it_was() -> None:
         pytest.param(put_back(PUT_BACK_FORGOTTEN_S + 1, 9), 1, id="after a long pause"),
         pytest.param(put_back(15, 9, replicas=2), 1, id="another number was asked for"),
         pytest.param(put_back(-3600, PUT_BACK_AT_ONCE), PUT_BACK_AT_ONCE + 1, id="the clock was put back"),
-        pytest.param(put_back(15, 9, generation=7), 9, id="our write was refused"),
+        pytest.param(put_back(5, 9, generation=7), 9, id="our write was refused"),
+        pytest.param(put_back(15, 9, generation=7), None, id="our writes change nothing"),
     ],
 )
 def test_who_does_it_again_and_again_is_not_fought_all_the_time(before: PutBack, times: int | None) -> None:
@@ -298,6 +310,50 @@ def test_who_does_it_again_and_again_is_not_fought_all_the_time(before: PutBack,
         assert decided.hold is not None
         assert decided.hold.reason is Reason.SCALED_BY_OTHERS
         assert decided.hold.recheck_s == pytest.approx(before.at + PUT_BACK_AGAIN_S - NOW)
+
+
+CAME_TO_NOTHING = [
+    pytest.param(put_back(5, 1, generation=7), (1, 0), Reason.SCALED, id="refused just now"),
+    pytest.param(put_back(15, 1, generation=7), (1, 1), Reason.SCALED, id="the operator died before it wrote"),
+    pytest.param(put_back(15, 1, generation=7, in_vain=1), (1, 2), Reason.SCALED_BY_OTHERS, id="twice"),
+    pytest.param(put_back(-3600, 1, generation=7, in_vain=1), (1, 2), Reason.SCALED_BY_OTHERS, id="clock put back"),
+    pytest.param(put_back(15, 1, in_vain=1), (2, 1), Reason.SCALED_BY_OTHERS, id="somebody wrote it after that"),
+]
+
+
+@pytest.mark.parametrize(("before", "counts", "said"), CAME_TO_NOTHING)
+def test_nobody_is_blamed_for_a_write_of_ours_that_came_to_nothing(
+    before: PutBack, counts: tuple[int, int], said: Reason
+) -> None:
+    """Who scales the ConsumerGroup is right, although another's number still stands in the StatefulSet."""
+    decided = plan(scaled_by_others(before))
+    assert scales(decided)
+    assert [note.reason for note in decided.notes] == [said]
+    now = decided.memory.put_back
+    assert now is not None
+    assert (now.times, now.in_vain) == counts
+    assert (now.at, now.by) == ((before.at, before.by) if counts == (1, 0) else (NOW, HPA["replicas_by"]))
+
+
+def test_between_writes_that_change_nothing_there_is_a_pause() -> None:
+    """Else they would follow one another as fast as passes do. In a rollout, too."""
+    assert waits_s(scaled_by_others(put_back(4, 1, generation=7, in_vain=1))) == pytest.approx(IN_VAIN_AGAIN_S - 4)
+    in_a_rollout = REST | {"phase": RolloutPhase.PROGRESSING}
+    rolling_out = put_back(4, PUT_BACK_AT_ONCE, generation=7, in_vain=1)
+    assert waits_s(scaled_by_others(rolling_out, rest=in_a_rollout)) == pytest.approx(IN_VAIN_AGAIN_S - 4)
+    assert scales(plan(scaled_by_others(replace(rolling_out, at=NOW - IN_VAIN_AGAIN_S), rest=in_a_rollout)))
+
+
+@pytest.mark.parametrize("number", [5, 0])
+def test_a_webhook_that_sets_the_number_in_whatever_is_written_is_not_fought_all_the_time(number: int) -> None:
+    """Our write changes nothing, so the StatefulSet's generation stays as it is."""
+    given, written = scaled_by_others(sets={"replicas": number}), []
+    for at in range(120):
+        given = replace(given, now=NOW + at, kafka=observation(at=NOW + at))
+        decided = plan(given)
+        written += [at] if scales(decided) else []
+        given = given.remembering(decided.memory)
+    assert written == ([*range(11), 20] if number else [*range(11), *range(20, 120, 10)])
 
 
 AGAIN = put_back(15, PUT_BACK_AT_ONCE)

@@ -161,6 +161,9 @@ TUNINGS = st.builds(
     good=VALUES,
     failed_as_of=st.none() | MOMENTS,
 )
+PUT_BACKS = st.builds(
+    PutBack, st.integers(1, 5), st.integers(1, 99), MOMENTS, st.integers(1, 9), st.integers(0, 9), WORDS
+)
 HANDOVERS = st.builds(Handover, st.integers(0, 99), WORDS, MOMENTS, st.just(Begun(Held())))
 """Its states have tests of their own, in `test_handover_wire`."""
 REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
@@ -195,7 +198,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "step": st.none() | STEPS,
     "handover": st.none() | HANDOVERS,
     "canary": st.none() | CANARIES,
-    "put_back": st.none() | st.builds(PutBack, st.integers(1, 5), st.integers(1, 99), MOMENTS, st.integers(1, 9)),
+    "put_back": st.none() | PUT_BACKS,
     "message": WORDS,
     "commands": st.dictionaries(WORDS, WORDS, max_size=2),
 }

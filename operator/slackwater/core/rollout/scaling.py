@@ -31,6 +31,9 @@ PUT_BACK_AT_ONCE: Final = 3
 """Who scales the StatefulSet by mistake is corrected at once, so often."""
 PUT_BACK_AGAIN_S: Final = 300.0
 PUT_BACK_FORGOTTEN_S: Final = 900.0
+IN_VAIN_AGAIN_S: Final = 10.0
+"""A write that met a conflict is repeated at once, and comes through within moments; after this one it came to nothing,
+as the next one may."""
 
 
 def keep_replicas(world: World) -> Decision:
@@ -72,34 +75,53 @@ def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision |
     """
     if rests_as_scaled(world, workload) is not None:
         return None
-    memory, last = world.memory, _put_back_before(world)
-    if last is None or last.generation != workload.generation:
-        times = 1 if last is None else last.times + 1
-        memory = replace(memory, put_back=PutBack(world.replicas, workload.generation, world.now, times))
-    if last is None:
-        return Decision(memory, act=act, notes=(workload_note(Purpose.SCALE, world),))
-    return Decision(memory, act=act, notes=(Note(Reason.SCALED_BY_OTHERS, _by_whom(world, workload), True, True),))
+    counted = _counted(world, workload)
+    note = workload_note(Purpose.SCALE, world)
+    if counted.is_known:
+        note = Note(Reason.SCALED_BY_OTHERS, _by_whom(world, workload), warning=True, of_act=True)
+    return Decision(replace(world.memory, put_back=counted), act=act, notes=(note,))
 
 
 def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
-    """Until when a number that somebody else wrote is left alone, and who it was.
+    """Until when a number that somebody else wrote is left alone, and who it was."""
+    last = _put_back_before(world)
+    if last is None or not workload.replicas_by or workload.replicas == world.replicas:
+        return None
+    pause_s = _pause_s(world, workload) if last.count >= PUT_BACK_AT_ONCE else 0.0
+    if last.generation == workload.generation:
+        pause_s = max(pause_s, IN_VAIN_AGAIN_S) if last.in_vain or not _is_in_hand(world, last) else 0.0
+    left_s = pause_s - (world.now - last.at)
+    if not 0.0 < left_s <= pause_s:  # over; or the clock was put back
+        return None
+    again = f"{_by_whom(world, workload)}. It is put back every {seconds(pause_s)}"
+    return Hold(Reason.SCALED_BY_OTHERS, again, left_s)
+
+
+def _pause_s(world: World, workload: Workload) -> float:
+    """How long the number of somebody else stands, who has written it again and again; 0: not at all.
 
     Only where nothing is under way, has failed or is yet to be judged, and pods are neither outdated nor to be stopped.
     Whether the StatefulSet controller has read the last change does not matter: an edited template has come before.
     """
-    last, memory = _put_back_before(world), world.memory
-    if last is None or last.times < PUT_BACK_AT_ONCE or last.generation == workload.generation:
-        return None
-    is_left = workload.replicas_by and workload.replicas != world.replicas and workload.replicas > 0
+    memory = world.memory
     is_good = memory.phase is RolloutPhase.ROLLED_BACK or (memory.phase is RolloutPhase.COMPLETE and is_proven(memory))
-    at_rest = is_good and memory.upgrade is None
-    if not is_left or not at_rest or world.replicas == 0 or world.outdated:
-        return None
-    left_s = PUT_BACK_AGAIN_S - (world.now - last.at)
-    if not 0.0 < left_s <= PUT_BACK_AGAIN_S:  # over; or the clock was put back
-        return None
-    again = f"{_by_whom(world, workload)}. It is put back every {seconds(PUT_BACK_AGAIN_S)}"
-    return Hold(Reason.SCALED_BY_OTHERS, again, left_s)
+    at_rest = is_good and memory.upgrade is None and not world.outdated
+    return PUT_BACK_AGAIN_S if at_rest and 0 not in (workload.replicas, world.replicas) else 0.0
+
+
+def _counted(world: World, workload: Workload) -> PutBack:
+    """With this time, where it is another one than the last."""
+    last, by = _put_back_before(world), workload.replicas_by
+    if last is None:
+        return PutBack(world.replicas, workload.generation, world.now, by=by)
+    if last.generation != workload.generation:
+        return replace(last, generation=workload.generation, at=world.now, times=last.times + 1, by=by)
+    return last if _is_in_hand(world, last) else replace(last, at=world.now, in_vain=last.in_vain + 1, by=by)
+
+
+def _is_in_hand(world: World, last: PutBack) -> bool:
+    """Our write has just been refused, or has not been tried yet."""
+    return 0.0 <= world.now - last.at < IN_VAIN_AGAIN_S
 
 
 def _put_back_before(world: World) -> PutBack | None:
