@@ -20,8 +20,9 @@ from slackwater.core.rollout.scaling import (
     PUT_BACK_FORGOTTEN_S,
 )
 from slackwater.core.status.conditions import verdicts
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Upgrade, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, OLD, fresh_pod, group, members, observation, pod, workload, world
@@ -248,15 +249,15 @@ def waits_s(given: World) -> float | None:
 
 
 def writes_against(given: World, unread: int = 0, every_s: int = 15, for_s: int = 1200) -> list[int]:
-    """When the operator writes, in seconds, while an autoscaler asks for five pods again and again.
+    """When the operator writes, in seconds, while an autoscaler asks for its number of pods again and again.
 
     `unread`: how many of the StatefulSet's generations its controller is behind when the operator looks.
     """
-    written = []
+    written, number = [], given.sets[0].replicas
     for at in range(0, for_s, every_s):
         (found,) = given.sets
-        if found.replicas != HPA["replicas"]:
-            found = replace(found, **HPA | {"generation": found.generation + 1})
+        if found.replicas != number:
+            found = replace(found, **HPA | {"generation": found.generation + 1, "replicas": number})
         found = replace(found, observed_generation=found.generation - unread)
         given = replace(given, now=NOW + at, kafka=observation(at=NOW + at), sets=(found,))
         for _ in range(3):
@@ -357,6 +358,8 @@ def test_a_webhook_that_sets_the_number_in_whatever_is_written_is_not_fought_all
 
 
 AGAIN = put_back(15, PUT_BACK_AT_ONCE)
+PROVEN = {"last_good_hash": scaled_by_others().memory.target_hash}
+HALF_UPGRADED = Upgrade(Profile.COOPERATIVE, StrategyName.TWO_BOUNCE, (Profile.OWN_CHOICE,), returning=True)
 
 
 @pytest.mark.parametrize(
@@ -367,6 +370,8 @@ AGAIN = put_back(15, PUT_BACK_AT_ONCE)
         pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.PROGRESSING}), id="in a rollout"),
         pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.ROLLING_BACK}), id="on the way back"),
         pytest.param(scaled_by_others(AGAIN, rest=REST | {"phase": RolloutPhase.FAILED}), id="failed"),
+        pytest.param(scaled_by_others(AGAIN, rest=REST | PROVEN | {"phase": RolloutPhase.FAILED}), id="aborted"),
+        pytest.param(scaled_by_others(AGAIN, rest=REST | {"upgrade": HALF_UPGRADED}), id="between two protocols"),
         pytest.param(scaled_by_others(AGAIN, pods=LAST_NEW), id="outdated"),
         pytest.param(scaled_by_others(AGAIN, sets={"replicas_by": ""}), id="ours"),
     ],
@@ -397,6 +402,94 @@ def test_a_version_that_nobody_has_judged_yet_is_judged_whoever_scales() -> None
 def test_the_version_that_a_group_went_back_to_is_proven() -> None:
     went_back = {"phase": RolloutPhase.ROLLED_BACK, "last_good_revision": NEW, "last_good_hash": "good"}
     assert is_left_alone(scaled_by_others(AGAIN, rest=went_back))
+
+
+UNDER_WAY: dict[str, Any] = BEGUN | {"phase": RolloutPhase.PROGRESSING}
+
+
+def halfway(before: PutBack | None, spec: dict[str, Any], memory: dict[str, Any], **changes: Any) -> World:
+    sets = {"current_revision": OLD, "partition": 2, **changes.pop("sets", {})}
+    return scaled_by_others(before, spec, UNDER_WAY | memory, **{"pods": LAST_NEW} | changes, sets=sets)
+
+
+def paused(before: PutBack | None = None, memory: dict[str, Any] | None = None, **changes: Any) -> World:
+    return halfway(before, {"annotations": {PAUSE: ""}}, memory or {}, **changes)
+
+
+def canary_held(
+    before: PutBack | None = None, hold: str = "1h", memory: dict[str, Any] | None = None, **changes: Any
+) -> World:
+    """For ten seconds so far."""
+    spec = {"rollout": {"canary": [{"replicas": 1, "hold": hold}]}}
+    return halfway(before, spec, {"canary": Canary(0, NOW - 10)} | (memory or {}), **changes)
+
+
+ONCE_A_MINUTE = [0, 15, 30, *range(90, 1200, 60)]
+EVERY_FIVE_MINUTES = [0, 15, 30, 330, 630, 930]
+GOING_BACK = {"phase": RolloutPhase.ROLLING_BACK}
+HAS_FAILED = {"phase": RolloutPhase.FAILED}
+STANDING = [
+    pytest.param(paused(), ONCE_A_MINUTE, id="paused"),
+    pytest.param(paused(sets={"replicas": 2}), EVERY_FIVE_MINUTES, id="paused, and fewer"),
+    pytest.param(
+        paused(memory=GOING_BACK, sets={"update_revision": OLD}), EVERY_FIVE_MINUTES, id="paused on the way back"
+    ),
+    pytest.param(canary_held(), ONCE_A_MINUTE, id="canary"),
+    pytest.param(canary_held(sets={"replicas": 2}), EVERY_FIVE_MINUTES, id="canary, and fewer"),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), STANDING)
+def test_what_stands_still_is_not_fought_for_either(given: World, expected: list[int]) -> None:
+    """Pods that are added in a rollout are of the version that is being tried: they are not to stay for long."""
+    assert writes_against(given) == expected
+
+
+def test_pods_of_a_version_that_failed_do_not_stay() -> None:
+    failed = halfway(None, {}, HAS_FAILED)
+    assert writes_against(failed) == list(range(0, 1200, 15))
+
+
+def test_why_it_is_put_back_so_often_is_said() -> None:
+    why = "It is put back every 60 s, since the pods that it adds have a version that is yet to prove itself"
+    assert [why in message_of(given(AGAIN)) for given in (paused, canary_held, scaled_by_others)] == [True, True, False]
+    assert message_of(scaled_by_others(AGAIN)).endswith("point autoscalers at it. It is put back every 5 min")
+
+
+def message_of(given: World) -> str:
+    hold = plan(given).hold
+    return hold.message if hold is not None else ""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(canary_held(AGAIN, hold="9s"), id="it is over"),
+        pytest.param(canary_held(AGAIN, memory={"canary": Canary(0, NOW - 10, passed=True)}), id="it was promoted"),
+        pytest.param(canary_held(AGAIN, memory={"canary": Canary(1, NOW - 10)}), id="its step was taken away"),
+        pytest.param(canary_held(AGAIN, memory={"canary": None}), id="it has not begun"),
+        pytest.param(canary_held(AGAIN, memory=GOING_BACK | {"canary": Canary(0, NOW)}), id="on the way back"),
+        pytest.param(paused(AGAIN, sets={"replicas": 0}), id="stopped by somebody"),
+        pytest.param(paused(AGAIN, memory=HAS_FAILED), id="paused after a failure"),
+    ],
+)
+def test_what_does_not_stand_is_put_back_at_once(given: World) -> None:
+    assert scales(plan(given))
+
+
+def test_a_canary_that_fails_is_given_up_whoever_scales() -> None:
+    stuck = pod(2, NEW, ready=False, waiting="InvalidImageName")
+    given = canary_held(AGAIN, pods=(pod(0), pod(1), stuck), kafka=observation(members(0, 1)))
+    assert plan(given).memory.phase is RolloutPhase.FAILED
+
+
+@pytest.mark.parametrize("given", [paused(AGAIN), canary_held(AGAIN)], ids=["paused", "canary"])
+def test_whoever_scales_the_consumer_group_as_well_gets_that(given: World) -> None:
+    more = given.group.spec.model_copy(update={"replicas": 4})
+    asked = replace(given, group=given.group.model_copy(update={"spec": more}))
+    decided = plan(asked)
+    assert decided.memory.replicas == 4
+    assert scales(plan(replace(asked, memory=decided.memory)))
 
 
 def test_meanwhile_its_members_are_cared_for() -> None:

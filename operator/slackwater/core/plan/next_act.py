@@ -84,9 +84,14 @@ def change_replicas(world: World, workload: Workload, template: Template) -> Dec
 
 
 def rest_as_scaled(world: World, workload: Workload, template: Template) -> Decision | None:
-    """Somebody else scales the StatefulSet again and again: nothing but its number is left to them, for a while."""
+    """Somebody else scales the StatefulSet again and again: nothing but its number is left to them, for a while.
+
+    A canary that fails meanwhile is given up all the same.
+    """
     hold = rests_as_scaled(world, workload)
-    return None if hold is None else Decision(world.memory, hold=hold)
+    if hold is None:
+        return None
+    return give_up(world, workload, template) or Decision(world.memory, hold=hold)
 
 
 def care_for_members(world: World, workload: Workload, template: Template) -> Decision | None:

@@ -25,7 +25,7 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     if canary is None or canary.index < index:
         canary = Canary(index, world.now)
     hold_ms = world.group.spec.rollout.canary[index].hold_ms
-    left_s = float("inf") if hold_ms is None else hold_ms / 1000 - (world.now - canary.held_since)
+    left_s = _left_s(world, canary)
     if left_s <= 0:
         canary = replace(canary, passed=True)
     memory = replace(memory, canary=canary)
@@ -42,3 +42,17 @@ def canary_ahead(world: World) -> bool:
     if not steps or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
     return canary is None or not canary.passed or canary.index < len(steps) - 1
+
+
+def is_held_at_canary(world: World) -> bool:
+    """Whether the rollout stands at a canary step, and its hold is not over, whatever has become of its pods since."""
+    canary, steps = world.memory.canary, world.group.spec.rollout.canary
+    if canary is None or canary.passed or canary.index >= len(steps):
+        return False
+    return world.memory.phase is RolloutPhase.PROGRESSING and _left_s(world, canary) > 0
+
+
+def _left_s(world: World, canary: Canary) -> float:
+    """How long the step is still held."""
+    hold_ms = world.group.spec.rollout.canary[canary.index].hold_ms
+    return float("inf") if hold_ms is None else hold_ms / 1000 - (world.now - canary.held_since)

@@ -19,7 +19,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
-from slackwater.core.rollout.canary import canary_ahead
+from slackwater.core.rollout.canary import canary_ahead, is_held_at_canary
 from slackwater.core.rollout.ending import is_proven
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import UNSCHEDULABLE
@@ -30,6 +30,8 @@ from slackwater.core.world.world import World
 PUT_BACK_AT_ONCE: Final = 3
 """Who scales the StatefulSet by mistake is corrected at once, so often."""
 PUT_BACK_AGAIN_S: Final = 300.0
+PUT_BACK_UNTRIED_S: Final = 60.0
+"""Where the pods that somebody adds have the version that is being tried: they are not to do its work for long."""
 PUT_BACK_FORGOTTEN_S: Final = 900.0
 IN_VAIN_AGAIN_S: Final = 10.0
 """A write that met a conflict is repeated at once, and comes through within moments; after this one it came to nothing,
@@ -69,7 +71,7 @@ def is_held(world: World) -> bool:
 
 def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision | None:
     """Somebody else wrote the number. Who does so again and again, as an autoscaler does, is not fought all the time
-    while the group rests: each change makes pods come and go, which costs it a rebalance or two.
+    while the group rests or its rollout stands still: pods that come and go cost a rebalance or two.
 
     None: not now, see `rests_as_scaled`. The first time is not told of: the ConsumerGroup may have been scaled as well.
     """
@@ -93,20 +95,33 @@ def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
     left_s = pause_s - (world.now - last.at)
     if not 0.0 < left_s <= pause_s:  # over; or the clock was put back
         return None
-    again = f"{_by_whom(world, workload)}. It is put back every {seconds(pause_s)}"
+    soon = pause_s == PUT_BACK_UNTRIED_S
+    why = ", since the pods that it adds have a version that is yet to prove itself" if soon else ""
+    again = f"{_by_whom(world, workload)}. It is put back every {seconds(pause_s)}{why}"
     return Hold(Reason.SCALED_BY_OTHERS, again, left_s)
 
 
 def _pause_s(world: World, workload: Workload) -> float:
     """How long the number of somebody else stands, who has written it again and again; 0: not at all.
 
-    Only where nothing is under way, has failed or is yet to be judged, and pods are neither outdated nor to be stopped.
-    Whether the StatefulSet controller has read the last change does not matter: an edited template has come before.
+    Only where the rollout stands still on purpose, or the group rests with a version that is proven and that every pod
+    has. Pods are to be stopped at once, and so are those of a version that has failed. Whether the StatefulSet
+    controller has read the last change does not matter: an edited template has come before.
     """
     memory = world.memory
-    is_good = memory.phase is RolloutPhase.ROLLED_BACK or (memory.phase is RolloutPhase.COMPLETE and is_proven(memory))
-    at_rest = is_good and memory.upgrade is None and not world.outdated
-    return PUT_BACK_AGAIN_S if at_rest and 0 not in (workload.replicas, world.replicas) else 0.0
+    if 0 in (workload.replicas, world.replicas) or memory.phase is RolloutPhase.FAILED:
+        return 0.0
+    if memory.phase.under_way:
+        stands = PAUSE in world.group.metadata.annotations or is_held_at_canary(world)
+        again_s = PUT_BACK_UNTRIED_S if _adds_untried(world, workload) else PUT_BACK_AGAIN_S
+        return again_s if stands else 0.0
+    is_good = memory.phase is RolloutPhase.ROLLED_BACK or is_proven(memory)
+    return PUT_BACK_AGAIN_S if is_good and memory.upgrade is None and not world.outdated else 0.0
+
+
+def _adds_untried(world: World, workload: Workload) -> bool:
+    """Pods above the number that is asked for are above the partition, so they are of the newest version."""
+    return workload.replicas > world.replicas and workload.update_revision != world.memory.last_good_revision
 
 
 def _counted(world: World, workload: Workload) -> PutBack:
