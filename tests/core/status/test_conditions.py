@@ -11,10 +11,12 @@ from slackwater.api.annotations import PAUSE
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.status.conditions import Verdict, merge, verdicts
+from slackwater.core.rollout.scaling import PUT_BACK_FORGOTTEN_S
+from slackwater.core.status.conditions import Verdict, degraded, merge, verdicts
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, folded, group, member, members, observation, pod, stranger, world
 
@@ -144,3 +146,44 @@ def test_every_condition_is_always_there_and_speaks_of_one_generation() -> None:
 def test_a_condition_that_is_said_no_more_goes() -> None:
     before = merge((), [verdict("True"), replace(verdict("True"), type=ConditionType.PAUSED)], 1.0, 1)
     assert [c["type"] for c in merge(before, [verdict("True")], 2.0, 1)] == ["Ready"]
+
+
+SCALED = PutBack(3, 7, NOW - 15, times=2, by="kube-controller-manager")
+BOTH = "why; its StatefulSet was scaled by kube-controller-manager again and again: scale the ConsumerGroup"
+
+
+@pytest.mark.parametrize("name", ["Failed", "RollingBack", "RolledBack"])
+@pytest.mark.parametrize(
+    "hold", [None, Hold(Reason.SCALED_BY_OTHERS, "left alone"), HOLD], ids=lambda h: h and h.reason
+)
+def test_a_version_that_was_given_up_is_named_beside_who_scales(name: str, hold: Hold | None) -> None:
+    given = world(memory=replace(phase(name)["memory"], put_back=SCALED))
+    verdict = degraded(given, hold)
+    assert (verdict.status.value, verdict.reason) == ("True", Reason.ROLLOUT_FAILED)
+    assert verdict.message.startswith(BOTH)
+
+
+UNKNOWN_OR_OVER = [
+    (None, "why"),
+    (replace(SCALED, times=1), "why"),
+    (replace(SCALED, at=NOW - PUT_BACK_FORGOTTEN_S - 1), "why"),
+    (replace(SCALED, replicas=2), "why"),
+    (replace(SCALED, by=""), "why; its StatefulSet was scaled by somebody else again and again"),
+]
+
+
+@pytest.mark.parametrize(
+    ("put_back", "message"), UNKNOWN_OR_OVER, ids=["nobody", "once", "long ago", "other", "whoever"]
+)
+def test_who_scales_is_named_while_that_is_known(put_back: PutBack | None, message: str) -> None:
+    given = world(memory=replace(phase("Failed")["memory"], put_back=put_back))
+    assert degraded(given, None).message.partition(":")[0] == message
+
+
+def test_where_nothing_was_given_up_the_hold_says_who_scales() -> None:
+    verdict = degraded(world(**phase("Complete")), Hold(Reason.SCALED_BY_OTHERS, "left alone"))
+    assert (verdict.reason, verdict.message) == (Reason.SCALED_BY_OTHERS, "left alone")
+
+
+def test_what_keeps_us_out_comes_before_what_was_given_up() -> None:
+    assert degraded(world(**phase("Failed")), Hold(Reason.NOT_AUTHORIZED, "no")).reason is Reason.NOT_AUTHORIZED

@@ -37,6 +37,8 @@ IN_VAIN_AGAIN_S: Final = 10.0
 """A write that met a conflict is repeated at once, and comes through within moments; after this one it came to nothing,
 as the next one may."""
 
+_INSTEAD: Final = "scale the ConsumerGroup, and point autoscalers at it"
+
 
 def keep_replicas(world: World) -> Decision:
     """A rollout goes on with the number that it began with.
@@ -101,6 +103,14 @@ def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
     return Hold(Reason.SCALED_BY_OTHERS, again, left_s)
 
 
+def who_scales(world: World) -> str:
+    """Who else does so again and again, whether the number is left alone or put back at once; empty: nobody."""
+    last = _put_back_before(world)
+    if last is None or not last.is_known:
+        return ""
+    return f"its StatefulSet was scaled by {last.by or 'somebody else'} again and again: {_INSTEAD}"
+
+
 def _pause_s(world: World, workload: Workload) -> float:
     """How long the number of somebody else stands, who has written it again and again; 0: not at all.
 
@@ -149,7 +159,7 @@ def _put_back_before(world: World) -> PutBack | None:
 def _by_whom(world: World, workload: Workload) -> str:
     return (
         f"StatefulSet {workload.name} was scaled to {workload.replicas} by {workload.replicas_by}, and the"
-        f" ConsumerGroup asks for {world.replicas}: scale the ConsumerGroup, and point autoscalers at it"
+        f" ConsumerGroup asks for {world.replicas}: {_INSTEAD}"
     )
 
 

@@ -16,7 +16,7 @@ from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.gates import an_id_is_used_twice
-from slackwater.core.rollout.scaling import is_held
+from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, Member, Unobserved
@@ -237,10 +237,12 @@ def _scaling_held(world: World) -> Verdict:
 def degraded(world: World, hold: Hold | None) -> Verdict:
     """Something is wrong that does not mend itself."""
     kind, memory = ConditionType.DEGRADED, world.memory
-    if hold is not None and hold.reason.degrades:
+    hides = memory.phase.gave_up and hold is not None and hold.reason is Reason.SCALED_BY_OTHERS
+    if hold is not None and hold.reason.degrades and not hides:
         return Verdict(kind, TRUE, hold.reason, hold.message)
-    if memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
-        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, memory.message)
+    if memory.phase.gave_up:
+        both = filter(None, (memory.message, who_scales(world)))
+        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(both))
     if idle := find_idle_pods(world):
         message = f"{listing(pod.name for pod in idle)} own nothing, while partitions have no live owner"
         return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
