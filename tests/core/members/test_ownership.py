@@ -56,6 +56,13 @@ def test_none_is_given_before_anything_is_begun() -> None:
     assert find_strangers(held_at_birth, observation(members(0))) == tuple(members(0))
 
 
+def scaled_by(whom: str, replicas: int = 5) -> World:
+    """Three pods are asked for; the StatefulSet makes pods up to another number. Pod 4 is not there at the moment."""
+    made = workload(replicas=replicas, replicas_by=whom)
+    pods = (*THREE_PODS[:replicas], *(pod(3) for _ in range(replicas - 4)))
+    return world(memory=SIX_GIVEN, workload=made, pods=pods, kafka=observation(members(0, 1, 2, 4)))
+
+
 LEFT_BEHIND: list[tuple[str, World, list[int]]] = [
     ("nobody", world(), []),
     ("of pods scaled away", world(memory=SIX_GIVEN, kafka=observation(members(0, 1, 2, 3, 5))), [3, 5]),
@@ -66,6 +73,9 @@ LEFT_BEHIND: list[tuple[str, World, list[int]]] = [
     ),
     ("with an id never given", world(kafka=observation(members(0, 1, 2, 9))), []),
     ("taken out, and somebody came", world(memory=REMOVED, kafka=observation((member(4, "b"),))), []),
+    ("of a pod between two lives that somebody else asked for", scaled_by("kube-controller-manager"), []),
+    ("of a pod that we made, and are about to take away", scaled_by(""), [4]),
+    ("of one that somebody else took away", scaled_by("kubectl", 2), [2, 4]),
     ("wanted again, not made yet", world(group=group(replicas=6), kafka=observation(members(0, 1, 2, 4))), [4]),
 ]
 

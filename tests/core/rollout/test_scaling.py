@@ -499,6 +499,13 @@ def test_meanwhile_its_members_are_cared_for() -> None:
     assert isinstance(plan(given).act, RemoveMembers)
 
 
+def test_a_member_whose_pod_is_between_two_lives_stays_where_the_number_stands() -> None:
+    """It was evicted, say, and is about to come back: nobody has scaled it away."""
+    listed = observation(members(0, 1, 2, 3, 4))
+    given = scaled_by_others(AGAIN, rest=REST | {"ids_given": 5}, pods=(*SOME_NEW, pod(3, NEW)), kafka=listed)
+    assert is_left_alone(given)
+
+
 def test_no_rollout_begins_with_an_autoscaler_s_number() -> None:
     given = scaled_by_others(
         AGAIN, rest={"phase": RolloutPhase.COMPLETE, "last_good_revision": OLD, "target_hash": "x"}

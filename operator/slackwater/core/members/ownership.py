@@ -27,8 +27,12 @@ def _unexplained(world: World) -> tuple[Member, ...]:
 
 
 def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
-    """Static members of pods that were scaled away, whether their pods are gone yet or not (F10)."""
-    wanted = min(world.made, world.replicas)
+    """Static members of pods that were scaled away, whether their pods are gone yet or not (F10).
+
+    Where somebody else wrote the StatefulSet's number, as an autoscaler does, its pods come back as long as it stands.
+    """
+    stands = any(each.replicas_by for each in world.sets)
+    wanted = world.made if stands else min(world.made, world.replicas)
     ordinals = {member.member_id: given_ordinal(world, member) for member in kafka.members}
     return tuple(m for m in kafka.members if (ordinal := ordinals[m.member_id]) is not None and ordinal >= wanted)
 
