@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
-from slackwater.adapters.cluster.translation import REVISION_LABEL
+from slackwater.adapters.cluster.translation import REVISION_LABEL, to_workload
 from slackwater.api.annotations import GROUP_LABEL, PAUSE, PROTOCOL
 from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
 from slackwater.cli.adopting.steps import ADOPTING, Change, Standing, Wait, next_step, take_fields_over
@@ -319,11 +319,21 @@ def test_fields_of_the_spec_get_one_manager_and_all_others_keep_theirs() -> None
 
     labels: Json = {"f:metadata": {"f:labels": {"f:team": {}}}}
     helm = managed("helm", {**labels, "f:spec": {"f:template": {"f:spec": {"f:volumes": {}}}, "f:replicas": {}}})
-    hpa = managed("hpa", {"f:spec": {"f:replicas": {}}}, subresource="scale")
     kubectl = managed("kubectl-edit", {"f:spec": {"f:template": {"f:spec": {"f:hostNetwork": {}}}}})
-    *kept, ours = take_fields_over([helm, hpa, kubectl])
-    assert kept == [managed("helm", labels), hpa]
+    status = managed("kube-controller-manager", {"f:status": {"f:replicas": {}}}, subresource="status")
+    *kept, ours = take_fields_over([helm, status, kubectl])
+    assert kept == [managed("helm", labels), status]
     assert (ours["manager"], ours["operation"]) == ("slackwater", "Apply")
     assert ours["fieldsV1"] == {
         "f:spec": {"f:template": {"f:spec": {"f:volumes": {}, "f:hostNetwork": {}}}, "f:replicas": {}}
     }
+
+
+def test_nobody_is_said_to_have_scaled_it_who_did_so_before() -> None:
+    """`kubectl scale` leaves an entry of its own. The number is the group's now: who changes it there is right."""
+    template = {"manager": "helm", "operation": "Update", "fieldsV1": {"f:spec": {"f:template": {}}}}
+    scale = {"manager": "kubectl", "operation": "Update", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    managed = take_fields_over([template, {**scale, "subresource": "scale"}])
+    assert [entry["manager"] for entry in managed] == ["slackwater"]
+    metadata = {"name": "payments", "uid": "s", "resourceVersion": "1", "managedFields": managed}
+    assert to_workload({"metadata": metadata, "spec": {"template": {}}}).replicas_by == ""

@@ -184,6 +184,31 @@ def test_nor_after_a_restart_of_the_operator() -> None:
     assert plan(rolling(spec={"replicas": 2}, memory=BEGUN | begun, sets=sets)).memory.replicas == 3
 
 
+def test_nor_right_after_a_write_that_its_controller_has_not_read_yet() -> None:
+    begun = {"target_hash": "other", "replicas": None}
+    sets = {"template_hash": "other", "observed_generation": 1}
+    assert plan(rolling(spec={"replicas": 2}, memory=BEGUN | begun, sets=sets)).memory.replicas == 3
+
+
+def adopted(asked: int, by: str = "") -> World:
+    """A StatefulSet of three pods that was somebody else's, before the operator has written anything to it."""
+    found = workload(as_written=False, update_revision=OLD, replicas_by=by)
+    return world(group=group(replicas=asked), memory=RolloutMemory(), workload=found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "by", "begins_with"),
+    [(3, "", 3), (3, "kubectl", 3), (5, "", 5), (2, "", 3), (2, "kubectl", 2)],
+    ids=["as it was", "somebody scaled it, and back", "more", "fewer", "somebody scaled it since"],
+)
+def test_nor_does_the_first_rollout_of_an_adopted_one(asked: int, by: str, begins_with: int) -> None:
+    """`adopt` takes over the number that it found, which is the ConsumerGroup's as well."""
+    decided = plan(adopted(asked, by))
+    assert (decided.memory.phase, decided.memory.replicas) == (RolloutPhase.PROGRESSING, begins_with)
+    assert isinstance(decided.act, WriteWorkload)
+    assert (decided.act.purpose, decided.act.replicas) == (Purpose.TAKE_TEMPLATE, begins_with)
+
+
 def test_fewer_pods_come_at_once_where_one_that_goes_has_no_room() -> None:
     no_room = fresh_pod(2, 60, ready=False, started_at=None, waiting="Unschedulable")
     given = rolling(spec={"replicas": 1}, memory=BEGUN, pods=(pod(0), pod(1), no_room))

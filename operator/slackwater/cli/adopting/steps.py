@@ -137,12 +137,13 @@ def revision_of(pod: Json) -> str:
 
 def take_fields_over(managed: Sequence[Json]) -> list[Json]:
     """All that anybody manages in the spec becomes the operator's, so that it also takes away what nobody wants any
-    more. Labels and annotations of the StatefulSet itself stay whose they are."""
+    more. Also of the scale subresource: who scaled it before is not taken for somebody who does so now. Labels and
+    annotations of the StatefulSet itself stay whose they are."""
     kept: list[Json] = []
     spec: dict[str, Any] = {}
     for entry in managed:
         fields = dict(entry.get("fieldsV1") or {})
-        if entry.get("subresource") or "f:spec" not in fields:
+        if "f:spec" not in fields:
             kept.append(entry)
             continue
         spec = _merged(spec, fields.pop("f:spec"))

@@ -183,13 +183,15 @@ def _with(memory: RolloutMemory, replicas: int) -> RolloutMemory:
 
 
 def _as_we_wrote_it(world: World) -> int:
-    """How many pods the operator asked for before; 0 where somebody else has written the StatefulSet since."""
-    known = world.memory.revisions
-    ours = all(
-        not each.replicas_by and (each.as_written or known.get(each.name) == each.update_revision)
-        for each in world.sets
-    )
-    return world.made if ours else 0
+    """How many pods the operator asked for before, or took over when it adopted them; 0 where somebody else has written
+    the StatefulSet since."""
+    return world.made if all(_is_ours(world, each) for each in world.sets) else 0
+
+
+def _is_ours(world: World, workload: Workload) -> bool:
+    """`workload`: one without a hash of ours in its template was adopted, and we have not written it yet."""
+    known = world.memory.revisions.get(workload.name) == workload.update_revision
+    return not workload.replicas_by and (workload.as_written or known or not workload.template_hash)
 
 
 def _makes_room(world: World) -> bool:
