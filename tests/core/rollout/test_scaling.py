@@ -25,7 +25,21 @@ from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, OLD, fresh_pod, group, members, observation, pod, workload, world
+from tests.core.factories import (
+    NEW,
+    NOW,
+    OLD,
+    dynamic_member,
+    folded,
+    fresh_pod,
+    group,
+    members,
+    observation,
+    pod,
+    stranger,
+    workload,
+    world,
+)
 from tests.core.plan.test_plan import rolling
 
 ASKED = 5
@@ -128,6 +142,15 @@ def test_a_pod_that_may_work_is_not_taken_away(changes: dict[str, Any]) -> None:
     decided = plan(rolling(spec={"replicas": 2}, memory=BEGUN, **changes))
     assert decided.hold is not None
     assert decided.memory.replicas == 3
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_nor_one_whose_member_somebody_unknown_may_be(comes: bool) -> None:
+    others = (dynamic_member(0), dynamic_member(1))
+    now = observation((*others, stranger()) if comes else others)
+    dynamic: dict[str, Any] = {"kafka": now, "history": folded(now), "pods": (pod(0), pod(1), fresh_pod(2, 60))}
+    spec = {"replicas": 2, "membership": "Dynamic"}
+    assert plan(rolling(spec=spec, memory=BEGUN, **dynamic)).memory.replicas == (3 if comes else 2)
 
 
 def test_none_at_all_waits_for_nothing() -> None:

@@ -19,6 +19,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
+from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.rollout.canary import canary_ahead, is_held_at_canary
 from slackwater.core.rollout.ending import is_proven
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -207,4 +208,5 @@ def _disturbs_nobody(world: World) -> bool:
     if world.seen is None or world.group.spec.replicas > world.replicas:
         return False
     going = [world.pod(ordinal) for ordinal in range(world.group.spec.replicas, world.replicas)]
-    return all(pod is None or not world.members_of(pod) for pod in going)
+    there = [pod for pod in going if pod is not None]
+    return not any(world.members_of(pod) or may_be_unrecognized(world, pod) for pod in there)
