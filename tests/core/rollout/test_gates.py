@@ -34,6 +34,7 @@ from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
     NOW,
+    OLD,
     changed,
     dynamic_member,
     folded,
@@ -352,6 +353,23 @@ def test_what_a_version_broke_keeps_nobody_from_taking_it_back(what: str, given:
     assert first_refusal(given, NOBODY) is None, what
     forward = changed(given, memory=replace(given.memory, phase=RolloutPhase.PROGRESSING))
     assert first_refusal(forward, NOBODY) is not None, what
+
+
+@pytest.mark.parametrize(("absent_s", "said"), [(299, False), (301, True)])
+def test_a_way_back_that_waits_for_one_pod_says_what_helps(absent_s: float, said: bool) -> None:
+    """Its node may be bad; and going on would take a pod away that works."""
+    back = fresh_pod(2, absent_s, OLD)
+    now = observation(members(0, 1))
+    given = world(
+        pods=(pod(0, NEW), pod(1, NEW), back),
+        kafka=now,
+        history=watched(now, absent_s + 100),
+        memory=GOING_BACK,
+        workload=workload(update_revision=OLD, current_revision=NEW),
+    )
+    hold = the_pod_before_is_back(given, now, NOBODY)
+    assert hold is not None
+    assert ("Delete it if its node is to blame" in hold.message) is said
 
 
 TABLES: list[tuple[Gate, list[Row]]] = [

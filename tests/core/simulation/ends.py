@@ -197,8 +197,17 @@ TARGET_BACK: Final[Changes] = (
     ("timeouts.session", None),
     ("timeouts.heartbeat", None),
 )
+
+
+def _another_version(outside: Life, reason: str) -> str:
+    """No command lifts that hold, and what `abort` goes back to may not get Ready either."""
+    other = "v3" if at(outside.wanted, CONTAINER)[0]["image"].endswith(":v2") else "v2"
+    return _edited(outside, image(other), reason)
+
+
 WAYS_ON: Final[Mapping[str, Callable[[Life, str], str]]] = {
     Reason.CANARY_HOLD: _promote,
+    Reason.POD_NOT_READY: _another_version,
     Reason.LAG_ABOVE_GATE: lambda outside, reason: _edited(outside, (("rollout.maxLag", None),), reason),
     Reason.LAG_UNKNOWN: lambda outside, reason: _edited(outside, (("rollout.maxLag", None),), reason),
     Reason.HANDOVER_IMPOSSIBLE: lambda outside, reason: _edited(outside, (("rollout.strategy", "InPlace"),), reason),

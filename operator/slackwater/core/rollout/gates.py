@@ -191,6 +191,11 @@ def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) ->
         if pod.ordinal in outdated or had_its_time or presence(world, pod) is Presence.YES:
             continue
         message = f"pod {pod.name} has the version that all are to have, and is not yet known to be back in the group"
+        if overdue:
+            message += (
+                f" after {seconds(timeout_s)} (rejoinTimeout). Delete it if its node is to blame, or apply another"
+            )
+            message += " version: pods of the failed one still work, and none of them is taken away meanwhile"
         return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
     return None
 
