@@ -19,7 +19,7 @@ from tests.pipeline.telling import event
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.e2e, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(600)]
 
 LOGIN = {
     "security.protocol": "SASL_PLAINTEXT",

@@ -29,7 +29,7 @@ from tests.adapters.kafka.static_group import CONSUMER, StaticGroup
 from tests.api.manifests import consumer_group
 from tests.core.telemetry.stories import AT_REST
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(240)]
 
 CLASSIC: Mapping[str, str | int] = {"group.protocol": "classic", "session.timeout.ms": 8_000}
 WITHIN_S = 60.0

@@ -73,7 +73,7 @@ WITH_A_CHANGE: Final = (
     if EVERYTHING
     else [
         ("two-bounce", "target-back"),
-        ("two-bounce", "abort"),
+        pytest.param("two-bounce", "abort", marks=LONG),
         pytest.param("online-back", "target-back", marks=LONG),
         pytest.param("online-back", "template", marks=LONG),
     ]
@@ -137,7 +137,9 @@ def test_two_bounces_cost_one_rebalance() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=LONG) if name.startswith(("online-from", "drain")) else name for name in CASES]
+)
 def test_every_order_of_things(name: str) -> None:
     judge(explore(upgrading(*CASES[name]), as_asked_or_rolled_back))
 

@@ -32,18 +32,18 @@ def ways() -> Iterator[ParameterSet]:
                     continue
                 for kind in KINDS:
                     way = (change, version, options, kind)
-                    yield pytest.param(*way, marks=_marks(change, options, kind), id="-".join(way))
+                    yield pytest.param(*way, marks=_marks(*way), id="-".join(way))
 
 
-def _marks(change: str, options: str, kind: str) -> list[pytest.MarkDecorator]:
+def _marks(change: str, version: str, options: str, kind: str) -> list[pytest.MarkDecorator]:
     explored = kind == "abort" and options == "Rollback" and change in EXPLORED
-    always = explored and change == EXPLORED[0]
+    always = explored and change == EXPLORED[0] and version in ALWAYS
     return [pytest.mark.slow] * explored + [pytest.mark.long] * (not always)
 
 
 EXPLORED: Final = ("nothing else", "static to dynamic", "three members to two", "to Cooperative")
-"""What `make explore` plays, and `make test` the first of them; `make long` has the others, which take an hour and
-more."""
+"""What `make explore` plays, and `make test` a part of the first; `make long` has the others: an hour and more."""
+ALWAYS: Final = ("nameless", "never-consumes")
 KINDS: Final = {"abort": ("abort",), "one fault": tuple(each for each in DISTURBANCES if each != "abort")}
 IN_PLACE_ONLY: Final = ("static to dynamic", "dynamic to static", "to KIP-848")
 """Dynamic members and those of KIP-848 cannot be handed over: the API server refuses it."""

@@ -32,7 +32,8 @@ def row(name: str | int) -> Row:
 QUICK: Final = 4
 ROWS: Final = [
     *list(SCENARIOS)[:QUICK],
-    *(pytest.param(name, marks=pytest.mark.slow) for name in (*list(SCENARIOS)[QUICK:], *SEEDS)),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in (*list(SCENARIOS)[QUICK:], *SEEDS[:QUICK])),
+    *(pytest.param(name, marks=(pytest.mark.slow, pytest.mark.long)) for name in SEEDS[QUICK:]),
 ]
 
 

@@ -14,7 +14,7 @@ from tests.e2e.upgrades.upgrade_faults import REFUSED
 from tests.e2e.upgrades.upgrade_ways import TWO_BOUNCE, aiming_at, group_before
 from tests.e2e.upgrades.upgrades import Upgraded, upgrade
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(420)]
 
 NAMES = ("static", "dynamic")
 

@@ -22,7 +22,7 @@ from tests.pipeline.conftest import QUICK_JAVA
 from tests.pipeline.recommend.following import make_topic, topics_of_ones_own
 from tests.pipeline.telling import event
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.spark, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[3]
 PARTITIONS = 2

@@ -9,7 +9,7 @@ from benchmarks.recommended_fleet import fleet_rows
 from benchmarks.regret import regrets
 from benchmarks.silences import OTHERS, YARDSTICK, Mixture
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize("mixture", YARDSTICK, ids=lambda mixture: mixture.name)
