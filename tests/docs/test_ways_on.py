@@ -25,7 +25,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.MEMBER_OWNS_NOTHING: "the rollout fails",
     Reason.OFFSETS_NOT_MOVING: "the rollout fails",
     Reason.BROKER_UNKNOWN: "Wait",
-    Reason.RESTART_IN_HAND: "Nothing, for a while",
+    Reason.RESTART_IN_HAND: "PodNotJoining",
     Reason.DRAINING: "Wait",
     # A command.
     Reason.PAUSED: "kubectl slackwater resume",
@@ -43,6 +43,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.POD_STUCK: "kubectl slackwater retry",
     Reason.REJOIN_TIMEOUT: "kubectl slackwater retry",
     Reason.DRAIN_STANDS_STILL: "`kubectl slackwater abort GROUP` makes it do so",
+    Reason.POD_NOT_JOINING: "`kubectl delete pod`",
     # A change of the spec, of the connection or of what stands in the way.
     Reason.POD_MISSING: "an admission webhook, a missing ServiceAccount",
     Reason.LAG_ABOVE_GATE: "raise `rollout.maxLag`",

@@ -10,14 +10,16 @@ import pytest
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.handover.fencing import has_not_come
 from slackwater.core.handover.remains import afterwards
 from slackwater.core.world.handover import Handover, Held, Over, TakenOver
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group
+from tests.core.factories import LONG_AGO, NOW, group
 from tests.core.handover.stories import (
     ALONE_SINCE,
     IN_USE,
@@ -83,6 +85,15 @@ CASES: Final = {
         "DeletePod payments-alt-0",
     ),
     "a pod of the version before has not come": (left(AWAY, MISSING, (OLD,), back=True), "DeletePod payments-0"),
+    "it has not come, and the group is paused": (left(AWAY, MISSING, (OLD,), back=True, paused=True), "nothing"),
+    "it has not come, and is being deleted": (
+        left(AWAY, MISSING, (replace(OLD, terminating=True),), back=True),
+        "nothing",
+    ),
+    "it has not come, and was started anew three times": (
+        left(AWAY, replace(MISSING, alone_since=LONG_AGO, not_come=3), (OLD,), back=True),
+        "nothing",
+    ),
 }
 
 
@@ -114,7 +125,23 @@ def test_a_process_that_ended_when_it_was_fenced_is_counted_once() -> None:
     assert [note.reason for note in decided.notes] == [Reason.FENCED_EACH_OTHER]
 
 
-def test_a_pod_that_has_not_come_is_restarted_for_that() -> None:
-    decided = left(AWAY, MISSING, (OLD,), back=True)
+def test_a_pod_that_has_not_come_is_restarted_for_that_on_a_counter_of_its_own() -> None:
+    decided = left(AWAY, replace(MISSING, alone_since=LONG_AGO, fenced=2, not_come=1), (OLD,), back=True)
     assert decided is not None
     assert decided.act == DeletePod("payments-0", "old", 0, Cause.NOT_COME)
+    assert decided.memory.handover == replace(MISSING, alone_since=LONG_AGO, fenced=2, not_come=2)
+    assert decided.memory.step == Step(0, NOW, {})
+    message = "payments-0 has not joined the group, and is started anew: 2 of 3 times at most"
+    assert decided.notes == (Note(Reason.POD_NOT_JOINING, message, warning=True),)
+
+
+def test_a_pod_that_was_seen_to_be_fenced_is_told_as_that() -> None:
+    """Although nobody has had its id for `rejoinTimeout`, too."""
+    long = replace(NEW, created_at=LONG_AGO, started_at=LONG_AGO)
+    then = over(alone_since=NOW - 400, state=Over(TakenOver(Held({"payments-0": B}, long.run))))
+    seen = looked_at(None, None, gone_since=NOW - 390)
+    assert has_not_come(seen, then, long)
+    decided = left(seen, then, (long,), phase=RolloutPhase.ROLLING_BACK)
+    assert decided is not None
+    assert isinstance(decided.act, DeletePod)
+    assert decided.act.cause is Cause.FENCED

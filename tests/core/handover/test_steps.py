@@ -155,6 +155,34 @@ def test_what_comes_once_all_gates_hold(seen: World, expected: str) -> None:
     assert shown(onwards(*both_of(seen))) == expected
 
 
+ALONE_FOR_LONG: Final = over(ordinal=0, to=NAME, alone_since=NOW - 400)
+NOT_THERE: Final = pod(0, "before", workload=NAME)
+
+
+def back_without_it(*, listed: bool = False, ready: bool = True, paused: bool = False) -> str:
+    """Ordinal 0 was handed back, and its pod does not join; 1 and 2 were never handed over."""
+    annotations = {"slackwater.dev/pause": ""} if paused else None
+    replacing = (replace(NOT_THERE, ready=ready),)
+    made = calm(placed(range(0), range(3)), None, annotations, replacing, handover=ALONE_FOR_LONG, **BACK)
+    step = Step(1, NOW - 5, {})
+    kafka = observation([member(ordinal) for ordinal in range(0 if listed else 1, 3)])
+    return shown(onwards(*both_of(replace(made, kafka=kafka, memory=replace(made.memory, step=step)))))
+
+
+@pytest.mark.parametrize(
+    ("given", "begins"),
+    [
+        ({}, "PodNotJoining: pod payments-0 has not joined the group after 5 min (rejoinTimeout). "),
+        ({"ready": False}, "PodNotJoining: pod payments-0 has not joined the group after 5 min (rejoinTimeout). "),
+        ({"listed": True, "ready": False}, "PodNotReady: pod payments-0 is not Ready"),
+        ({"paused": True}, "Paused: "),
+    ],
+    ids=["Ready", "not Ready", "in the group", "paused"],
+)
+def test_a_pod_that_the_last_handover_left_alone_is_told_with_what_helps(given: dict[str, bool], begins: str) -> None:
+    assert back_without_it(**given).startswith(begins)
+
+
 def test_before_a_replacement_is_made_the_old_pods_ids_are_written_down() -> None:
     decided = onwards(*both_of(calm(HALF, canary=Canary(0, NOW - 61))))
     held = Held({"payments-1": "payments-1-a"}, pod(1).run)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover.transitions import begun, member_ids, taken_over
+from slackwater.core.handover.transitions import begun, member_ids, started_anew, taken_over
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement, TakenOver
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutMemory
@@ -71,6 +71,12 @@ def test_what_is_known_of_the_rollout_goes_on_to_the_next_handover() -> None:
     same, following = begun(remembered(known), 0, TO_ALT, OLD), begun(remembered(known), 1, TO_ALT, pod(1))
     assert (same.fenced, same.cold, same.alone_since) == (2, True, ALONE_SINCE)
     assert (following.fenced, following.cold, following.alone_since) == (2, True, None)
+
+
+def test_a_pod_that_did_not_come_has_all_its_tries_in_the_next_handover() -> None:
+    known = started_anew(started_anew(over()))
+    assert known == over(not_come=2)
+    assert begun(remembered(known), 0, TO_ALT, OLD).not_come == 0
 
 
 @pytest.mark.parametrize(

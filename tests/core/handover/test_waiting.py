@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.foresight import LEAD_S
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
 from slackwater.core.handover.waiting import MADE_WITHIN_S, SHORTEST_WAIT_S, wait_or_end_the_wait
@@ -141,6 +142,24 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
 @pytest.mark.parametrize(("given", "expected"), CASES.values(), ids=CASES.keys())
 def test_what_ends_the_wait(given: dict[str, Any], expected: str) -> None:
     assert shown(waited(**given)) == expected
+
+
+LATE: Final[dict[str, Any]] = {"created_at": LONG_AGO, "started_at": LONG_AGO, "ready_changed_at": LONG_AGO}
+
+
+def test_a_replacement_that_is_late_is_said_to_be_and_looked_at_as_often() -> None:
+    hold = waited(replace(NEW, **LATE), begun_with(started_at=LONG_AGO)).hold
+    assert hold is not None
+    assert hold.reason is Reason.POD_NOT_JOINING
+    assert hold.message.startswith(
+        "pod payments-alt-0 has not taken over from payments-0 after 5 min (rejoinTimeout). "
+    )
+    assert (hold.recheck_s, hold.look_s) == (LOOK_AGAIN_S, LOOK_AGAIN_S)
+
+
+def test_a_replacement_that_is_late_is_tried_again_by_retry() -> None:
+    given = waited(replace(NEW, **LATE), begun_with(started_at=LONG_AGO), retried_at=NOW - 1)
+    assert shown(given) == TAKES_BACK
 
 
 def test_a_replacement_that_is_taken_back_leaves_what_the_old_pod_holds() -> None:

@@ -35,7 +35,9 @@ STATES: Final = {
 
 def remembered(state: Any) -> RolloutMemory:
     replacement = Replacement("a version", NOW - 19, (4.0, 5.5))
-    return RolloutMemory(handover=Handover(1, "payments-alt", NOW - 30, state, replacement, NOW - 99, 2, cold=True))
+    return RolloutMemory(
+        handover=Handover(1, "payments-alt", NOW - 30, state, replacement, NOW - 99, 2, cold=True, not_come=3)
+    )
 
 
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES.keys())

@@ -164,7 +164,15 @@ TUNINGS = st.builds(
 PUT_BACKS = st.builds(
     PutBack, st.integers(1, 5), st.integers(1, 99), MOMENTS, st.integers(1, 9), st.integers(0, 9), WORDS
 )
-HANDOVERS = st.builds(Handover, st.integers(0, 99), WORDS, MOMENTS, st.just(Begun(Held())))
+HANDOVERS = st.builds(
+    Handover,
+    st.integers(0, 99),
+    WORDS,
+    MOMENTS,
+    st.just(Begun(Held())),
+    fenced=st.integers(0, 9),
+    not_come=st.integers(0, 3),
+)
 """Its states have tests of their own, in `test_handover_wire`."""
 REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "phase": st.sampled_from(RolloutPhase),

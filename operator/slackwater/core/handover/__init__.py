@@ -8,7 +8,7 @@
          ─► remains ─► fencing          what the last handover left behind: was its pod fenced?
 
 `transitions` writes the states of `core.world.handover` down; `foresight` predicts a join; `arrival` says when a
-replacement has failed.
+replacement has failed; `latecomers` tells of a pod that does not join where no version is to blame.
 """
 
 from slackwater.core.handover.refusals import is_asked_for, may_not_begin

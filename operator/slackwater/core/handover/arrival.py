@@ -46,15 +46,19 @@ def _stuck(world: World, handover: Handover, new: Pod) -> Failure | None:
 
 
 def _overdue(world: World, handover: Handover, new: Pod) -> Failure | None:
-    """The version is not to blame for what happened before a node had the pod, nor while Kafka was out of sight.
+    if not is_overdue(world, handover, new):
+        return None
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    message = f"pod {new.name} has not taken over after {seconds(timeout_s)} (rejoinTimeout)"
+    return Failure(Reason.REJOIN_TIMEOUT, message, new.ordinal)
+
+
+def is_overdue(world: World, handover: Handover, new: Pod) -> bool:
+    """What happened before a node had the pod does not count, nor the time for which Kafka was out of sight.
 
     A pod's Ready condition begins when a node has it.
     """
-    timeout_s = world.group.spec.rollout.rejoin_timeout_ms / 1000
     watched_since = world.history.watched_since or world.now
     ready_since = new.ready_changed_at or world.now
     moments = (handover.started_at, new.created_at, new.started_at or 0.0, ready_since, watched_since)
-    if world.now - max(moments) <= timeout_s:
-        return None
-    message = f"pod {new.name} has not taken over after {seconds(timeout_s)} (rejoinTimeout)"
-    return Failure(Reason.REJOIN_TIMEOUT, message, new.ordinal)
+    return world.now - max(moments) > world.group.spec.rollout.rejoin_timeout_s

@@ -37,12 +37,15 @@ def ended_when_fenced(world: World, handover: Handover, pod: Pod) -> bool:
     return started_again and _has_changed_hands(world, handover)
 
 
-def has_not_come(world: World, handover: Handover, pod: Pod) -> bool:
-    """A pod that has been alone for all of `rejoinTimeout` is not in the group: it may have been fenced."""
+def has_not_come(world: World, handover: Handover, pod: Pod, times: int = 1) -> bool:
+    """A pod that has been alone for all of `rejoinTimeout` is not in the group: it may have been fenced.
+
+    `times`: or for so many times as long.
+    """
     if world.seen is None or member_ids(world, pod.ordinal) or pod.started_at is None:
         return False
     alone_s = world.now - max(pod.started_at, handover.alone_since or 0.0)
-    return alone_s > world.group.spec.rollout.rejoin_timeout_ms / 1000
+    return alone_s > times * world.group.spec.rollout.rejoin_timeout_s
 
 
 def _has_changed_hands(world: World, handover: Handover) -> bool:

@@ -14,6 +14,7 @@ from slackwater.core.decision.acts import Purpose
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason, waiting_for
 from slackwater.core.handover.holder import Holder, heir, holder, keeper
+from slackwater.core.handover.latecomers import not_taking_over
 from slackwater.core.handover.ranges import without_ordinal
 from slackwater.core.rollout.candidates import known_down
 from slackwater.core.rollout.gates import Down
@@ -80,8 +81,10 @@ class Overlap:
         return replace(self, world=world, handover=handover)
 
     def waits_for(self, whom: str, recheck_s: float = LOOK_AGAIN_S, look_s: float | None = None) -> Decision:
-        hold = waiting_for(Reason.RESTART_IN_HAND, whom, recheck_s)
-        return Decision(self.world.memory, hold=replace(hold, look_s=look_s))
+        """It is looked at as often when it is late, and said then."""
+        late = not_taking_over(self.world, self.handover, self.old, self.new)
+        hold = waiting_for(Reason.RESTART_IN_HAND, whom) if late is None else late
+        return Decision(self.world.memory, hold=replace(hold, recheck_s=recheck_s, look_s=look_s))
 
     def removes_old(self, purpose: Purpose) -> Decision:
         """The StatefulSet that the pods come from gives the ordinal up."""

@@ -14,10 +14,13 @@ from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason, waiting_for
-from slackwater.core.handover.fencing import ended_when_fenced, has_not_come, is_fenced
+from slackwater.core.handover.fencing import ended_when_fenced, is_fenced
+from slackwater.core.handover.latecomers import TRIES, is_to_start_anew
 from slackwater.core.handover.overlap import LOOK_AGAIN_S
-from slackwater.core.handover.transitions import counted, member_ids, over, without_its_run
+from slackwater.core.handover.transitions import counted, member_ids, over, started_anew, without_its_run
+from slackwater.core.world.handover import Handover
 from slackwater.core.world.memory import Step
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.world import World
 
@@ -46,23 +49,27 @@ def handover_is_over(world: World, beside: Beside) -> Decision | None:
 
 def fenced_pod_restarts(world: World, beside: Beside) -> Decision | None:
     """Its process is dead to the group. By its uid, so that no other pod is ever meant."""
-    handover = world.memory.handover
-    pod = world.pod(handover.ordinal) if handover is not None else None
-    if handover is None or pod is None or pod.terminating or PAUSE in world.group.metadata.annotations:
+    left = _left_alone(world)
+    if left is None or not is_fenced(world, *left):
         return None
+    handover, pod = left
+    message = f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew"
+    return _restarts(world, counted(handover), pod, Cause.FENCED, _fought(message))
+
+
+def missing_pod_restarts(world: World, beside: Beside) -> Decision | None:
+    """It may have been fenced and nobody saw it. It may as well be slow, or its node bad: so that ends after a few."""
+    left = _left_alone(world)
+    if left is None or not is_to_start_anew(world, *left):
+        return None
+    handover, pod = left
     # A pod of the new version that does not come is a failure of that version, on the way there.
-    to_blame = not world.memory.phase.goes_back and pod.workload == beside.newcomer.name
-    unseen = not to_blame and has_not_come(world, handover, pod)
-    if not unseen and not is_fenced(world, handover, pod):
+    if not world.memory.phase.goes_back and pod.workload == beside.newcomer.name:
         return None
-    step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
-    return Decision(
-        replace(world.memory, handover=counted(handover), step=step),
-        DeletePod(pod.name, pod.uid, pod.ordinal, Cause.NOT_COME if unseen else Cause.FENCED),
-        notes=_fought(
-            f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew"
-        ),
-    )
+    tried = started_anew(handover)
+    message = f"{pod.name} has not joined the group, and is started anew: {tried.not_come} of {TRIES} times at most"
+    notes = (Note(Reason.POD_NOT_JOINING, message, warning=True),)
+    return _restarts(world, tried, pod, Cause.NOT_COME, notes)
 
 
 def fenced_process_is_counted(world: World, beside: Beside) -> Decision | None:
@@ -80,8 +87,24 @@ REMAINS: Final[tuple[Callable[[World, Beside], Decision | None], ...]] = (
     replaced_pod_ends,
     handover_is_over,
     fenced_pod_restarts,
+    missing_pod_restarts,
     fenced_process_is_counted,
 )
+
+
+def _left_alone(world: World) -> tuple[Handover, Pod] | None:
+    """The handover, which is over, and the pod that has its ordinal; None where nobody may restart that."""
+    handover = world.memory.handover
+    pod = world.pod(handover.ordinal) if handover is not None else None
+    if handover is None or pod is None or pod.terminating or PAUSE in world.group.metadata.annotations:
+        return None
+    return handover, pod
+
+
+def _restarts(world: World, handover: Handover, pod: Pod, cause: Cause, notes: tuple[Note, ...]) -> Decision:
+    step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
+    memory = replace(world.memory, handover=handover, step=step)
+    return Decision(memory, DeletePod(pod.name, pod.uid, pod.ordinal, cause), notes=notes)
 
 
 def _fought(message: str) -> tuple[Note, ...]:

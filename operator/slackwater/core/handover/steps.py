@@ -7,11 +7,13 @@ follows from the world and from what is remembered of the ordinal that was hande
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from slackwater.core.decision.acts import Cause, DeletePod, DeleteWorkload, Purpose
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.arrival import find_arrival_failure
+from slackwater.core.handover.latecomers import not_joining
 from slackwater.core.handover.outcomes import outcome
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal
 from slackwater.core.handover.transitions import begun, member_ids
@@ -24,6 +26,9 @@ from slackwater.core.world.memory import RolloutMemory, Step
 from slackwater.core.world.two_sets import Beside, Direction, is_overtaken, never_was_whole
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
+
+OF_A_POD: Final = (Reason.POD_NOT_READY, Reason.MEMBER_MISSING, Reason.MEMBER_NOT_REJOINED)
+"""What the gates say of a pod that does not come, without what helps."""
 
 
 def at_once(world: World, beside: Beside, way: Direction) -> Decision | None:
@@ -46,7 +51,8 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     if hold := first_refusal(world, known_down(world, workload)):
         if way.following is None and _is_no_good_either(world, beside):
             return _delete(world.memory, way.off, forward=way.forward)
-        return Decision(world.memory, hold=hold)
+        missing = not_joining(world) if hold.reason in OF_A_POD else None
+        return Decision(world.memory, hold=missing or hold)
     if way.following is None:
         return _close(world, way)
     if (again := _try_again(world, way)) is not None:

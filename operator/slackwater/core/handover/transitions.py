@@ -85,6 +85,11 @@ def counted(handover: Handover) -> Handover:
     return replace(handover, fenced=handover.fenced + 1)
 
 
+def started_anew(handover: Handover) -> Handover:
+    """The pod that is left has not joined, and goes once more."""
+    return replace(handover, not_come=handover.not_come + 1)
+
+
 def without_its_run(handover: Handover) -> Handover:
     """The run that was written down has ended, and what followed from it is done."""
     return replace(handover, state=Over(_without_its_run(handover.reached)))

@@ -96,6 +96,8 @@ class Handover:
     """How often in this rollout the replaced process came back and fenced its replacement."""
     cold: bool = False
     """There was no room for one more pod: in this rollout, old pods are given up first."""
+    not_come: int = 0
+    """How often the pod that this handover left alone was started anew, because it did not join the group."""
 
     @property
     def over(self) -> bool:

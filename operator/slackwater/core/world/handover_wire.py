@@ -40,6 +40,7 @@ class FlatHandover:
     alone_since: Moment | None = None
     fenced: int = 0
     cold: bool = False
+    not_come: int = 0
     version: str = ""
     running_since: Moment | None = None
     joined_after_s: tuple[float, ...] = ()
@@ -56,6 +57,7 @@ def from_flat(flat: FlatHandover) -> Handover:
         flat.alone_since,
         flat.fenced,
         flat.cold,
+        flat.not_come,
     )
 
 
@@ -77,6 +79,7 @@ def to_flat(handover: Handover) -> FlatHandover:
         alone_since=handover.alone_since,
         fenced=handover.fenced,
         cold=handover.cold,
+        not_come=handover.not_come,
         version=replacement.version,
         running_since=replacement.running_since,
         joined_after_s=replacement.joined_after_s,

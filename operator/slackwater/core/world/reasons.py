@@ -107,6 +107,7 @@ class Reason(StrEnum):
     RESTART_IN_HAND = "RestartInHand"
     HANDOVER_IMPOSSIBLE = "HandoverImpossible", Facet.STANDS_STILL
     NO_ROOM = "NoRoom", Facet.STANDS_STILL
+    POD_NOT_JOINING = "PodNotJoining", Facet.DEGRADES
     SCALED_BY_OTHERS = "ScaledByOthers", Facet.DEGRADES, Facet.STANDS_STILL
     CANARY_HOLD = "CanaryHold", Facet.STANDS_STILL, Facet.BEHIND_THE_GATES
     ROLLOUT_UNDER_WAY = "RolloutUnderWay"
