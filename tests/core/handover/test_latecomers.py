@@ -1,4 +1,4 @@
-"""A pod that a handover waits for and that does not join: its tries, and what is said."""
+"""A pod that a handover waits for and that does not join: its tries, what is said, and when a third version goes on."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any, Final
 import pytest
 
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.handover import leads_nowhere
 from slackwater.core.handover.latecomers import TRIES, is_to_start_anew, not_joining, not_taking_over
 from slackwater.core.world.handover import Handover, Held, Over, TakenOver, Undone
 from slackwater.core.world.history import GroupHistory, MemberSighting
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -156,6 +158,38 @@ BESIDE: Final = {
 @pytest.mark.parametrize(("said", "expected"), BESIDE.values(), ids=BESIDE.keys())
 def test_what_is_said_of_a_pod_that_does_not_take_over(said: str | None, expected: str | None) -> None:
     assert said == expected
+
+
+NO_MORE: Final = replace(NEWCOMER, replicas=0)
+ONWARDS: Final[dict[str, tuple[World, bool]]] = {
+    "its pod does not take over, and the younger one's works": (beside(), True),
+    "a version that was never whole": (beside(last_good_hash=""), True),
+    "it may yet take over": (beside(replace(BACK_TO, started_at=NOW - TIMEOUT_S)), False),
+    "the version before is wanted again": (beside(target_hash="the version before"), False),
+    "the younger version is wanted": (beside(target_hash="a version"), False),
+    "it is the way back to the last good version": (beside(phase=RolloutPhase.ROLLING_BACK), False),
+    "the younger one's pod is not Ready": (
+        beside(holds=replace(HOLDS, ready=False, ready_changed_at=NOW - 9)),
+        False,
+    ),
+    "the younger one's pod is gone": (beside(holds=None), False),
+    "it is the younger version's pod that does not take over": (
+        beside(
+            begun_with(started_at=LATE), OLD, replace(HOLDS, created_at=LATE, started_at=LATE, ready_changed_at=LATE)
+        ),
+        False,
+    ),
+    "the younger set has given the ordinal up": (beside(newcomer=NO_MORE), False),
+    "another ordinal is handed over": (beside(replace(BACK_TO, ordinal=1)), False),
+    "nothing is handed over": (beside(None), False),
+    "Kafka cannot be asked": (beside(kafka=AWAY), False),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), ONWARDS.values(), ids=ONWARDS.keys())
+def test_a_third_version_goes_on_over_the_younger_one(given: World, expected: bool) -> None:
+    assert given.beside is not None
+    assert leads_nowhere(given, given.beside) is expected
 
 
 def test_the_pod_that_works_is_the_younger_version_s() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.cli.words.explanation import explain
 from slackwater.core.handover import names_of
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.factories import NAME
 from tests.core.handover.bad_node import BadNode, condition
 from tests.core.simulation.operator import Crash, Crashes
@@ -198,7 +198,83 @@ def test_the_version_before_is_applied_again_and_a_pod_of_it_does_not_take_over(
     assert images(run) == all_of(FIRST, "v1")
 
 
+@pytest.mark.parametrize("ordinal", [0, 1])
+def test_a_third_version_goes_on_over_the_younger_one(ordinal: int) -> None:
+    """Aborted, and then another version: the pod that works stays, and all others work meanwhile."""
+    run, node = waited_for("never-joins", Outside.abort, ordinal)
+    node.steps(120)
+    run.outside.apply("v3")
+    node.until(RolloutPhase.PROGRESSING)
+    node.until(COMPLETE)
+    assert images(run) == all_of(FIRST, "v3")
+    assert node.deleted_at == []
+
+
+@pytest.mark.parametrize("ordinal", [0, 1])
+@pytest.mark.parametrize("behaves", ["never-joins", "crashes"])
+def test_a_third_version_in_the_middle_goes_on_over_the_younger_one(behaves: str, ordinal: int) -> None:
+    run, node = waited_for(behaves, lambda outside: outside.apply("v3"), ordinal)
+    node.until(COMPLETE)
+    assert images(run) == all_of(FIRST, "v3")
+    assert node.deleted_at == []
+
+
+@pytest.mark.parametrize("moment", list(Crash))
+def test_it_goes_on_where_the_operator_dies_all_the_time(moment: Crash) -> None:
+    run = halfway(moment)
+    node = BadNode(run, "never-joins", (1, "v1"))
+    run.outside.apply("v3")
+    node.until(COMPLETE, within_s=800)
+    assert images(run) == all_of(FIRST, "v3")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("behaves", ["never-joins", "slow", "crashes"])
+def test_it_goes_on_in_any_order_of_things(behaves: str, seed: int) -> None:
+    run = halfway(seed=seed)
+    node = BadNode(run, behaves, (1, "v1"))
+    run.outside.apply("v3")
+    node.until(COMPLETE, within_s=800)
+    assert {image for _, image in images(run)} == {"v3"}
+
+
+def test_abort_turns_the_way_over_the_younger_one_round() -> None:
+    run, node = waited_for("never-joins", lambda outside: outside.apply("v3"), 1)
+    run_until_it_leads_on(run, node)
+    assert (
+        sum("event HandingOver: back leads nowhere: all pods get version v2" in line for line in run.operator.log) == 1
+    )
+    node.bad = False
+    run.outside.abort()
+    node.until(ROLLED_BACK)
+    assert images(run) == all_of(FIRST, "v1")
+
+
+def run_until_it_leads_on(run: Run, node: BadNode) -> None:
+    """And the next pod's replacement with the younger version has been made."""
+    for _ in range(120):
+        node.step()
+        if any(pod.name == f"{SECOND}-2" for pod in run.outside.pods):
+            return
+    raise AssertionError("\n".join(run.operator.log[-40:]))
+
+
 def test_a_pod_that_is_only_slow_takes_over_after_all() -> None:
     run, node = waited_for("slow", Outside.abort, 1)
     node.until(ROLLED_BACK)
     assert images(run) == all_of(FIRST, "v1")
+
+
+def test_neither_version_s_next_pod_joins_and_a_fourth_begins_at_the_first_again() -> None:
+    run = halfway()
+    node = BadNode(run, "never-joins", (1, "v1"), (2, "v2"))
+    run.outside.apply("v3")
+    node.steps(200)
+    assert read_memory(run.outside.status).onwards_hash
+    status, reason, message = condition(run, "Degraded")
+    assert (status, reason) == ("True", "PodNotJoining")
+    assert f"pod {SECOND}-2 has not taken over from {FIRST}-2" in message
+    node.bad = False
+    run.outside.apply("lives-when-fenced")
+    node.until(COMPLETE, within_s=600)
+    assert {image for _, image in images(run)} == {"lives-when-fenced"}

@@ -137,11 +137,15 @@ def test_the_way_leads_to_the_wanted_template_and_else_back(wanted: str, forward
         (RolloutMemory(onwards_hash="a third one"), 2, True),
         (RolloutMemory(onwards_hash="another one"), 2, False),
         (RolloutMemory(), 0, True),
-        (RolloutMemory(last_good_hash="old", onwards_hash="a third one"), 2, False),
+        (RolloutMemory(last_good_hash="old", onwards_hash="a third one"), 2, True),
+        (RolloutMemory(last_good_hash="old", onwards_hash="another one"), 2, False),
         (RolloutMemory(last_good_hash="old"), 0, False),
+        (RolloutMemory(phase=RolloutPhase.ROLLING_BACK, onwards_hash="a third one"), 2, False),
     ],
 )
-def test_before_a_third_it_leads_on_where_back_is_no_good(memory: RolloutMemory, left: int, forward: bool) -> None:
+def test_before_a_third_it_leads_on_where_that_was_decided_or_back_is_no_good(
+    memory: RolloutMemory, left: int, forward: bool
+) -> None:
     assert direction_of(Beside(replace(IN_USE, replicas=left), NEWCOMER), "a third one", memory).forward == forward
 
 

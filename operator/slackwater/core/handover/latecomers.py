@@ -14,9 +14,11 @@ from slackwater.core.decision.words import seconds
 from slackwater.core.handover.arrival import has_no_room, is_overdue
 from slackwater.core.handover.fencing import has_not_come
 from slackwater.core.handover.transitions import member_ids
+from slackwater.core.rollout.failure import works
 from slackwater.core.world.handover import Begun, Handover
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.two_sets import Beside, is_overtaken
 from slackwater.core.world.world import World
 
 TRIES: Final = 3
@@ -66,6 +68,17 @@ def not_taking_over(world: World, handover: Handover, old: Pod | None, new: Pod 
     after = seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = f"pod {new.name} has not taken over{whom} after {after} (rejoinTimeout). {_WAYS_ON}"
     return Hold(Reason.POD_NOT_JOINING, message)
+
+
+def keeps_a_third_waiting(world: World, beside: Beside) -> bool:
+    """A third version is wanted; the older one's pod does not take over, and the younger one's works in its place."""
+    handover = world.memory.handover
+    overtaken = is_overtaken(beside, world.memory.target_hash) and not world.memory.phase.goes_back
+    if handover is None or not overtaken or handover.to != beside.in_use.name:
+        return False
+    old = world.pod(handover.ordinal)
+    new = next((pod for pod in beside.arriving if pod.ordinal == handover.ordinal), None)
+    return old is not None and works(world, old) and not_taking_over(world, handover, old, new) is not None
 
 
 def _times(times: int) -> str:

@@ -13,7 +13,7 @@ from slackwater.core.decision.acts import Cause, DeletePod, DeleteWorkload, Purp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.arrival import find_arrival_failure
-from slackwater.core.handover.latecomers import not_joining
+from slackwater.core.handover.latecomers import keeps_a_third_waiting, not_joining
 from slackwater.core.handover.outcomes import outcome
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal
 from slackwater.core.handover.transitions import begun, member_ids
@@ -68,7 +68,10 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
 
 
 def leads_nowhere(world: World, beside: Beside) -> bool:
-    """Back is a version that was never whole, and of which a pod does not consume; one of the younger version does."""
+    """Back is a version of which a pod does not take over; or one that was never whole, and of which a pod does not
+    consume. One of the younger version does."""
+    if keeps_a_third_waiting(world, beside):
+        return True
     if not never_was_whole(beside, world.memory.target_hash, world.memory):
         return False
     old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]

@@ -221,7 +221,9 @@ def _between_two(world: World, beside: Beside, workload: Workload, template: Tem
     memory = world.memory
     way = handover.direction_of(beside, template.hash, memory)
     if not way.forward and memory.onwards_hash != template.hash and handover.leads_nowhere(world, beside):
-        return Decision(replace(memory, onwards_hash=template.hash))
+        message = f"back leads nowhere: all pods get version {beside.newcomer.template_hash} before {template.hash}"
+        note = Note(Reason.HANDING_OVER, message, warning=True)
+        return Decision(replace(memory, onwards_hash=template.hash), notes=(note,))
     is_wanted = beside.newcomer.template_hash == template.hash
     if is_wanted and _is_edited(world, beside.newcomer, template):
         return Decision(memory, act=handover.put_right(beside.newcomer, template.body))

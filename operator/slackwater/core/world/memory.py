@@ -224,8 +224,8 @@ class RolloutMemory:
     forced_hash: str = ""
     """The template whose rollout does not wait for a calm group, because somebody asked for that by `force`."""
     onwards_hash: str = ""
-    """The template that is to come third, after two versions of which the older never worked: all pods get the younger
-    one before it."""
+    """The template that is to come third, after two versions of which the older never worked, or has a pod that does
+    not take over: all pods get the younger one before it."""
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
     session_timeout_ms: int = 0

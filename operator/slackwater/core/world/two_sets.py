@@ -113,13 +113,14 @@ def arrives_in(memory: RolloutMemory, sets: tuple[Workload, Workload], pods: Seq
 def direction_of(beside: Beside, template_hash: str, memory: RolloutMemory) -> Direction:
     """To the StatefulSet with that template; where neither has it, back to the one in use, so that a third can come.
 
-    Not back to a version that was never whole, where it was decided to go on (`RolloutMemory.onwards_hash`) or all pods
-    have the younger one by now.
+    Not back where it was decided to go on (`RolloutMemory.onwards_hash`), nor to a version that was never whole where
+    all pods have the younger one by now.
     """
     back, forth = beside.in_use, beside.newcomer
     forward = forth.template_hash == template_hash
-    if never_was_whole(beside, template_hash, memory):
-        forward = back.replicas == 0 or memory.onwards_hash == template_hash
+    if is_overtaken(beside, template_hash) and not memory.phase.goes_back:
+        is_empty = back.replicas == 0 and never_was_whole(beside, template_hash, memory)
+        forward = is_empty or memory.onwards_hash == template_hash != ""
     return Direction(back, forth, forward=True) if forward else Direction(forth, back, forward=False)
 
 
