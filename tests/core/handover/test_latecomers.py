@@ -145,6 +145,14 @@ BESIDE: Final = {
     ),
     "the other one is gone": (said_of(old=None), f"PodNotJoining: pod payments-0 has not taken over {LATE_BY}"),
     "it may yet": (said_of(new=replace(RETURNS, started_at=NOW - TIMEOUT_S)), None),
+    "it crashes again and again": (
+        said_of(new=replace(RETURNS, restarts=9, started_at=NOW - 3, ready_changed_at=NOW - 2)),
+        f"PodNotJoining: pod payments-0 has not taken over from payments-alt-0 {LATE_BY}",
+    ),
+    "it crashes, and was made lately": (
+        said_of(new=replace(RETURNS, created_at=NOW - TIMEOUT_S, restarts=9, started_at=NOW - 3)),
+        None,
+    ),
     "it is being deleted": (said_of(new=replace(RETURNS, terminating=True)), None),
     "it is not made": (said_of(new=None), None),
     "no node can take it": (said_of(new=replace(RETURNS, started_at=None, waiting="Unschedulable")), None),

@@ -238,6 +238,18 @@ def test_it_goes_on_in_any_order_of_things(behaves: str, seed: int) -> None:
     assert {image for _, image in images(run)} == {"v3"}
 
 
+@pytest.mark.parametrize("behaves", ["never-joins", "crashes"])
+def test_a_third_version_goes_on_where_neither_pod_of_an_ordinal_works(behaves: str) -> None:
+    run = not_checked_for_who_is_down(halfway())
+    node = BadNode(run, behaves, (0, "v1"))
+    run.outside.apply("v3")
+    node.steps(12)
+    assert any(pod.name == f"{FIRST}-0" for pod in run.outside.pods)
+    breaks(run, f"{SECOND}-0")
+    node.until(COMPLETE)
+    assert {image for _, image in images(run)} == {"v3"}
+
+
 def test_abort_turns_the_way_over_the_younger_one_round() -> None:
     run, node = waited_for("never-joins", lambda outside: outside.apply("v3"), 1)
     run_until_it_leads_on(run, node)

@@ -53,11 +53,14 @@ def waited(
     annotations: dict[str, str] | None = None,
     rollout: dict[str, Any] | None = None,
     other: dict[str, Any] | None = None,
+    holds: str | None = A,
+    gone_since: float | None = None,
     **memory: Any,
 ) -> Decision:
     then = begun_with() if then is None else then
     spec = group(annotations, rollout={"strategy": "WarmHandover"} | (rollout or {}))
-    seen = looked_at(A, MemberSighting(A, LONG_AGO, None), group=spec)
+    sighting = MemberSighting(A, LONG_AGO, None) if holds == A else None
+    seen = looked_at(holds, sighting, gone_since=gone_since, group=spec)
     world = both(seen, then, tuple(pod for pod in (old, new) if pod is not None), **memory)
     if other is not None:
         changed_pods = tuple(replace(pod, **other) if pod.ordinal == 1 else pod for pod in world.all_pods)
@@ -155,6 +158,32 @@ def test_a_replacement_that_is_late_is_said_to_be_and_looked_at_as_often() -> No
         "pod payments-alt-0 has not taken over from payments-0 after 5 min (rejoinTimeout). "
     )
     assert (hold.recheck_s, hold.look_s) == (LOOK_AGAIN_S, LOOK_AGAIN_S)
+
+
+LATE_TOO: Final[dict[str, Any]] = {
+    "new": replace(NEW, **LATE),
+    "then": begun_with(started_at=LONG_AGO),
+    "forced_hash": "a version",  # or its partitions would have to have another owner by now
+}
+DOWN: Final = replace(OLD, ready=False, ready_changed_at=NOW - 90)
+NEITHER: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "the old pod is down, and nobody has its ids": ({**LATE_TOO, "old": DOWN, "holds": None}, GIVES_OLD_UP),
+    "its session may not be over": ({**LATE_TOO, "old": DOWN}, "PodNotJoining"),
+    "it is Ready, and has left for a moment": ({**LATE_TOO, "holds": None, "gone_since": NOW - 5}, "PodNotJoining"),
+    "the old pod is gone": ({**LATE_TOO, "old": None, "holds": None}, "PodNotJoining"),
+    "the replacement may yet come": ({**LATE_TOO, "new": NEW, "old": DOWN, "holds": None}, "RestartInHand"),
+    "a gate does not hold": (
+        {**LATE_TOO, "old": DOWN, "holds": None, "annotations": {"slackwater.dev/pause": ""}},
+        "PodNotJoining",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "begins"), NEITHER.values(), ids=NEITHER.keys())
+def test_an_old_pod_that_has_gone_down_since_is_given_up_where_its_replacement_is_late(
+    given: dict[str, Any], begins: str
+) -> None:
+    assert shown(waited(**given)).startswith(begins)
 
 
 def test_a_replacement_that_is_late_is_tried_again_by_retry() -> None:

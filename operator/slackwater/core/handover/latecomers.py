@@ -7,6 +7,7 @@ where neither of the two is to stay.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
@@ -62,12 +63,17 @@ def not_taking_over(world: World, handover: Handover, old: Pod | None, new: Pod 
     """The replacement has not taken over within `rejoinTimeout`; a late one still may. `handover`: of that ordinal."""
     if isinstance(world.kafka, Unobserved) or not isinstance(handover.state, Begun):
         return None
-    if new is None or new.terminating or has_no_room(new) or not is_overdue(world, handover, new):
+    if new is None or new.terminating or has_no_room(new) or not is_overdue(world, handover, _at_first(new)):
         return None
     whom = f" from {old.name}" if old is not None else ""
     after = seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = f"pod {new.name} has not taken over{whom} after {after} (rejoinTimeout). {_WAYS_ON}"
     return Hold(Reason.POD_NOT_JOINING, message)
+
+
+def _at_first(new: Pod) -> Pod:
+    """One that crashes has no new time with each start, or what is said of it would come and go."""
+    return replace(new, started_at=None, ready_changed_at=new.created_at) if new.restarts else new
 
 
 def keeps_a_third_waiting(world: World, beside: Beside) -> bool:

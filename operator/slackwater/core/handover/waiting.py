@@ -12,8 +12,10 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.handover.arrival import has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
+from slackwater.core.handover.latecomers import not_taking_over
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
-from slackwater.core.handover.transitions import undone
+from slackwater.core.handover.transitions import member_ids, undone
+from slackwater.core.members.presence import is_down
 from slackwater.core.rollout.failure import is_stuck
 from slackwater.core.rollout.gates import Down, first_refusal
 from slackwater.core.world.memory import RolloutPhase
@@ -80,11 +82,22 @@ def replacement_has_no_room(overlap: Overlap) -> Decision | None:
     return Decision(overlap.world.memory, hold=Hold(Reason.NO_ROOM, _no_room_in_words(overlap), NO_ROOM_AGAIN_S))
 
 
+def neither_works(overlap: Overlap) -> Decision | None:
+    """The old pod has gone down since, nobody has its ids, and its replacement is late: there is nothing to lose."""
+    world, old = overlap.world, overlap.old
+    late = not_taking_over(world, overlap.handover, old, overlap.new)
+    if late is None or old is None or member_ids(world, old.ordinal) or not is_down(world, old):
+        return None
+    given_up = give_up(overlap)
+    return given_up if given_up.act is not None else None
+
+
 ENDS: Final[tuple[Callable[[Overlap], Decision | None], ...]] = (
     rollout_has_stopped,
     replacement_is_tried_again,
     old_pods_go_first,
     replacement_has_no_room,
+    neither_works,
 )
 
 
