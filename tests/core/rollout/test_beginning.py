@@ -93,6 +93,25 @@ def test_what_the_last_one_left_is_forgotten() -> None:
     assert memory.retried_at is None
 
 
+@pytest.mark.parametrize(
+    ("failed", "before", "remembered"),
+    [
+        ("second", "", "second"),
+        ("", "second", "second"),
+        ("third", "second", "third"),
+        ("", WANTED.hash, ""),
+        ("", "", ""),
+    ],
+    ids=["it failed", "a fourth version", "two in a row", "somebody asks for it again", "none"],
+)
+def test_which_version_was_given_up_is_remembered_while_another_takes_its_place(
+    failed: str, before: str, remembered: str
+) -> None:
+    given = at(RolloutPhase.FAILED, failed_hash=failed, given_up_before=before)
+    given = at(RolloutPhase.FAILED, failed_hash=failed, given_up_before=before)
+    assert begin(given, WANTED).memory.given_up_before == remembered
+
+
 PODS = (pod(0), pod(1), pod(2))
 KNOWN, GONE = f"{NAME}-5d9c", f"{NAME}-alt-5d9c"
 """Revisions of the StatefulSet that there is, and of one that a warm rollout has deleted."""

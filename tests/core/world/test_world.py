@@ -190,6 +190,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "revisions": st.dictionaries(WORDS, WORDS, max_size=2),
     "forced_hash": WORDS,
     "onwards_hash": WORDS,
+    "given_up_before": WORDS,
     "lag_before": st.none() | st.integers(0, 10**9),
     "session_timeout_ms": st.integers(0, 10**7),
     "replicas": st.none() | st.integers(0, 99),

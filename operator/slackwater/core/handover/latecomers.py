@@ -25,9 +25,8 @@ from slackwater.core.world.world import World
 TRIES: Final = 3
 """The first is for a process that was fenced unseen. A slow one has eight times `rejoinTimeout` after the third."""
 LATER_S: Final = 5.0
-_WAYS_ON: Final = (
-    "If its node is bad, cordon that and delete the pod; else make it start: see its log; or apply another version"
-)
+_MEND: Final = "If its node is bad, cordon that and delete the pod; else make it start: see its log"
+_OR_ANOTHER: Final = "; or apply another version"
 
 
 def is_to_start_anew(world: World, handover: Handover, pod: Pod) -> bool:
@@ -46,7 +45,7 @@ def not_joining(world: World) -> Hold | None:
         return None
     tried = f", and was started anew {_times(handover.not_come)}" if handover.not_come else ""
     after = seconds(world.group.spec.rollout.rejoin_timeout_s)
-    message = f"pod {pod.name} has not joined the group after {after} (rejoinTimeout){tried}. {_WAYS_ON}"
+    message = f"pod {pod.name} has not joined the group after {after} (rejoinTimeout){tried}. {_MEND}{_OR_ANOTHER}"
     return Hold(Reason.POD_NOT_JOINING, message, LATER_S)
 
 
@@ -65,9 +64,10 @@ def not_taking_over(world: World, handover: Handover, old: Pod | None, new: Pod 
         return None
     if new is None or new.terminating or has_no_room(new) or not is_overdue(world, handover, _at_first(new)):
         return None
+    or_another = "" if _is_given_up(world, old) else _OR_ANOTHER
     whom = f" from {old.name}" if old is not None else ""
     after = seconds(world.group.spec.rollout.rejoin_timeout_s)
-    message = f"pod {new.name} has not taken over{whom} after {after} (rejoinTimeout). {_WAYS_ON}"
+    message = f"pod {new.name} has not taken over{whom} after {after} (rejoinTimeout). {_MEND}{or_another}"
     return Hold(Reason.POD_NOT_JOINING, message)
 
 
@@ -77,14 +77,24 @@ def _at_first(new: Pod) -> Pod:
 
 
 def keeps_a_third_waiting(world: World, beside: Beside) -> bool:
-    """A third version is wanted; the older one's pod does not take over, and the younger one's works in its place."""
-    handover = world.memory.handover
-    overtaken = is_overtaken(beside, world.memory.target_hash) and not world.memory.phase.goes_back
+    """A third version is wanted; the older one's pod does not take over, and the younger one's works in its place.
+
+    Not where the younger one has failed, or somebody gave it up: it may work and do the wrong thing.
+    """
+    handover, memory = world.memory.handover, world.memory
+    overtaken = is_overtaken(beside, memory.target_hash) and not memory.phase.goes_back
     if handover is None or not overtaken or handover.to != beside.in_use.name:
         return False
     old = world.pod(handover.ordinal)
+    if _is_given_up(world, old):
+        return False
     new = next((pod for pod in beside.arriving if pod.ordinal == handover.ordinal), None)
     return old is not None and works(world, old) and not_taking_over(world, handover, old, new) is not None
+
+
+def _is_given_up(world: World, pod: Pod | None) -> bool:
+    """Its version has failed, or somebody aborted it: no other pod is to get it on the way to a third one."""
+    return pod is not None and pod.template_hash in {world.memory.given_up_before, world.memory.failed_hash} - {""}
 
 
 def _times(times: int) -> str:

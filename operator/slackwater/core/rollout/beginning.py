@@ -99,12 +99,14 @@ def session_timeout_ms(world: World) -> int:
 
 def _started(world: World, version: str) -> RolloutMemory:
     memory = world.memory
+    given_up = memory.failed_hash or memory.given_up_before
     in_use = _workload_in_use(world) if memory.phase.at_rest and _is_lost(world) else None
     return replace(
         memory,
         phase=RolloutPhase.PROGRESSING,
         target_hash=version,
         failed_hash="",
+        given_up_before="" if version == given_up else given_up,
         target_given=what_people_gave(world),
         last_good_revision=in_use.update_revision if in_use is not None else memory.last_good_revision,
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,

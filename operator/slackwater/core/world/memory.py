@@ -211,6 +211,8 @@ class RolloutMemory:
     last_good_hash: str = ""
     failed_hash: str = ""
     """A template that failed or was aborted; it is not tried again until `retry` or a change of the template."""
+    given_up_before: str = ""
+    """The one before, where another took its place while pods may have it still: they are not given it meanwhile."""
     started_at: Moment | None = None
     retried_at: Moment | None = None
     """When `retry` was given: pods of the failed version made before that get one more chance, by being replaced."""
