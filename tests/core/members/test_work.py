@@ -110,7 +110,8 @@ def never_commits(ago_s: float, end: int) -> GroupObservation:
 
 TO_ANOTHER: dict[str, Any] = {"members": (member(0), member(1, "b", assignment=owned_by(0)), member(2))}
 BEFORE_IT = observation(members(0, 2), at=NOW - 70)
-LEFT = (look(90, 80, 1000), look(80, 100, 1000), BEFORE_IT)
+GONE: dict[str, Any] = {"members": members(0, 2)}
+LEFT = (look(90, 80, 1000), look(80, 100, 1000), look(70, 100, 1000, **GONE))
 OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
 STANDS = (look(50), one_stands(40, 105, 100, 105), one_stands(0, 109, 100, 110))
 THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
@@ -151,10 +152,33 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ),
     ("so few may be what transactions leave", returned(*LEFT, look(50, 900, 1000), look(0, 900, 1000)), None),
     (
-        "whoever had them before had stopped to get on",
+        "the last of them came shortly before it",
         returned(
-            look(70, 90, 1000), look(69, 100, 1000), look(0, 100, 1000), group=group(rollout={"rejoinTimeout": "4s"})
+            look(90, 80, 900), look(80, 100, 900), look(70, 100, 1000, **GONE), look(50, 100, 1000), look(0, 100, 1000)
         ),
+        (NOT_MOVING, NOW - 50),
+    ),
+    (
+        "whoever had them before had stopped to get on when they came",
+        returned(
+            look(95, 80, 100),
+            look(90, 100, 100),
+            look(80, 100, 1000),
+            look(70, 100, 1000, **GONE),
+            look(50, 100, 1000),
+            look(0, 100, 1000),
+            group=group(rollout={"rejoinTimeout": "4s"}),
+        ),
+        None,
+    ),
+    (
+        "somebody had them in between, and did not get on",
+        returned(*LEFT, look(50, 100, 1000), look(0, 100, 1000), group=group(rollout={"rejoinTimeout": "4s"})),
+        (NOT_MOVING, NOW - 50),
+    ),
+    (
+        "nobody has been seen to get on",
+        returned(look(90, 100, 1000), look(70, 100, 1000, **GONE), look(50, 100, 1000), look(0, 100, 1000)),
         None,
     ),
     ("it gets on there", returned(*LEFT, look(50, 100, 1000), look(40, 110, 1000), look(0, 110, 1000)), None),
@@ -313,18 +337,18 @@ NOBODY: list[tuple[str, World, bool]] = [
     ("one calm look, in which nobody commits", rebalances(for_s=90, came_ago_s=80, calm_ago_s=30), True),
     ("calm now, and the next commit may come", rebalances(for_s=90, came_ago_s=80, how=STABLE), False),
     ("those who own something may go on", rebalances(for_s=90, how=RECONCILING), False),
-    ("they do not", rebalances(for_s=301, committed_ago_s=302, came_ago_s=301, how=RECONCILING), True),
-    ("a calm group, and nobody gets on", rebalances(for_s=301, committed_ago_s=302, came_ago_s=301, how=STABLE), True),
+    ("they do not", rebalances(for_s=901, committed_ago_s=902, came_ago_s=901, how=RECONCILING), True),
+    ("a calm group, and nobody gets on", rebalances(for_s=901, committed_ago_s=902, came_ago_s=901, how=STABLE), True),
     (
-        "for less than rejoinTimeout",
-        rebalances(for_s=299, committed_ago_s=302, came_ago_s=299, how=STABLE),
+        "for less than three times rejoinTimeout",
+        rebalances(for_s=899, committed_ago_s=902, came_ago_s=899, how=STABLE),
         False,
     ),
     (
         "what came came once, as of an aborted transaction",
         replace(
-            given := rebalances(for_s=301, committed_ago_s=302, came_ago_s=301, how=STABLE),
-            history=replace(given.history, end_moved_after=dict.fromkeys(given.history.unread_since, NOW - 302)),
+            given := rebalances(for_s=901, committed_ago_s=902, came_ago_s=901, how=STABLE),
+            history=replace(given.history, end_moved_after=dict.fromkeys(given.history.unread_since, NOW - 902)),
         ),
         False,
     ),
@@ -334,8 +358,8 @@ NOBODY: list[tuple[str, World, bool]] = [
             given,
             history=replace(
                 given.history,
-                unread_since={tp(0): NOW - 301, tp(1): NOW - 100},
-                end_moved_after={tp(0): NOW - 302, tp(1): NOW - 101},
+                unread_since={tp(0): NOW - 901, tp(1): NOW - 100},
+                end_moved_after={tp(0): NOW - 902, tp(1): NOW - 101},
             ),
         ),
         False,

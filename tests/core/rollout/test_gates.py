@@ -406,6 +406,19 @@ def test_a_foreign_member_is_named_with_client_and_host() -> None:
     assert "console at 10.9.9.9" in hold.message
 
 
+@pytest.mark.parametrize(
+    ("address", "says"), [("10.0.0.1", "it has one address with payments-1"), ("10.0.0.2", "correct membersPerPod")]
+)
+def test_of_pods_with_one_address_it_says_what_tells_their_members_apart(address: str, says: str) -> None:
+    """With hostNetwork; to correct `membersPerPod` would be wrong."""
+    more = (*THREE_DYNAMIC[:2], *(dynamic_member(number, host=f"/{address}") for number in (2, 3)))
+    pods = (pod(0), pod(1), fresh_pod(2, 400, address=address))
+    hold = members_are_ours(world(kafka=observation(more), pods=pods, **DYNAMIC), observation(more), NOBODY)
+    assert hold is not None
+    assert hold.reason is Reason.FOREIGN_MEMBERS
+    assert says in hold.message
+
+
 def test_slow_starters_that_were_restarted_often_are_not_taken_for_duplicates() -> None:
     """Each restart changes the member id once, however long after the container's start the pod joins."""
     looks = [observation((*members(0, 1), member(2, f"x{i}")), at=NOW - 3000 + 1000 * i) for i in range(4)]

@@ -26,6 +26,8 @@ IDLE_FOR_S: Final = 10.0
 """Every restart makes a pod Ready a moment before its consumer has joined: that is no fault."""
 REBALANCES_END_WITHIN_S: Final = 60.0
 """Most of those that a restart makes take some seconds, and some consumers commit once a minute."""
+SELDOM_S: Final = 600.0
+"""Hardly a consumer that works commits more seldom than that; and at rest its commits are seen a minute late."""
 MARKERS_AT_MOST: Final = 100
 """So many unread offsets may be no records at all, but what transactions leave at a partition's end (F20)."""
 _SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
@@ -98,10 +100,14 @@ def _arrived(world: World, owned: Iterable[TopicPartition], since: float) -> lis
 
 
 def _was_left_half_read(world: World, kafka: GroupObservation, partition: TopicPartition, since: float) -> bool:
-    """Whoever had the partition before the pod got on there until shortly before, and left records to read."""
-    moved_at = world.history.commit_moved_after.get(partition, 0.0)
-    got_on = moved_at >= since - 2 * world.group.spec.rollout.rejoin_timeout_s
-    return got_on and _has_backlog(kafka, partition)
+    """Whoever got on there last left records to read: shortly before the pod came, or all of these, whoever has had it
+    since. What came later may be what an aborted transaction left.
+    """
+    history = world.history
+    moved_at = history.commit_moved_after.get(partition, 0.0)
+    lately = moved_at >= since - 2 * world.group.spec.rollout.rejoin_timeout_s
+    all_were_there = partition in history.commit_moved_after and history.end_moved_after.get(partition, 0.0) <= moved_at
+    return (lately or all_were_there) and _has_backlog(kafka, partition)
 
 
 def _has_backlog(kafka: GroupObservation, partition: TopicPartition) -> bool:
@@ -183,7 +189,7 @@ def find_idle_pods(world: World) -> tuple[Pod, ...]:
 
 def nobody_consumes(world: World) -> bool:
     """There is something to read, and nobody is in the group; or nothing has been committed for longer than any of the
-    rebalances takes that restarts make, or, where somebody owns partitions, for longer than `rejoinTimeout`."""
+    rebalances takes that restarts make, or, where somebody owns partitions, than three times `rejoinTimeout`."""
     kafka, history = world.seen, world.history
     if kafka is None or world.replicas == 0 or not kafka.partitions:
         return False
@@ -195,8 +201,8 @@ def nobody_consumes(world: World) -> bool:
     begun = min(*history.unread_since.values(), history.unsettled_since or world.now)
     waited_s = world.now - max(moved_at, begun)
     if any(member.assignment for member in kafka.members):  # of those who own something, some commit seldom
-        timeout_s = world.group.spec.rollout.rejoin_timeout_s
-        return waited_s > timeout_s and _records_come(history, world.now - timeout_s)
+        wait_s = max(SELDOM_S, 3 * world.group.spec.rollout.rejoin_timeout_s)
+        return waited_s > wait_s and _records_come(history, world.now - wait_s)
     return waited_s > REBALANCES_END_WITHIN_S
 
 

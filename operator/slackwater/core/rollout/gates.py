@@ -16,10 +16,10 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.members.death import find_outlived, has_ended
+from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.work import find_stall, find_standing, find_unowned, partitions_in_words
-from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -29,8 +29,6 @@ Down = frozenset[int]
 Gate = Callable[[World, GroupObservation, Down], Hold | None]
 
 OLDEST_OBSERVATION_S: Final = 10.0
-DUPLICATE_FORGOTTEN_S: Final = 300.0
-"""An instance id that has had one holder for so long is not being fought over."""
 SOON_S: Final = 1.0
 LATER_S: Final = 5.0
 
@@ -132,15 +130,6 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
     return an_id_is_used_twice(world) or _members_are_present(world, down)
 
 
-def an_id_is_used_twice(world: World) -> Hold | None:
-    """Two processes take it from one another: a second group of that name, or one that is run by hand."""
-    for instance_id, sighting in world.history.members.items():
-        if _changes_hands(world, instance_id, sighting):
-            message = f"instance id {instance_id} changes hands again and again: two processes use it"
-            return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
-    return None
-
-
 def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 6: every partition is owned once, and the pod restarted last works on its own again."""
     if len(down) == world.replicas:
@@ -227,15 +216,6 @@ def cannot_be_made(world: World, ordinal: int, down: Down) -> bool:
     return in_order and any(lower < ordinal for lower in down)
 
 
-def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:
-    """Lately, and more often than by the one takeover with which the pod itself joined after it started."""
-    ordinal = world.ordinal_of(instance_id)
-    pod = world.pod(ordinal) if ordinal is not None else None
-    if pod is None or pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
-        return False
-    return sum(moment > pod.started_at for moment in sighting.takeovers) >= TAKEOVERS_KEPT
-
-
 def _members_are_present(world: World, down: Down) -> Hold | None:
     outdated = {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
@@ -244,7 +224,7 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
         members, wanted = world.members_of(pod), world.made_with(pod).members_per_pod
         found, alive = len(members), sum(not has_ended(world, member) for member in members)
         if alive > wanted and pod.ordinal not in outdated:
-            message = f"pod {pod.name} has {alive} members, not membersPerPod {wanted}: correct membersPerPod"
+            message = f"pod {pod.name} has {alive} members, not membersPerPod {wanted}: {_why_too_many(world, pod)}"
             return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue  # its replacement is the remedy
@@ -255,6 +235,16 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
             message = f"the group lists pod {pod.name}'s member, but not yet one that joined since the pod started"
             return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
     return None
+
+
+def _why_too_many(world: World, pod: Pod) -> str:
+    beside = [each.name for each in world.all_pods if each.address == pod.address != "" and each is not pod]
+    if not beside or world.made_with(pod).is_static:
+        return "correct membersPerPod"
+    return (
+        f"it has one address with {listing(beside)}, and client ids do not tell whose they are. Give each consumer its"
+        " pod's name as client.id; where this rollout does that, force it"
+    )
 
 
 def _lacks_members_for_good(world: World, pod: Pod) -> bool:

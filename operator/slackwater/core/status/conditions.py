@@ -12,10 +12,10 @@ from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded
+from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
-from slackwater.core.rollout.gates import an_id_is_used_twice
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.memory import RolloutPhase

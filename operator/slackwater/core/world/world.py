@@ -180,8 +180,12 @@ class World:
         return "" if said is None or before else said.message
 
     def made_with(self, pod: Pod) -> MadeWith:
-        """What the pod is judged by; where its version is not known, what the spec says now."""
-        return self.memory.made_with.get(pod.template_hash, self.asked_for)
+        """What the pod is judged by; where its version is not known, what the spec says now.
+
+        Of an older one that was forgotten with the status, one member is all that can be asked for.
+        """
+        known, is_older = self.memory.made_with.get(pod.template_hash), pod.template_hash not in self._current
+        return known or (replace(self.asked_for, members_per_pod=1) if is_older else self.asked_for)
 
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
         """The members that run in this pod: by instance id when static, else by address or client id.
@@ -244,6 +248,11 @@ class World:
         dynamic = {name: made.members_per_pod for name, made in made_with.items() if not made.is_static}
         strange = [member for member in self.members if self.ordinal_of(member.instance_id) is None]
         return Placing(self.all_pods, self._places.by_address, strange, dynamic, self.predates).place()
+
+    @cached_property
+    def _current(self) -> frozenset[str]:
+        """Template hashes of what is rolled out, and of pods that no slackwater has made."""
+        return frozenset({"", self.memory.target_hash})
 
     @cached_property
     def _answers(self) -> dict[object, object]:

@@ -1,0 +1,46 @@
+"""Is one instance id used by two processes? A second group of that name, perhaps, or a consumer that is run by hand."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.clocks import CLOCKS_DIFFER_S
+from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.world.world import World
+
+DUPLICATE_FORGOTTEN_S: Final = 300.0
+"""An instance id that has had one holder for so long is not being fought over."""
+LATER_S: Final = 5.0
+
+
+def an_id_is_used_twice(world: World) -> Hold | None:
+    """Two processes take it from one another, or one took it while the pod that it was given to did not run."""
+    for instance_id, sighting in world.history.members.items():
+        if _changes_hands(world, instance_id, sighting) or _was_taken_meanwhile(world, instance_id, sighting):
+            message = f"instance id {instance_id} changes hands again and again: two processes use it"
+            return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
+    return None
+
+
+def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:
+    """Lately, and more often than by the one takeover with which the pod itself joined after it started."""
+    ordinal = world.ordinal_of(instance_id)
+    pod = world.pod(ordinal) if ordinal is not None else None
+    if pod is None or pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
+        return False
+    return sum(moment > pod.started_at for moment in sighting.takeovers) >= TAKEOVERS_KEPT
+
+
+def _was_taken_meanwhile(world: World, instance_id: str, sighting: MemberSighting) -> bool:
+    """A process took the id while the pod's container did not run: a look after its end had not seen that process yet.
+
+    Consumers that end when they are fenced change hands with each start of their containers, which proves nothing.
+    """
+    ordinal = world.ordinal_of(instance_id)
+    pod = world.pod(ordinal) if ordinal is not None and world.beside is None else None
+    if pod is None or pod.ended_at is None:
+        return False
+    runs_again_at = pod.started_at if pod.started_at is not None else world.now + CLOCKS_DIFFER_S
+    after_its_end = sighting.absent_at is not None and sighting.absent_at > pod.ended_at + CLOCKS_DIFFER_S
+    return after_its_end and sighting.since < runs_again_at - CLOCKS_DIFFER_S
