@@ -10,10 +10,12 @@ from typing import Final
 
 import pytest
 
+from slackwater.api.consumer_group import Membership
 from slackwater.core.handover.holder import Holder, has_all, heir, holder, keeper
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.world.handover import Handover, Held
 from slackwater.core.world.history import MemberSighting
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, tp
@@ -176,7 +178,15 @@ def test_a_pod_of_two_members_has_taken_over_with_the_second(first: str, second:
 
 
 def test_a_member_under_an_id_that_nobody_had_counts_as_another_one() -> None:
-    assert has_all(two_threads("b0", "b1"), begun_with(Held()))
+    assert has_all(two_threads("b0", "b1"), begun_with(Held()), NEW)
+
+
+def test_the_replacement_is_judged_by_what_it_was_made_with() -> None:
+    """Its StatefulSet may hold a template of more members by now, of which it has no pod yet."""
+    seen, of_one = two_threads("b0", "a1"), MadeWith(Membership.STATIC, 1, "consumer")
+    known = replace(seen, memory=replace(seen.memory, made_with={"older": of_one}))
+    assert has_all(known, TWO_HELD, replace(NEW, template_hash="older"))
+    assert not has_all(known, TWO_HELD, NEW)
 
 
 # The old pod was down when it began.

@@ -7,15 +7,17 @@ from typing import Any, Final
 
 import pytest
 
+from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.transitions import begun, member_ids, started_anew, taken_over
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement, TakenOver
 from slackwater.core.world.history import MemberSighting
+from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import LONG_AGO, NOW, fresh_pod, member, observation, pod, workload, world
+from tests.core.factories import LONG_AGO, NOW, dynamic_member, fresh_pod, member, observation, pod, workload, world
 from tests.core.handover.stories import (
     ALONE_SINCE,
     ALT,
@@ -64,6 +66,18 @@ def test_a_handover_begins_with_who_has_the_id_and_in_which_run() -> None:
 )
 def test_a_pod_that_does_not_serve_has_nothing_to_lose(old: Pod | None) -> None:
     assert begun(remembered(None), 0, TO_ALT, old).held.down
+
+
+@pytest.mark.parametrize(
+    ("who", "made"),
+    [((member(0),), MadeWith(Membership.STATIC, 2, "consumer")), ((dynamic_member(0),), None)],
+    ids=["one of two members", "without its id"],
+)
+def test_a_pod_of_which_something_lives_has_that_to_lose(who: tuple[Member, ...], made: MadeWith | None) -> None:
+    """Its replacement waits beside it. It was taken back again and again where the old pod "had come back"."""
+    old = pod(0, template_hash="older")
+    given = world(kafka=observation(who), pods=(old,), memory=RolloutMemory(made_with={"older": made} if made else {}))
+    assert not begun(given, 0, TO_ALT, old).held.down
 
 
 def test_what_is_known_of_the_rollout_goes_on_to_the_next_handover() -> None:

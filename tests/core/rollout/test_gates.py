@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -28,7 +28,14 @@ from slackwater.core.rollout.gates import (
 from slackwater.core.world.history import GroupHistory, interrupted
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
-from slackwater.core.world.observation import GroupState, GroupType, Member, PartitionOffsets, Unobserved
+from slackwater.core.world.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    Member,
+    PartitionOffsets,
+    Unobserved,
+)
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -353,6 +360,32 @@ def test_what_a_version_broke_keeps_nobody_from_taking_it_back(what: str, given:
     assert first_refusal(given, NOBODY) is None, what
     forward = changed(given, memory=replace(given.memory, phase=RolloutPhase.PROGRESSING))
     assert first_refusal(forward, NOBODY) is not None, what
+
+
+MAYBE: Final = observation(members(0, 1, 2), at=NOW - 1)
+"""The first look of a new operator: whether pod 1's member is of before its restart is not known."""
+COMING: list[tuple[str, Pod, GroupObservation, bool]] = [
+    ("it may be there or not", fresh_pod(1, 20, NEW), MAYBE, True),
+    ("it is the next to go itself", fresh_pod(2, 20, NEW), MAYBE, False),
+    ("it is there", pod(1, NEW), MAYBE, False),
+    ("it is out, and goes first", fresh_pod(1, 20, NEW), observation((members(0, 2)), at=NOW - 1), False),
+    ("it is not Ready", fresh_pod(1, 20, NEW, ready=False), MAYBE, False),
+]
+
+
+@pytest.mark.parametrize(("which", "seen", "waits"), [row[1:] for row in COMING], ids=[row[0] for row in COMING])
+def test_the_way_back_takes_no_second_pod_while_one_may_be_coming_back(
+    which: Pod, seen: GroupObservation, waits: bool
+) -> None:
+    pods = tuple(which if ordinal == which.ordinal else pod(ordinal, NEW) for ordinal in range(3))
+    given = world(
+        pods=pods,
+        kafka=seen,
+        history=folded(seen),
+        memory=replace(GOING_BACK, step=None),
+        workload=workload(update_revision=OLD, current_revision=NEW),
+    )
+    assert (the_pod_before_is_back(given, seen, NOBODY) is not None) is waits
 
 
 @pytest.mark.parametrize(("absent_s", "said"), [(299, False), (301, True)])

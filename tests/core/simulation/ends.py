@@ -208,6 +208,7 @@ def _another_version(outside: Life, reason: str) -> str:
 WAYS_ON: Final[Mapping[str, Callable[[Life, str], str]]] = {
     Reason.CANARY_HOLD: _promote,
     Reason.POD_NOT_READY: _another_version,
+    Reason.POD_NOT_JOINING: _another_version,
     Reason.LAG_ABOVE_GATE: lambda outside, reason: _edited(outside, (("rollout.maxLag", None),), reason),
     Reason.LAG_UNKNOWN: lambda outside, reason: _edited(outside, (("rollout.maxLag", None),), reason),
     Reason.HANDOVER_IMPOSSIBLE: lambda outside, reason: _edited(outside, (("rollout.strategy", "InPlace"),), reason),

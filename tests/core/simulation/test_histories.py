@@ -63,6 +63,16 @@ def test_what_is_in_force_at_the_end_is_what_the_last_edits_say_twice_over(seeds
         assert first.wanted != second.wanted or in_force(first) == in_force(second), draw(seed)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("seed", "timing"),
+    [(77, 154), (202, 405), (306, 612), (310, 620), (717, 1435), (771, 1543), (824, 1649)],
+)
+def test_what_was_found_once(seed: int, timing: int) -> None:
+    """Replacements that were taken back again and again, and a second pod away on a way back."""
+    ended(seed, timing)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_history_is_its_seed(seed: int) -> None:
     """Nothing but the seeds decides: a failure can be played again."""

@@ -96,6 +96,14 @@ def test_a_pod_without_an_address_has_no_dynamic_member() -> None:
     assert given.members_of(pod(0, address="")) == ()
 
 
+@pytest.mark.parametrize(("template_hash", "members_per_pod"), [("known", 2), ("newest", 3), ("", 3), ("forgotten", 1)])
+def test_what_a_pod_was_made_with(template_hash: str, members_per_pod: int) -> None:
+    """Of an older version that was forgotten with the status, today's spec says nothing."""
+    memory = RolloutMemory(target_hash="newest", made_with={"known": MadeWith(Membership.STATIC, 2, "consumer")})
+    given = world(group=group(membersPerPod=3), memory=memory)
+    assert given.made_with(pod(0, template_hash=template_hash)).members_per_pod == members_per_pod
+
+
 def test_where_kafka_could_not_be_asked_nobody_is_seen() -> None:
     given = world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no answer", 1.0))
     assert (given.seen, given.members, given.members_of(pod(0))) == (None, (), ())

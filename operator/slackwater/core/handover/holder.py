@@ -67,7 +67,7 @@ def holder(world: World, handover: Handover, old: Pod | None, new: Pod | None) -
     if old is not None and all(_came_before(world, handover, old, new, instance_id) for instance_id in changed):
         return Holder.CAME_BACK
     if all(_is_the_new_ones(world, handover, old, new, instance_id) for instance_id in changed):
-        return Holder.NEW if has_all(world, handover) else Holder.PARTLY_NEW
+        return Holder.NEW if has_all(world, handover, new) else Holder.PARTLY_NEW
     return Holder.DOWN if old is not None and old.started_at is None else Holder.UNCLEAR
 
 
@@ -76,7 +76,7 @@ def heir(
 ) -> Literal[Holder.NEW, Holder.NOBODY, Holder.CAME_BACK]:
     """The old one was down when the handover began. `down`: ordinals of the pods that are known not to consume."""
     never_ran = old is None or (old.started_at is None and handover.held.runs_on(old))
-    if never_ran and new is not None and new.started_at is not None and has_all(world, handover):
+    if never_ran and new is not None and new.started_at is not None and has_all(world, handover, new):
         return Holder.NEW
     return Holder.NOBODY if old is None or old.ordinal in down else Holder.CAME_BACK
 
@@ -87,9 +87,10 @@ def keeper(world: World, handover: Handover) -> Literal[Holder.NEW, Holder.UNCLE
     return Holder.UNCLEAR if others else Holder.NEW
 
 
-def has_all(world: World, handover: Handover) -> bool:
-    """Every member of the pod is another one than before."""
-    known = world.memory.made_with.get(handover.replacement.version, world.asked_for)
+def has_all(world: World, handover: Handover, new: Pod) -> bool:
+    """Every member of the pod is another one than before. `new` may be of an older version than its StatefulSet has."""
+    version = new.template_hash or handover.replacement.version
+    known = world.memory.made_with.get(version, world.asked_for)
     return len(changed_ids(world, handover)) >= known.members_per_pod
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.core.handover.foresight import joins_of
-from slackwater.core.members.presence import consumes_unready, serves
+from slackwater.core.members.presence import consumes_unready, lives
 from slackwater.core.world.handover import Begun, Handover, Held, Over, Reached, Replacement, TakenOver, Undone
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import Workload
@@ -26,11 +26,16 @@ def changed_ids(world: World, handover: Handover) -> tuple[str, ...]:
     return tuple(key for key, member_id in now.items() if handover.before.get(key) != member_id)
 
 
+def _is_at_work(world: World, pod: Pod) -> bool:
+    """Ready, and a member of it lives: not all that there should be, perhaps, or without the id that it should have."""
+    return pod.ready and not pod.terminating and lives(world, pod)
+
+
 def begun(world: World, ordinal: int, to: Workload, old: Pod | None) -> Handover:
     """Before the replacement is made: who has the ids, and in which run. `to`: the StatefulSet that makes it."""
     known, version = world.memory.handover, to.template_hash
     ids = member_ids(world, ordinal)
-    works = old is not None and (serves(world, old) or consumes_unready(world, old))
+    works = old is not None and (_is_at_work(world, old) or consumes_unready(world, old))
     held = Held(ids, old.run if old is not None else None, down=not works)
     return Handover(
         ordinal,

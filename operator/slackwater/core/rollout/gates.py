@@ -18,7 +18,7 @@ from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
-from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
+from slackwater.core.members.presence import Presence, absent_since, consumes_unready, is_down, lives, presence
 from slackwater.core.members.work import find_stall, find_standing, find_unowned, partitions_in_words
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
@@ -174,6 +174,8 @@ def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) ->
     """
     outdated, timeout_s = {pod.ordinal for pod in world.outdated}, world.group.spec.rollout.rejoin_timeout_s
     others_work = any(lives(world, pod) for pod in world.outdated)
+    if hold := _one_may_be_coming_back(world):
+        return hold
     for pod in reversed(world.wanted_pods):
         overdue = world.now - absent_since(world, pod) > timeout_s
         had_its_time = overdue and (lives(world, pod) or not others_work)
@@ -186,6 +188,18 @@ def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) ->
             )
             message += " version: pods of the failed one still work, and none of them is taken away meanwhile"
         return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
+    return None
+
+
+def _one_may_be_coming_back(world: World) -> Hold | None:
+    """Of the pods that are still to go, all but the next: with one of them away, a second would be."""
+    for pod in world.outdated[:-1]:
+        waits = world.now - absent_since(world, pod) <= world.group.spec.rollout.rejoin_timeout_s
+        if waits and not (lives(world, pod) or is_down(world, pod)):
+            message = (
+                f"it is not known yet whether pod {pod.name} is in the group, and the next one would be a second away"
+            )
+            return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
     return None
 
 
