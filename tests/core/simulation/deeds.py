@@ -93,6 +93,12 @@ def _start_operator(run: LifesRun) -> None:
     run.operator_runs = True
 
 
+def _lose_status(run: LifesRun) -> None:
+    """Not of an object that goes: which members are its own stands there alone, and others are never taken out."""
+    if not run.outside.deleting:
+        run.outside.lose_status()
+
+
 DEEDS: Final[Mapping[str, Deed]] = {
     "edit": Deed(_edit, _draw_edit, 14),
     "apply": Deed(_edit, _draw_version, 7),
@@ -131,7 +137,7 @@ DEEDS: Final[Mapping[str, Deed]] = {
     "the StatefulSet controller stops": Deed(lambda run: run.outside.stop_controller(), weight=0.7),
     "the StatefulSet controller starts": Deed(lambda run: run.outside.start_controller(), weight=0.7),
     "a conflict": Deed(_conflict),
-    "the status is lost": Deed(lambda run: run.outside.lose_status(), weight=0.7),
+    "the status is lost": Deed(_lose_status, weight=0.7),
 }
 
 
