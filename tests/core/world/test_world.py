@@ -30,6 +30,7 @@ from slackwater.core.world.memory import (
     write_memory,
 )
 from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.settings import Setting
@@ -119,6 +120,24 @@ def test_what_is_remembered_by_instance_id_is_found_by_ordinal() -> None:
     assert (list(given.holders_at(1)), list(given.released_at(1))) == (["payments-1-0"], ["payments-1-1"])
     assert not given.holders_at(0)
     assert not given.remembering(RolloutMemory()).holders_at(1)
+
+
+def test_a_function_of_a_pod_is_asked_once_for_each_world_and_pod() -> None:
+    asked: list[str] = []
+
+    def name(given: World, of: Pod) -> str:
+        asked.append(of.name)
+        return of.name
+
+    given, one = world(), pod(0)
+    assert [given.once_of(name, each) for each in (one, one, pod(1), replace(one, name="x"))] == [
+        one.name,
+        one.name,
+        "payments-1",
+        "x",
+    ]
+    assert replace(given, now=given.now + 1).once_of(name, one) == one.name
+    assert asked == [one.name, "payments-1", "x", one.name]
 
 
 def test_a_function_of_a_world_is_asked_once_for_each() -> None:

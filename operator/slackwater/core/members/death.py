@@ -38,6 +38,10 @@ def known_holders(world: World) -> Mapping[str, LastHolder]:
 
 def has_ended(world: World, member: Member) -> bool:
     """Whether the process behind a static member of ours is known to be dead."""
+    return world.once_of(_has_ended, member)
+
+
+def _has_ended(world: World, member: Member) -> bool:
     ordinal = given_ordinal(world, member)
     pod = world.pod(ordinal) if ordinal is not None else None
     if pod is None or member.instance_id is None:

@@ -42,8 +42,12 @@ def given_ordinal(world: World, member: Member) -> int | None:
 
     Who comes by an id after its pod has ended and its member was taken out is somebody else, too.
     """
+    return world.once_of(_given_ordinal, member)
+
+
+def _given_ordinal(world: World, member: Member) -> int | None:
     ordinal = world.ordinal_of(member.instance_id)
-    if ordinal is None or ordinal >= ids_given(world):
+    if ordinal is None or ordinal >= world.once(ids_given):
         return None
     removed = world.memory.removed.get(member.instance_id or "", member.member_id)
     return ordinal if removed == member.member_id or world.pod(ordinal) is not None else None

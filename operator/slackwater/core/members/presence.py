@@ -37,6 +37,10 @@ class Presence(StrEnum):
 
 def presence(world: World, pod: Pod) -> Presence:
     """Tell whether all members of the pod have joined since its container started."""
+    return world.once_of(_presence, pod)
+
+
+def _presence(world: World, pod: Pod) -> Presence:
     if pod.started_at is None:
         return Presence.NO
     if not isinstance(world.kafka, GroupObservation):
@@ -72,22 +76,24 @@ def is_down(world: World, pod: Pod) -> bool:
 
 def nobody_is_in(world: World) -> bool:
     """The group has been without a single member for a while, and is not about to have one."""
-    unchanged_since = world.history.unchanged_since
-    is_empty = world.seen is not None and not world.seen.members
-    return is_empty and unchanged_since is not None and world.now - unchanged_since >= EMPTY_FOR_S
+    since = world.history.unchanged_since
+    return world.seen is not None and not world.seen.members and since is not None and world.now - since >= EMPTY_FOR_S
 
 
 def _nobody_is_there(world: World, pod: Pod) -> bool:
     """Not one of its members may be alive; where there are fewer than there should be, the others are."""
     if pod.started_at is None or not isinstance(world.kafka, GroupObservation):
         return pod.started_at is None
-    known = all(member_presence(case) is Presence.NO for case in cases_of(world, pod))
-    return known and not may_be_unrecognized(world, pod)
+    none_lives = all(member_presence(case) is Presence.NO for case in cases_of(world, pod))
+    return none_lives and not may_be_unrecognized(world, pod)
 
 
 def lives(world: World, pod: Pod) -> bool:
-    """At least one of its members is known to have joined since its container started; or one without an instance id,
-    which a static pod's consumer should have, is at its address."""
+    """One of its members is known to have joined since its container started, or is at its address without an id."""
+    return world.once_of(_lives, pod)
+
+
+def _lives(world: World, pod: Pod) -> bool:
     nameless = world.made_with(pod).is_static and pod.started_at is not None and world.nameless_members_of(pod)
     return bool(nameless) or any(member_presence(case) is Presence.YES for case in cases_of(world, pod))
 
@@ -98,9 +104,8 @@ def consumes_unready(world: World, pod: Pod) -> bool:
     A readiness probe may ask for more than the consumer: a database, a proxy. Not under OrderedReady: there such a pod
     keeps its controller from making others.
     """
-    if world.workload is not None and world.workload.in_order:
-        return False
-    if pod.ready or pod.terminating or not lives(world, pod):
+    in_order = world.workload is not None and world.workload.in_order
+    if in_order or pod.ready or pod.terminating or not lives(world, pod):
         return False
     owned = {partition for member in world.members_of(pod) for partition in member.assignment}
     moved_at = max((world.history.commit_moved_after.get(partition, 0.0) for partition in owned), default=0.0)

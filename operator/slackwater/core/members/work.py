@@ -55,11 +55,11 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
     arrived = [history.unread_since[partition] for partition in _arrived(world, owned, since)]
-    left = [since for partition in owned if _was_left_half_read(world, kafka, partition, since)]
+    left = not arrived and any(_was_left_half_read(world, kafka, partition, since) for partition in owned)
     if not kafka.commits or not (arrived or left):
         return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
-    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(arrived + left)))
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(arrived, default=since)))
 
 
 def find_standing(world: World, pod: Pod) -> Hold | None:

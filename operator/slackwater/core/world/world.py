@@ -28,6 +28,7 @@ from slackwater.core.world.two_sets import Beside, Direction, arranged, directio
 from slackwater.core.world.workload import Workload
 
 T = TypeVar("T")
+Of = TypeVar("Of", Pod, Member)
 
 LONG_BEFORE_S: Final = 10.0
 """By more than clocks differ: one that came just before a process started, as it seems, may be that process's."""
@@ -75,6 +76,14 @@ class World:
         if ask not in self._answers:
             self._answers[ask] = ask(self)
         return cast("T", self._answers[ask])
+
+    def once_of(self, ask: Callable[[World, Of], T], of: Of) -> T:
+        """The same of this world and one pod, or one member."""
+        key = (ask, id(of))
+        known = self._answers.get(key)
+        if known is None:  # it is kept with its answer, so that nothing else can come to have its id
+            known = self._answers[key] = (of, ask(self, of))
+        return cast("tuple[Of, T]", known)[1]
 
     @cached_property
     def asked_for(self) -> MadeWith:
