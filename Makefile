@@ -47,10 +47,10 @@ check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast te
 	@$(MAKE) --no-print-directory --keep-going --jobs=5 --output-sync=target $(PARTS)
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
-	$(call timed,long,$(BIN)/pytest -q $(WORKERS) $(HANGS) -m long)
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 long-in-the-sandbox long-beside-it
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -100,6 +100,17 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 	@mkdir -p build; status=0; \
 	chrt --idle 0 $(MAKE) --no-print-directory --keep-going --jobs=1 explore-some pipeline >build/beside-it.log 2>&1 || status=$$?; \
 	cat build/beside-it.log; exit $$status
+
+long-in-the-sandbox: setup # All of it is played, whatever fails, since it is seldom played.
+	@status=0; \
+	$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and long and not alone" || status=$$?; \
+	$(BIN)/pytest -q $(HANGS) -m "e2e and long and alone" || status=$$?; \
+	exit $$status
+
+long-beside-it: setup
+	@mkdir -p build; status=0; \
+	chrt --idle 0 $(BIN)/pytest -q --numprocesses=2 --durations=10 -m "long and not e2e" >build/long-beside-it.log 2>&1 || status=$$?; \
+	cat build/long-beside-it.log; exit $$status
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and not long and not alone and not quiet")

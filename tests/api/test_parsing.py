@@ -148,6 +148,14 @@ def test_the_template_comes_back_as_it_was_written() -> None:
     assert parse_consumer_group(consumer_group(template=written)).spec.template.to_manifest() == written
 
 
+def test_a_written_template_is_its_readers_to_change() -> None:
+    group = parse_consumer_group(consumer_group())
+    taken: Any = group.spec.template.to_manifest()
+    taken["spec"]["containers"][0]["env"] = [{"name": "ADDED", "value": "later"}]
+    taken["spec"]["containers"].append({"name": "another"})
+    assert group.spec.template.to_manifest() == parse_consumer_group(consumer_group()).spec.template.to_manifest()
+
+
 def test_the_assignor_is_the_consumers_own_matter_without_a_target() -> None:
     own = template(env=("KAFKA_PARTITION_ASSIGNMENT_STRATEGY",))
     assert parse_consumer_group(consumer_group(template=own)).spec.protocol.target is None

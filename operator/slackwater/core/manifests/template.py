@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,7 +54,7 @@ def render_template(
     `session_bounds`: what the brokers allow classic sessions to be, where that is known to bind. `restart`: the token
     of the last `restart` that was obeyed; the annotation itself may be gone.
     """
-    body: Json = deepcopy(group.spec.template.to_manifest())
+    body: Json = group.spec.template.to_manifest()  # a new one for each call, ours to change
     metadata = body["metadata"] = body.get("metadata") or {}
     metadata["labels"] = {**(metadata.get("labels") or {}), **selector(group)}
     if restart:
