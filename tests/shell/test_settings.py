@@ -63,3 +63,24 @@ def test_the_lease_is_named_with_its_namespace() -> None:
 def test_a_lease_lasts_whole_seconds_and_three_at_least(value: str) -> None:
     with pytest.raises(InvalidSettings, match="SLACKWATER_LEASE_S cannot be"):
         read_settings({"SLACKWATER_LEASE_S": value})
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "meant"),
+    [
+        ("NAMESPACES", "NAMESPACE"),
+        ("WATCH_NAMESPACES", "NAMESPACE"),
+        ("LEASE_DURATION_S", "LEASE_S"),
+        ("RECOMENDATIONS", "RECOMMENDATIONS"),
+    ],
+)
+def test_a_misspelt_variable_is_refused_and_says_what_was_meant(misspelt: str, meant: str) -> None:
+    """Else an operator that was to work in one namespace would work in all of them."""
+    sentence = f"SLACKWATER_{misspelt} is no setting: write SLACKWATER_{meant}, or leave it out"
+    with pytest.raises(InvalidSettings, match=f"^{sentence}$"):
+        read_settings({f"SLACKWATER_{misspelt}": "shop"})
+
+
+def test_what_kubernetes_sets_for_a_service_called_slackwater_is_not_ours() -> None:
+    links = ["SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_METRICS", "PORT_8080_TCP", "PORT_8080_TCP_ADDR"]
+    assert read_settings({f"SLACKWATER_{name}": "10.0.0.7" for name in links}) == read_settings({})

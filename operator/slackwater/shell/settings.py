@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -18,7 +19,7 @@ _NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class InvalidSettings(SlackwaterError):
-    """An environment variable of the operator has a value that it cannot use."""
+    """An environment variable of the operator has a value that it cannot use, or a name that is misspelt."""
 
 
 def _namespace(value: str) -> str:
@@ -83,10 +84,24 @@ class Settings(BaseModel):
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Raises InvalidSettings with a sentence for each variable that cannot be used."""
+    """Raises InvalidSettings with a sentence for each variable that cannot be used, or whose name is misspelt."""
+    if misspelt := list(_misspelt(environment)):
+        raise InvalidSettings("; ".join(misspelt))
     given = {name: environment.get(PREFIX + name.upper()) for name in Settings.model_fields}
     try:
         return Settings.model_validate({name: value for name, value in given.items() if value})
     except ValidationError as error:
         problems = [f"{PREFIX}{str(e['loc'][0]).upper()} cannot be {e['input']!r}: {remedy(e)}" for e in error.errors()]
         raise InvalidSettings("; ".join(problems)) from error
+
+
+def _misspelt(environment: Mapping[str, str]) -> Iterator[str]:
+    """An operator whose SLACKWATER_NAMESPACE is misspelt would work in all namespaces. What is like no setting is not
+    ours: Kubernetes itself sets SLACKWATER_PORT_8080_TCP where a Service is called slackwater.
+    """
+    names = [PREFIX + field.upper() for field in Settings.model_fields]
+    for name in sorted(environment):
+        if not name.startswith(PREFIX) or name in names or not environment[name]:
+            continue
+        for meant in get_close_matches(name.removeprefix(PREFIX), [each.removeprefix(PREFIX) for each in names], n=1):
+            yield f"{name} is no setting: write {PREFIX}{meant}, or leave it out"
