@@ -27,7 +27,7 @@ HANGS := -o faulthandler_timeout=1000 -o faulthandler_exit_on_timeout=true
 timed = @$(2) && echo "$(1): $${SECONDS} s"
 
 ##@ To begin with
-.PHONY: help setup demo test check long
+.PHONY: help setup demo test check long exhaustive
 help: ## List these targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
@@ -48,6 +48,12 @@ check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast te
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 long-in-the-sandbox long-beside-it
+
+exhaustive: setup ## What takes hours: every case of the sieve, every random history, versions that join wrongly; the sandbox must be up
+	@status=0; \
+	$(BIN)/pytest -v $(WORKERS) $(HANGS) -m "e2e and exhaustive" || status=$$?; \
+	$(BIN)/pytest -q --numprocesses=2 -m "exhaustive and not e2e" || status=$$?; \
+	exit $$status
 
 ##@ Parts of the above
 .PHONY: lint types layers unit unit-core unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
@@ -103,13 +109,13 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 
 long-in-the-sandbox: setup # All of it is played, whatever fails, since it is seldom played.
 	@status=0; \
-	$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and long and not alone" || status=$$?; \
-	$(BIN)/pytest -q $(HANGS) -m "e2e and long and alone" || status=$$?; \
+	$(BIN)/pytest -v $(WORKERS) $(HANGS) --durations=30 -m "e2e and long and not exhaustive and not alone" || status=$$?; \
+	$(BIN)/pytest -q $(HANGS) -m "e2e and long and not exhaustive and alone" || status=$$?; \
 	exit $$status
 
 long-beside-it: setup
 	@mkdir -p build; status=0; \
-	chrt --idle 0 $(BIN)/pytest -q --numprocesses=2 --durations=10 -m "long and not e2e" >build/long-beside-it.log 2>&1 || status=$$?; \
+	chrt --idle 0 $(BIN)/pytest -q --numprocesses=2 --durations=10 -m "long and not exhaustive and not e2e" >build/long-beside-it.log 2>&1 || status=$$?; \
 	cat build/long-beside-it.log; exit $$status
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others

@@ -52,7 +52,7 @@ def settle(run: LifesRun) -> None:
         if run.operator.last is not None and run.operator.last.hold is not None:
             run.held = run.operator.last.hold
         now = (run.phase, run.outside.exists, tuple(sorted((pod.uid, pod.ready) for pod in run.outside.pods)))
-        if run.acting or run.phase.under_way or run.outside.comes_again or now != before:
+        if run.acting or run.phase.under_way or run.outside.comes_again or run.outside.deleting or now != before:
             quiet_since = run.now
         before = now
 

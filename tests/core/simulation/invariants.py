@@ -24,6 +24,8 @@ class Invariants:
     """Pods that served until we took them down, by ordinal, until their ordinal serves again."""
     served_at: dict[int, float] = field(default_factory=dict)
     restarts: int = 0
+    forced: bool = False
+    """People said that it may go on, whether or not those consume that have joined."""
 
     def watch(self) -> None:
         """To be called whenever time has passed."""
@@ -42,6 +44,7 @@ class Invariants:
         deleted, whatever the cause, only when it does not serve.
         """
         act = decided.act
+        self.forced = world.memory.is_forced
         if not isinstance(act, WriteWorkload | DeletePod) or world.workload is None:
             return
         if act.asks_the_gates:
@@ -55,8 +58,10 @@ class Invariants:
         if not act.disruptive or pod is None or not self.outside.serves(pod):
             return
         if isinstance(act, DeletePod):
-            raise Broken(f"deletes {pod}, which serves: {act.why}")
-        self._all_others_serve(pod)
+            if pod.version.stays_s is None:  # one that leaves again and again serves nobody
+                raise Broken(f"deletes {pod}, which serves: {act.why}")
+        elif not self.forced:
+            self._all_others_serve(pod)
 
     def _goes_for_who_is_out(self, world: World, act: WriteWorkload | DeletePod) -> bool:
         """It is the replacement of a pod that does not serve, and the operator knows that."""
@@ -76,7 +81,8 @@ class Invariants:
         if pod.gone_at is not None or not self.outside.serves(pod):
             return
         self.restarts += 1
-        if others := [o for o in self.taken if o != pod.ordinal]:
+        others = [o for o in self.taken if o != pod.ordinal]
+        if others and not self.forced:
             raise Broken(f"takes {pod.ordinal} down while {others} are down because of us")
         self.taken[pod.ordinal] = pod
         of = self.outside.sets[pod.workload]

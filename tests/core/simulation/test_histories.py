@@ -1,6 +1,6 @@
 """Random histories: edits of every field, commands, deletions, and what pods, nodes and Kafka do, 5 to 30 in a row.
 
-`make check` plays a few, `make explore` some more, `make long` the rest of ten thousand. Each seed is one history.
+`make check` plays a few, `make explore` some more, `make exhaustive` the rest of ten thousand. Each seed is one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def blocks() -> Iterator[ParameterSet]:
     begin = 0
     while begin < ALL:
         size = BLOCK if begin < SLOW else 100
-        marks = () if begin < QUICK else pytest.mark.slow if begin < SLOW else pytest.mark.long
+        marks = (
+            () if begin < QUICK else pytest.mark.slow if begin < SLOW else (pytest.mark.long, pytest.mark.exhaustive)
+        )
         yield pytest.param(range(begin, begin + size), marks=marks, id=f"{begin}-{begin + size - 1}")
         begin += size
 

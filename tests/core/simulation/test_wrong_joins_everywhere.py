@@ -38,11 +38,13 @@ def ways() -> Iterator[ParameterSet]:
 def _marks(change: str, version: str, options: str, kind: str) -> list[pytest.MarkDecorator]:
     explored = kind == "abort" and options == "Rollback" and change in EXPLORED
     always = explored and change == EXPLORED[0] and version in ALWAYS
-    return [pytest.mark.slow] * explored + [pytest.mark.long] * (not always)
+    if not explored:
+        return [pytest.mark.long, pytest.mark.exhaustive]
+    return [pytest.mark.slow] + [pytest.mark.long] * (not always)
 
 
 EXPLORED: Final = ("nothing else", "static to dynamic", "three members to two", "to Cooperative")
-"""What `make explore` plays, and `make test` a part of the first; `make long` has the others: an hour and more."""
+"""What `make explore` plays, and `make test` a part of the first; `make exhaustive` has the others: an hour."""
 ALWAYS: Final = ("nameless", "never-consumes")
 KINDS: Final = {"abort": ("abort",), "one fault": tuple(each for each in DISTURBANCES if each != "abort")}
 IN_PLACE_ONLY: Final = ("static to dynamic", "dynamic to static", "to KIP-848")

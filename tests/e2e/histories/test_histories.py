@@ -24,7 +24,13 @@ from tests.e2e.stage.progress import is_ready, pods_of
 from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import staged
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(30), pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(30),
+    pytest.mark.timeout(1200),
+]
 
 AT_A_TIME: Final = int(os.environ.get("HISTORIES_AT_A_TIME", "10"))
 ROUNDS: Final = 200 // AT_A_TIME

@@ -26,7 +26,13 @@ from tests.e2e.stage.progress import incarnations, is_ready
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(3), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(3),
+    pytest.mark.timeout(600),
+]
 
 ALL: Final = (Fault.NONE, *FAULTS)
 MOST_TRIES: Final = 40

@@ -13,7 +13,13 @@ from tests.e2e.sieve.arena import Arena, arena, group, group_of
 from tests.e2e.sieve.faults import FAULTS, Fault
 from tests.e2e.sieve.table import keep
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(3), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(3),
+    pytest.mark.timeout(900),
+]
 
 ALL: Final = (Fault.NONE, *FAULTS)
 POLICIES: Final = {"Retain": "EMPTY", "DeleteGroup": "DEAD"}

@@ -17,7 +17,13 @@ from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS, with_env
 from tests.e2e.stage.progress import incarnations
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(6), pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(6),
+    pytest.mark.timeout(1200),
+]
 
 SCENARIO: Final = "handover"
 ALL: Final = (Fault.NONE, *FAULTS)

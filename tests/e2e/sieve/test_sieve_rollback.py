@@ -14,7 +14,13 @@ from tests.e2e.sieve.faults import FAULTS, Fault
 from tests.e2e.sieve.table import keep
 from tests.e2e.stage.groups import REPLICAS, with_env
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(6), pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(6),
+    pytest.mark.timeout(1200),
+]
 
 SCENARIO: Final = "rollback"
 ALL: Final = (Fault.NONE, *FAULTS)

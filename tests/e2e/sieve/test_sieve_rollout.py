@@ -14,7 +14,13 @@ from tests.e2e.sieve.faults import FAULTS, RETRY_AFTER_S, Fault
 from tests.e2e.sieve.table import keep
 from tests.e2e.stage.groups import REPLICAS, with_env
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(5), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(5),
+    pytest.mark.timeout(900),
+]
 
 SCENARIO: Final = "rollout"
 ALL: Final = (Fault.NONE, *FAULTS)

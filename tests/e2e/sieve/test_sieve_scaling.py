@@ -15,7 +15,13 @@ from tests.e2e.sieve.faults import FAULTS, Fault
 from tests.e2e.sieve.table import keep
 from tests.e2e.stage.groups import REPLICAS
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(4), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(4),
+    pytest.mark.timeout(900),
+]
 
 SCENARIO: Final = "scaling"
 ALL: Final = (Fault.NONE, *FAULTS)

@@ -16,7 +16,13 @@ from tests.e2e.stage.cluster import Json, condition
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.upgrades.upgrade_ways import DRAIN, ONLINE, ONLINE_BACK, TWO_BOUNCE, Way, aiming_at, group_before
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(12), pytest.mark.timeout(1800)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(12),
+    pytest.mark.timeout(1800),
+]
 
 ALL: Final = (Fault.NONE, *FAULTS)
 WAYS: Final = {way.name: way for way in (ONLINE, DRAIN, TWO_BOUNCE, ONLINE_BACK)}

@@ -14,7 +14,13 @@ from tests.e2e.sieve.faults import Fault
 from tests.e2e.sieve.watches import WatchFault
 from tests.e2e.stage.groups import REPLICAS, with_env
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(6), pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.minutes(6),
+    pytest.mark.timeout(1200),
+]
 
 LISTED_AGAIN_S: Final = "3"
 """Else a watch that hangs is given up after 70 s, by kopf, and a rollout takes one for each pod."""
