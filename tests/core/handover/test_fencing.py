@@ -99,7 +99,24 @@ FENCED: Final = {
         False,
     ),
     "handed back, and its own member is there": (handed_back(), looked_at(A, None), OLD, False),
-    "handed back, after the replacement had taken the id": (handed_back(), taken_by(B, ALONE_SINCE - 0.1), OLD, True),
+    "handed back, after the replacement had taken the id": (
+        replace(handed_back(), started_at=ALONE_SINCE - 20),
+        taken_by(B, ALONE_SINCE - 20.1),
+        OLD,
+        True,
+    ),
+    "handed back, and its member was removed while there were two pods: it may have joined again itself": (
+        replace(handed_back(), started_at=ALONE_SINCE - 20),
+        taken_by(B, ALONE_SINCE - 20),
+        OLD,
+        False,
+    ),
+    "taken over, and nobody had the id for a moment while there were two pods": (
+        replace(over(), started_at=ALONE_SINCE - 20),
+        taken_by(C, ALONE_SINCE - 20),
+        NEW,
+        True,
+    ),
 }
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from slackwater.core.handover.transitions import member_ids
 from slackwater.core.members.presence import longest_session_s
-from slackwater.core.world.handover import Begun, Handover
+from slackwater.core.world.handover import Begun, Handover, Undone
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -61,11 +61,17 @@ def _has_changed_hands(world: World, handover: Handover) -> bool:
 
 
 def _another_took_it(world: World, handover: Handover, instance_id: str) -> bool:
-    """The member that has the id came before the pod was alone, or may have."""
+    """The member that has the id came before the pod was alone, or may have.
+
+    A replacement that has not taken over may have come no more than the pod itself where nobody had the id for a moment
+    (somebody removed the member, its session ended). Then commits prove the pod, or the session of a process that has
+    ended does (`_went_with_the_other`): one that works is not restarted because it may have been fenced.
+    """
     sighting = world.history.members.get(instance_id)
     if sighting is None or sighting.absent_at is None or handover.alone_since is None:
         return True
-    return sighting.absent_at < handover.alone_since
+    not_taken_over = isinstance(handover.reached, Undone)
+    return sighting.absent_at < (handover.started_at if not_taken_over else handover.alone_since)
 
 
 def _went_with_the_other(world: World, handover: Handover, instance_id: str) -> bool:
