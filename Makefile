@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 CHART_CRDS := charts/slackwater/files/crds
 TARGET := operator
 
-# Where it is set, every process compiles all of its Python anew, and pytest rewrites every test in each of its workers:
+# Where it is set, every process compiles all of its Python again, and pytest rewrites every test in each of its workers:
 # half of what the fast tests compute, and a second of processor for each operator and each command that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -55,7 +55,7 @@ class Kafka:
         self._describer.alter(mode.workload, values)
 
     def remove(self, modes: Iterable[Mode], topics: Iterable[str]) -> None:
-        """Delete the groups, whose consumers are gone, and all topics, and wait until they can be made anew."""
+        """Delete the groups, whose consumers are gone, and all topics, and wait until they can be made again."""
         modes = tuple(modes)
         with _refusals("delete what the demo has made there"):
             self._remove_groups(modes)

@@ -127,7 +127,7 @@ JAVA_TWO_BOUNCE = Mode(
     Kind.CONSUMER_GROUP,
     bad_version=False,
     expected_s=65,
-    # F4. In the one rebalance the leader assigns all anew, for eager members have given everything back before.
+    # F4. In the one rebalance the leader assigns all again, for eager members have given everything back before.
     upgrade=Upgrade("Eager", "Cooperative", "TwoBounce", rebalances=(0, 1), may_move=True),
     client=Client.JAVA,
     replicas=3,  # to start a Java process takes a second of one core

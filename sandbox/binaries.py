@@ -1,7 +1,7 @@
 """Build the sandbox's programs from source, once, into the cache.
 
-Each lands in a folder named by a hash of all that it is built from, so a changed version or source is built anew and an
-unchanged one is found at once. Go verifies every module against `go.sum` or the public checksum database.
+Each lands in a folder named by a hash of all that it is built from, so a changed version or source is built again
+and an unchanged one is found at once. Go verifies every module against `go.sum` or the public checksum database.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def image_names(layout: Layout, binaries: Binaries) -> set[str]:
 def forget_containers(layout: Layout, binaries: Binaries) -> bool:
     """Remove the containers that an earlier run left in containerd's books; true when there were any.
 
-    Their processes are gone already. containerd must be started anew afterwards: its Kubernetes side has read them.
+    Their processes are gone already. containerd must be started again afterwards: its Kubernetes side has read them.
     """
     containers = _ctr(layout, binaries, "containers", "ls", "--quiet").split()
     for container in containers:

@@ -1,6 +1,6 @@
 """The cluster's certificates and kubeconfigs: one authority, and an identity of its own for each component.
 
-All of it is made anew by each `up` and lies in the run folder, readable by root only. The API server's certificate is
+All of it is made again by each `up` and lies in the run folder, readable by root only. The API server's certificate is
 valid for every address by which it is reached, because kopf ignores a kubeconfig's `tls-server-name` (F45).
 """
 

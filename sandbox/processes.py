@@ -71,7 +71,7 @@ def start(
 
 
 def start_kept(layout: Layout, name: str, argv: Sequence[str | Path], *, netns: str | None = None) -> int:
-    """Start `argv` like `start`, and start it anew whenever it ends by itself; returns the pid of who does that.
+    """Start `argv` like `start`, and start it again whenever it ends by itself; returns the pid of who does that.
 
     For programs that end on purpose when they do not understand the world any more, and count on being started again.
     """
@@ -84,7 +84,7 @@ while :; do
   setpriv --pdeathsig KILL -- "$@" &
   child=$!
   wait "$child"
-  echo "It has ended by itself, with status $?, and is started anew."
+  echo "It has ended by itself, with status $?, and is started again."
   sleep 1
 done
 """

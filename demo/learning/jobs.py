@@ -19,7 +19,7 @@ from sandbox.layout import Layout
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path("build/demo")
-"""Below ROOT. Made anew each time, so that the report is of this demo."""
+"""Below ROOT. Made again each time, so that the report is of this demo."""
 REPORT = FOLDER / "report.html"
 _ENDED_WITHIN_S = 900.0
 """They take a quarter of a minute each, where nothing else needs the machine."""

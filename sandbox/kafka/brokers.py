@@ -1,7 +1,7 @@
 """Starts and stops the brokers, each a plain process in a network namespace of its own on the sandbox's bridge.
 
 So each can be killed, cut off and delayed by itself. What a broker has stored outlives its death, and is wiped when
-all of them are started anew.
+all of them are started again.
 """
 
 from __future__ import annotations

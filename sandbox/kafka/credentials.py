@@ -1,4 +1,4 @@
-"""Passwords and certificates of the sandbox's brokers: made anew by each `up`, readable by their owner only."""
+"""Passwords and certificates of the sandbox's brokers: made again by each `up`, readable by their owner only."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def count_rebalances(generations: Iterable[Generation], group: str, start_ms: in
     """How many times `group` went on to another generation from `start_ms` to `end_ms`.
 
     Compaction may have dropped records in between: it is the numbers' growth that counts. A group of which nothing is
-    known before, or whose number went down because it was deleted and made anew, has rebalanced once when it is first
+    known before, or whose number went down because it was deleted and made again, has rebalanced once when it is first
     seen with members; until then a classic group is at generation 0.
     """
     rebalances = 0

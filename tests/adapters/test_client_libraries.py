@@ -1,6 +1,6 @@
 """What the client libraries do that the design stands on (docs/facts.md), as far as it shows without a broker.
 
-A library that changes here opens a way, or closes one: look at the fact, at who cites it, and decide anew.
+A library that changes here opens a way, or closes one: look at the fact, at who cites it, and decide again.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Done:
 
 @cache
 def command_line() -> Any:
-    """All commands. The app would put them together anew for each call, which takes longer than many a test."""
+    """All commands. The app would put them together again for each call, which takes longer than many a test."""
     return typer.main.get_command(app)
 
 

@@ -20,7 +20,7 @@ _AWAY: Final[Mapping[Case, Cell]] = {
         " KUBECONFIG fit."
     ),
     Case.NOT_LET_IN: Fails(
-        "Unauthorized (401): log in anew, for the credentials are missing, wrong or expired, or use another --context."
+        "Unauthorized (401): log in again, for the credentials are missing, wrong or expired, or use another --context."
     ),
     Case.FORBIDDEN: Fails("(403): ask for a role that allows it, or use another --context."),
 }

@@ -55,7 +55,7 @@ ACTS: dict[str, tuple[World, Json, str]] = {
         {"kind": "RemoveMembers", "disruptive": False},
         "take 3 members out of the group: their pods have ended, so that the group can change its protocol",
     ),
-    "start all pods anew": (
+    "start all pods again": (
         emptied(upgrades.drain_cutover()),
         {"kind": "WriteWorkload", "purpose": "START", "disruptive": False, "replicas": 3, "partition": 0},
         "start 3 pods with the settings of Cooperative",

@@ -187,7 +187,7 @@ def test_the_operator_without_a_cluster(capsys: Capsys, tmp_path: Path, monkeypa
 
 
 def test_the_operator_waits_for_an_api_server(places: dict[Case, Place]) -> None:
-    """A pod that ends and is started anew would be waited for longer and longer."""
+    """A pod that ends and is started again would be waited for longer and longer."""
     env = {**os.environ, "KUBECONFIG": str(places[Case.NO_API_SERVER].kubeconfig), "SLACKWATER_PORT": "0"}
     words = [str(COMMAND), "run"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env) as run:

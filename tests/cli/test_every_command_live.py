@@ -76,7 +76,7 @@ def test_it_says_what_is_missing(
 @pytest.mark.parametrize(
     ("case", "words"),
     [
-        (Case.NOT_LET_IN, "Unauthorized (401): log in anew, for the credentials are missing, wrong or expired.\n"),
+        (Case.NOT_LET_IN, "Unauthorized (401): log in again, for the credentials are missing, wrong or expired.\n"),
         (
             Case.FORBIDDEN,
             'cannot list resource "consumergroups" in API group "slackwater.dev" at the cluster scope (403):',
@@ -102,7 +102,7 @@ def test_who_shows_no_credentials_is_told_to_log_in(
     file.write_text(json.dumps({**content, "users": [{**user, "user": {"exec": plugin}}]}))
     monkeypatch.setenv("KUBECONFIG", str(file))
     said = sentence_of(typed(capsys, "list"))
-    assert "log in anew, for the credentials are missing, wrong or expired, or use another --context." in said
+    assert "log in again, for the credentials are missing, wrong or expired, or use another --context." in said
 
 
 @contextmanager

@@ -52,7 +52,7 @@ def _gates() -> str:
         parts += [text(444, y + 22 + 17 * i, line, 12, mono=True) for i, line in enumerate(said)]
         parts.append(arrow((215, y + height), (215, y + height + 18)))
         y += height + 20
-    parts += [box(30, y, 370, 34, CALM), text(44, y + 22, "one pod is restarted; then all is asked anew", 14)]
+    parts += [box(30, y, 370, 34, CALM), text(44, y + 22, "one pod is restarted; then all is asked again", 14)]
     return picture("The gates, in their order, and the reasons for which each waits", 900, y + 54, parts)
 
 

@@ -60,7 +60,7 @@ def _history(*numbers: int) -> list[Generation]:
         pytest.param(_history(4, 5, 6), 2, id="each generation recorded"),
         pytest.param(_history(4, 9), 5, id="records lost to compaction"),
         pytest.param(_history(4, 4, 5, 5, 5, 6), 1, id="one after the end does not count"),
-        pytest.param(_history(8, 0, 1), 1, id="deleted and made anew"),
+        pytest.param(_history(8, 0, 1), 1, id="deleted and made again"),
     ],
 )
 def test_rebalances_are_the_growth_within_the_span(history: list[Generation], expected: int) -> None:

@@ -61,7 +61,7 @@ async def test_an_outage_is_told_once_however_it_shows() -> None:
     assert len(stage.api.asked) == 1
 
 
-async def test_what_is_wrong_with_the_connection_itself_is_told_anew_when_it_changes() -> None:
+async def test_what_is_wrong_with_the_connection_itself_is_told_again_when_it_changes() -> None:
     stage = Stage()
     await stage.passes([Unobserved(Reason.CONNECTION_INVALID, "Secret a is missing", 1.0)])
     await stage.passes([Unobserved(Reason.CONNECTION_INVALID, "Secret b is missing", 2.0)])
@@ -76,7 +76,7 @@ async def test_what_concerns_one_group_says_nothing_about_the_connection() -> No
     assert stage.ready == ("True", "Connected")
 
 
-async def test_a_new_spec_is_reported_on_anew() -> None:
+async def test_a_new_spec_is_reported_on_again() -> None:
     stage = Stage()
     await stage.passes([AWAY])
     stage.api.changed_by_somebody(KAFKA_CONNECTION, CONNECTION, generation=2)

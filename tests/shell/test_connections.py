@@ -130,7 +130,7 @@ async def test_groups_of_a_connection_share_an_observer_until_the_last_has_gone(
     await stage.connections.forget(OTHER)  # safe to repeat
 
 
-async def test_another_spec_opens_it_anew_and_every_group_is_told(stage: Stage) -> None:
+async def test_another_spec_opens_it_again_and_every_group_is_told(stage: Stage) -> None:
     await stage.use(KEY)
     await stage.use(OTHER)
     await stage.use(KEY, generation=2)
@@ -202,7 +202,7 @@ async def test_a_secret_that_could_not_be_read_once_is_believed_when_it_can(
     assert len(stage.observers) == 1
 
 
-async def test_an_observer_that_ended_is_opened_anew_and_no_other(
+async def test_an_observer_that_ended_is_opened_again_and_no_other(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "OBSERVED_AGAIN_S", 0)

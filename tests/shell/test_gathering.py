@@ -139,7 +139,7 @@ def controlled(name: str, uid: str, by: str, **rest: Any) -> dict[str, Any]:
     return {"metadata": metadata, **rest}
 
 
-async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_anew_as_well() -> None:
+async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_again_as_well() -> None:
     stage = Stage(revisions=0)
     running = {"running": {"startedAt": "2026-01-01T00:00:01Z"}}
     consumer = {"name": "consumer", "containerID": "a run", "state": running}

@@ -58,7 +58,7 @@ async def test_changes_reach_the_store_and_the_queue() -> None:
     assert stage.listed == 0
 
 
-async def test_what_kopf_lists_is_taken_in_and_listed_anew() -> None:
+async def test_what_kopf_lists_is_taken_in_and_listed_again() -> None:
     stage = Stage()
     await stage.tell(CONSUMER_GROUP, None, group_object(1))
     known = stage.store.get(CONSUMER_GROUP, KEY)

@@ -306,7 +306,7 @@ def test_the_clocks_that_people_set_decide_nothing(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("seed", range(10))
 def test_never_may_two_act_whatever_is_lost_or_late(seed: int) -> None:
-    """Four replicas; each is killed and started anew now and then, as Kubernetes does it, and one leads in the end."""
+    """Four replicas; each is killed and started again now and then, as Kubernetes does it, and one leads in the end."""
 
     async def scenario() -> None:
         dice = Random(seed)
@@ -334,6 +334,6 @@ def test_never_may_two_act_whatever_is_lost_or_late(seed: int) -> None:
     run_skipping(scenario())
 
 
-def test_a_process_that_is_started_anew_is_another_one() -> None:
+def test_a_process_that_is_started_again_is_another_one() -> None:
     assert own_identity("operator-0").startswith("operator-0_")
     assert own_identity("operator-0") != own_identity("operator-0")

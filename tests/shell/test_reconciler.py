@@ -99,7 +99,7 @@ async def test_nothing_is_done_when_the_memory_cannot_be_written() -> None:
     assert stage.api.asked.count("apply StatefulSet") == 1
 
 
-async def test_an_act_is_decided_anew_from_the_cluster_itself() -> None:
+async def test_an_act_is_decided_again_from_the_cluster_itself() -> None:
     stage = Stage()
     stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z")
     assert await stage.run() == AT_ONCE

@@ -47,14 +47,14 @@ def test_pods_and_statefulsets_concern_the_group_of_their_label() -> None:
     assert store.pods_of(KEY) == []
 
 
-def test_a_pod_that_was_made_anew_is_not_forgotten_with_its_predecessor() -> None:
+def test_a_pod_that_was_made_again_is_not_forgotten_with_its_predecessor() -> None:
     store = Store()
     store.put(POD, labelled("payments-0", 5, uid="new"))
     assert store.drop(POD, labelled("payments-0", 4, uid="old")) == ()
     assert len(store.pods_of(KEY)) == 1
 
 
-@pytest.mark.parametrize("uid", ["", "made anew"])
+@pytest.mark.parametrize("uid", ["", "made again"])
 def test_a_pod_that_changes_its_group_leaves_the_old_one_and_concerns_both(uid: str) -> None:
     store = Store()
     store.put(POD, labelled("payments-0", 1))

@@ -22,7 +22,7 @@ _IVY_HOME: Final = "~/.ivy2.5.2"
 def fetching_alone(settings: Mapping[str, str]) -> Iterator[None]:
     """While a Spark of these settings starts, no other one that uses the same cache does, where packages are asked for.
 
-    To the end of the start: the next one puts the files there anew, from which this one's executors are given theirs.
+    To the end of the start: the next one puts the files there again, from which this one's executors are given theirs.
     A folder that cannot be written is left for Spark to tell of: it is where the packages would go.
     """
     if "spark.jars.packages" not in settings:

@@ -75,5 +75,5 @@ def exists(spark: SparkSession, lake: str, table: Table) -> bool:
 
 
 def overwrite(rows: DataFrame, lake: str, table: Table) -> None:
-    """Write the whole table anew, so that running a job again gives the same. Never one that `rows` reads."""
+    """Write the whole table again, so that running a job again gives the same. Never one that `rows` reads."""
     rows.write.mode("overwrite").parquet(path_of(lake, table))

@@ -135,7 +135,7 @@ class Connections:
             await opened.kafka.look_now(str(group_key))
 
     def look_soon(self, group_key: Key) -> None:
-        """Have it observed anew; `on_change` is called when that is done, for a group in motion."""
+        """Have it observed again; `on_change` is called when that is done, for a group in motion."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
         if opened is not None and group_key in opened.groups:
             opened.kafka.look_soon(str(group_key))
@@ -203,7 +203,7 @@ class Connections:
     async def _watch(self, key: Key, kafka: KafkaCluster) -> None:
         """An observer that ended by itself is a bug, which one connection brings to light: it must not stop all others.
 
-        What was known grows old, so that nobody acts on it, and after a while the connection is opened anew.
+        What was known grows old, so that nobody acts on it, and after a while the connection is opened again.
         """
         try:
             await kafka.wait_failed()

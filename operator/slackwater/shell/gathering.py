@@ -1,4 +1,4 @@
-"""Gathers the world that a pass decides about: from the store, which costs nothing, or anew from where it is true."""
+"""Gathers the world that a pass decides about: from the store, which costs nothing, or again from where it is true."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, WATCHED, Key, Store
 
 WATCH_S: Final = 290
-"""How long one watch lasts before it is opened anew; a connection that died in silence is noticed by then.
+"""How long one watch lasts before it is opened again; a connection that died in silence is noticed by then.
 
 A whole number: the API server takes no other."""
 API_AGAIN_S: Final = (1.0, 1.0, 2.0, *[3.0] * 40)

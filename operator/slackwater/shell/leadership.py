@@ -53,7 +53,7 @@ def seconds_since_boot() -> float:
 
 
 def own_identity(name: str) -> str:
-    """Of this process: one that is started anew in the same place is another one."""
+    """Of this process: one that is started again in the same place is another one."""
     return f"{name or socket.gethostname()}_{uuid.uuid4().hex[:8]}"
 
 
@@ -151,7 +151,7 @@ class Leadership:
         if lease is None or holder != self.identity:
             self._until = -math.inf
             instead = f"{holder or 'nobody'} does" if lease is not None else "it was deleted"
-            raise NotLeading(f"this replica no longer holds Lease {self._lease} ({instead}): the process starts anew")
+            raise NotLeading(f"this replica no longer holds Lease {self._lease} ({instead}): the process starts again")
         await self._hold(lease)
 
     def _is_free(self, lease: Json) -> bool:

@@ -1,5 +1,5 @@
 """The operator process: everything started, watched over, and ended together. If one part fails, the process ends:
-Kubernetes starts it anew, and nothing that matters was only in memory."""
+Kubernetes starts it again, and nothing that matters was only in memory."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Operator:
         self.metrics.passed("failed", time.perf_counter() - began)
 
     async def relist(self, namespaces: Collection[str] | None = None) -> None:
-        """List everything anew, or what is in these namespaces; the store forgets what is gone. A namespace that may
+        """List everything again, or what is in these namespaces; the store forgets what is gone. A namespace that may
         not be read keeps what it had, and nobody else notices.
 
         Raises Forbidden where it is to look after all namespaces, and may not read them.
@@ -266,7 +266,7 @@ async def _until_one_ends(watching: asyncio.Task[None], parts: Sequence[asyncio.
     await asyncio.gather(watching, return_exceptions=True)
     for task in by_themselves:
         task.result()
-    raise SlackwaterError("a part of the operator has ended: see the log above; the process starts anew")
+    raise SlackwaterError("a part of the operator has ended: see the log above; the process starts again")
 
 
 async def _end(tasks: Sequence[asyncio.Task[object]]) -> None:
@@ -297,4 +297,4 @@ async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) 
             namespaces=namespaces,
         )
     except Exception as error:
-        raise WatchEnded(f"the cluster cannot be watched any more ({error}): the process starts anew") from error
+        raise WatchEnded(f"the cluster cannot be watched any more ({error}): the process starts again") from error

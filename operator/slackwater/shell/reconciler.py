@@ -1,7 +1,7 @@
 """One pass over one ConsumerGroup: observe → decide → remember → act → report.
 
-Decisions are first made from the store, which costs nothing. Only when there is something to do is the world read anew,
-from the API server and from Kafka, and decided upon again: no act is based on what a watch said a while ago.
+Decisions are first made from the store, which costs nothing. Only when there is something to do is the world read from
+the API server and from Kafka, and decided upon again: no act is based on what a watch said a while ago.
 The status, with all that must survive a crash, is written before the act.
 """
 

@@ -64,7 +64,7 @@ class Settings(BaseModel):
     workers: int = Field(16, ge=1)
     """How many groups are reconciled at the same time."""
     resync_interval_s: float = Field(600.0, gt=0)
-    """How often all pods and StatefulSets are listed anew, in case a watch lost an event."""
+    """How often all pods and StatefulSets are listed again, in case a watch lost an event."""
     recommendations: Annotated[Place | None, BeforeValidator(_place)] = None
     """Where recommended timeouts come from: file:<path> of JSON lines, or kafka:<namespace>/<KafkaConnection>/<topic>;
     nowhere when unset."""

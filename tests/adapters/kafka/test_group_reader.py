@@ -165,7 +165,7 @@ async def test_a_moved_coordinator_is_found_in_the_same_pass() -> None:
     assert observed((await reader.observe({"payments": ORDERS}))["payments"]).coordinator == 2
 
 
-async def test_a_silent_coordinator_is_looked_up_anew_by_the_next_pass() -> None:
+async def test_a_silent_coordinator_is_looked_up_again_by_the_next_pass() -> None:
     cluster = FakeCluster({"payments": FakeGroup(owned=OWNED)}, topics={"orders": 1}, brokers=2)
     cluster.groups["payments"].node_id = 2
     reader = reader_of(cluster)

@@ -113,7 +113,7 @@ async def test_a_member_of_the_new_protocol_that_is_stopped_releases_itself(scen
 async def test_a_member_that_is_released_while_it_lives_comes_back_by_itself(
     scene: StaticGroup, admin: KafkaGroupAdmin
 ) -> None:
-    """Should the operator ever be wrong: the member is fenced at its next heartbeat and joins anew as itself."""
+    """Should the operator ever be wrong: the member is fenced at its next heartbeat and joins again as itself."""
     seen = await scene.started(2, CONSUMER)
     alive, owned = seen[scene.instance_id(1)], scene.members[1].owned
     at = time.time()

@@ -149,7 +149,7 @@ async def test_a_cancelled_caller_leaves_the_wire_usable(listener: socket.socket
     await wire.close()
 
 
-async def test_a_connection_that_died_meanwhile_is_made_anew_within_one_request() -> None:
+async def test_a_connection_that_died_meanwhile_is_made_again_within_one_request() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=_serve_one_request_per_connection, args=(server,), daemon=True).start()
         wire = wire_to(server.getsockname()[1])

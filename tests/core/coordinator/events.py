@@ -240,7 +240,7 @@ def sessions_ended(fleet: Fleet) -> Fleet:
 
 
 def crashed(fleet: Fleet, pod: Pod) -> Fleet:
-    """SIGKILL: nobody is told. The kubelet starts the container anew."""
+    """SIGKILL: nobody is told. The kubelet starts the container again."""
     dead = replace(
         pod,
         running=False,

@@ -1,4 +1,4 @@
-"""Writes down anew what a real broker answers: `python -m tests.core.coordinator.record BOOTSTRAP [SCENARIO...]`."""
+"""Writes down again what a real broker answers: `python -m tests.core.coordinator.record BOOTSTRAP [SCENARIO...]`."""
 
 from __future__ import annotations
 

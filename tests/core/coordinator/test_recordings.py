@@ -1,6 +1,6 @@
 """The model against the real coordinator: both answer the same to the same requests.
 
-`python -m tests.core.coordinator.record` writes the recordings anew; read the difference before you commit it.
+`python -m tests.core.coordinator.record` writes the recordings again; read the difference before you commit it.
 """
 
 from __future__ import annotations

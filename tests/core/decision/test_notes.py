@@ -48,7 +48,7 @@ def test_an_act_says_what_it_does(act: Act, reason: Reason, message: str) -> Non
 
 WRITES = {
     Purpose.DRAIN: (Reason.DRAINING, "stop every pod, so that all can change their protocol at once"),
-    Purpose.START: (Reason.DRAINING, "start all pods anew with the other protocol"),
+    Purpose.START: (Reason.DRAINING, "start all pods again with the other protocol"),
     Purpose.RESTART: (Reason.RESTARTING_POD, "restarting pod with ordinal 2: all gates hold"),
     Purpose.HAND_OVER: (Reason.HANDING_OVER, "starting payments-alt-2 beside the pod that it replaces"),
     Purpose.LET_GO: (Reason.HANDED_OVER, "removing payments-alt-2: its replacement has taken over"),

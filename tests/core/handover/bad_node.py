@@ -1,4 +1,4 @@
-"""Pods that behave worse than their version, wherever they are made anew; and what the status says meanwhile."""
+"""Pods that behave worse than their version, wherever they are made again; and what the status says meanwhile."""
 
 from __future__ import annotations
 

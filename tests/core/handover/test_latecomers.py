@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover import leads_nowhere
-from slackwater.core.handover.latecomers import TRIES, is_to_start_anew, not_joining, not_taking_over
+from slackwater.core.handover.latecomers import TRIES, is_to_start_again, not_joining, not_taking_over
 from slackwater.core.world.handover import Handover, Held, Over, TakenOver, Undone
 from slackwater.core.world.history import GroupHistory, MemberSighting
 from slackwater.core.world.memory import RolloutPhase
@@ -31,7 +31,7 @@ WAYS_ON: Final = (
 
 
 @pytest.mark.parametrize(
-    ("tries", "alone_s", "anew"),
+    ("tries", "alone_s", "again"),
     [
         (0, TIMEOUT_S, False),
         (0, TIMEOUT_S + 1, True),
@@ -42,13 +42,13 @@ WAYS_ON: Final = (
         (TRIES, 100 * TIMEOUT_S, False),
     ],
 )
-def test_it_is_started_anew_three_times_after_longer_pauses(tries: int, alone_s: float, anew: bool) -> None:
+def test_it_is_started_again_three_times_after_longer_pauses(tries: int, alone_s: float, again: bool) -> None:
     then = over(alone_since=NOW - alone_s, not_come=tries)
-    assert is_to_start_anew(looked_at(None, None), then, replace(OLD, started_at=NOW - alone_s)) is anew
+    assert is_to_start_again(looked_at(None, None), then, replace(OLD, started_at=NOW - alone_s)) is again
 
 
 def test_it_is_not_while_its_startup_probe_goes_on() -> None:
-    assert not is_to_start_anew(looked_at(None, None), over(alone_since=LATE), replace(OLD, starting=True))
+    assert not is_to_start_again(looked_at(None, None), over(alone_since=LATE), replace(OLD, starting=True))
 
 
 def alone(
@@ -66,13 +66,13 @@ def alone(
 SAID: Final = "PodNotJoining: pod payments-0 has not joined the group after 5 min (rejoinTimeout)"
 ALONE: Final = {
     "it has not joined": (alone(over(alone_since=LATE)), f"{SAID}. {WAYS_ON}"),
-    "it was started anew": (
+    "it was started again": (
         alone(over(alone_since=LATE, not_come=1)),
-        f"{SAID}, and was started anew once. {WAYS_ON}",
+        f"{SAID}, and was started again once. {WAYS_ON}",
     ),
-    "it was started anew as often as it is": (
+    "it was started again as often as it is": (
         alone(over(alone_since=LATE, not_come=TRIES)),
-        f"{SAID}, and was started anew 3 times. {WAYS_ON}",
+        f"{SAID}, and was started again 3 times. {WAYS_ON}",
     ),
     "it has had less than rejoinTimeout": (alone(over(alone_since=NOW - TIMEOUT_S)), None),
     "it is in the group": (alone(over(alone_since=LATE), A), None),

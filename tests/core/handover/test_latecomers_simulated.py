@@ -94,7 +94,7 @@ def test_a_pod_that_never_joins_is_deleted_three_times_with_doubling_pauses_and_
         status, reason, message = condition(run, kind)
         assert (status, reason) == ("True", "PodNotJoining")
         assert f"pod {FIRST}-1 has not joined the group" in message
-        assert "started anew 3 times" in message
+        assert "started again 3 times" in message
         assert "apply another version" in message
     said = [line for line in run.operator.log if "event PodNotJoining" in line]
     assert [f"{number} of 3" in line for number, line in enumerate(said[:3], 1)] == [True] * 3

@@ -90,7 +90,7 @@ CASES: Final = {
         left(AWAY, MISSING, (replace(OLD, terminating=True),), back=True),
         "nothing",
     ),
-    "it has not come, and was started anew three times": (
+    "it has not come, and was started again three times": (
         left(AWAY, replace(MISSING, alone_since=LONG_AGO, not_come=3), (OLD,), back=True),
         "nothing",
     ),
@@ -131,7 +131,7 @@ def test_a_pod_that_has_not_come_is_restarted_for_that_on_a_counter_of_its_own()
     assert decided.act == DeletePod("payments-0", "old", 0, Cause.NOT_COME)
     assert decided.memory.handover == replace(MISSING, alone_since=LONG_AGO, fenced=2, not_come=2)
     assert decided.memory.step == Step(0, NOW, {})
-    message = "payments-0 has not joined the group, and is started anew: 2 of 3 times at most"
+    message = "payments-0 has not joined the group, and is started again: 2 of 3 times at most"
     assert decided.notes == (Note(Reason.POD_NOT_JOINING, message, warning=True),)
 
 

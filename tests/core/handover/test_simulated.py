@@ -190,7 +190,7 @@ def test_a_version_that_failed_gets_no_pod_more_however_the_strategy_is_changed(
     assert set(all_of(FIRST, "v1")) <= set(pods(run))
 
 
-def test_a_retry_makes_the_replacement_anew() -> None:
+def test_a_retry_makes_the_replacement_again() -> None:
     run = failed("never-joins")
     before = run.outside.sets[SECOND].pods[0].uid
     run.outside.retry()
@@ -199,7 +199,7 @@ def test_a_retry_makes_the_replacement_anew() -> None:
     assert run.outside.sets[SECOND].pods[0].uid != before
 
 
-def test_a_retry_makes_a_pod_anew_that_failed_after_it_had_taken_over() -> None:
+def test_a_retry_makes_a_pod_again_that_failed_after_it_had_taken_over() -> None:
     run = failed("joins-then-crashes")
     before = run.outside.sets[SECOND].pods[0].uid
     run.outside.retry()

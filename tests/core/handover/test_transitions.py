@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover.transitions import begun, member_ids, started_anew, taken_over
+from slackwater.core.handover.transitions import begun, member_ids, started_again, taken_over
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement, TakenOver
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.made_with import MadeWith
@@ -88,7 +88,7 @@ def test_what_is_known_of_the_rollout_goes_on_to_the_next_handover() -> None:
 
 
 def test_a_pod_that_did_not_come_has_all_its_tries_in_the_next_handover() -> None:
-    known = started_anew(started_anew(over()))
+    known = started_again(started_again(over()))
     assert known == over(not_come=2)
     assert begun(remembered(known), 0, TO_ALT, OLD).not_come == 0
 

@@ -25,7 +25,7 @@ def modern(*changed: Member, at: float = NOW, **changes: Any) -> GroupObservatio
 
 
 def restarted(ordinal: int = 1, ago_s: float = 4.0, took_s: float | None = None, **changes: Any) -> Pod:
-    """A pod whose container ended, and started anew one second later. `took_s`: to join, the time before."""
+    """A pod whose container ended, and started again one second later. `took_s`: to join, the time before."""
     started = NOW - ago_s
     ran_since = LONG_AGO + 2 if took_s is None else NOW - 3590 - took_s
     usual = {"started_at": started, "ended_at": started - 1, "last_run_started_at": ran_since, "restarts": 1}

@@ -133,7 +133,7 @@ def test_nothing_is_known_while_kafka_is_not() -> None:
     assert presence(world(kafka=unobserved), pod(2, started_at=None)) is NO
 
 
-def test_a_coordinator_that_comes_anew_gives_a_dead_member_a_whole_session_more() -> None:
+def test_a_coordinator_that_comes_again_gives_a_dead_member_a_whole_session_more() -> None:
     """Kafka was out of reach for a minute just after the pod restarted: its dead predecessor may be listed still."""
     history = advance(interrupted(folded(at(110), at(70))), at(10))
     given = world(pods=(fresh_pod(2, age_s=75),), kafka=at(0), history=advance(history, at(0)), memory=RolloutMemory())

@@ -27,10 +27,10 @@ from tests.core.members.scenes import (
 JUST_JOINED = folded(modern(at=NOW - 9), modern(member(1, "b", epoch=EPOCH), at=NOW - 5))
 DEAD: list[tuple[str, World, list[int]]] = [
     ("nobody", scene(), []),
-    ("its container started anew", scene(restarted()), [1]),
+    ("its container started again", scene(restarted()), [1]),
     ("its container has ended", scene(pod(1, NEW, started_at=None, ended_at=NOW - 1)), [1]),
-    ("its pod was made anew", scene(pod(1, NEW, created_at=NOW - 3, started_at=None)), [1]),
-    ("its pod is to be made anew", changed(scene(), pods=(pod(0, NEW), pod(2, NEW))), []),
+    ("its pod was made again", scene(pod(1, NEW, created_at=NOW - 3, started_at=None)), [1]),
+    ("its pod is to be made again", changed(scene(), pods=(pod(0, NEW), pod(2, NEW))), []),
     ("it has left for a while", scene(restarted(), kafka=modern(member(1, epoch=-2))), []),
     ("its successor has joined", scene(restarted(), kafka=modern(member(1, "b", epoch=EPOCH))), []),
     ("a classic group", scene(restarted(), kafka=observation()), []),

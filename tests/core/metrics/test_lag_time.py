@@ -74,7 +74,7 @@ def test_a_look_that_comes_again_changes_nothing() -> None:
     assert follow_log_ends(ends, look(0, (0, 999))) is ends
 
 
-def test_a_topic_that_was_made_anew_is_another_log() -> None:
+def test_a_topic_that_was_made_again_is_another_log() -> None:
     assert lag_after(look(0, (90, 100)), look(10, (0, 5))) is None
 
 

@@ -28,9 +28,9 @@ def test_what_becomes_of_the_step_in_hand(after: RolloutMemory, result: StepResu
 
 
 def test_a_step_of_the_rollout_before_counts_once() -> None:
-    """A template that comes in the middle begins the rollout anew."""
-    anew = replace(FIRST, started_at=200.0)
-    assert step_result(anew, replace(anew, step=Step(1, 210.0))) is None
+    """A template that comes in the middle begins the rollout again."""
+    again = replace(FIRST, started_at=200.0)
+    assert step_result(again, replace(again, step=Step(1, 210.0))) is None
 
 
 def test_a_rollout_goes_back_step_by_step_too() -> None:

@@ -299,7 +299,7 @@ def test_when_everybody_was_stopped_is_remembered_until_they_start() -> None:
 
 
 @pytest.mark.parametrize("state", [GroupState.EMPTY, GroupState.DEAD])
-def test_a_drained_group_starts_anew_with_no_pod_held_back(state: GroupState) -> None:
+def test_a_drained_group_starts_again_with_no_pod_held_back(state: GroupState) -> None:
     empty = observation((), state=state)
     act = plan(draining(sets={"replicas": 0}, pods=(), kafka=empty, history=watched(empty))).act
     assert isinstance(act, WriteWorkload)

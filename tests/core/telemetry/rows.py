@@ -86,7 +86,7 @@ def row_by_chance(seed: int) -> Row:
     return row
 
 
-def begun_anew(sights: Sequence[Sight]) -> list[Sight]:
+def begun_again(sights: Sequence[Sight]) -> list[Sight]:
     """As an operator that was started just then sees them: it knows nothing of what it did not see itself."""
     history, seen = GroupHistory(), []
     for sight in sights:

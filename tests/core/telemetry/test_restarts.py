@@ -27,7 +27,7 @@ def crashed(at: float, **changes: Any) -> Pod:
 
 
 def running(since: float, ready: float | None = None, **changes: Any) -> Pod:
-    """Its container started anew then."""
+    """Its container started again then."""
     at = NOW + ready if ready is not None else None
     return pod(1, started_at=NOW + since, ready=ready is not None, ready_changed_at=at, restarts=1, **changes)
 

@@ -18,7 +18,7 @@ from slackwater.core.telemetry.sight import Sight
 from slackwater.core.telemetry.tracker import Tracker, follow
 from slackwater.core.world.world import World
 from tests.core.simulation.scenarios import SCENARIOS
-from tests.core.telemetry.rows import Row, begun_anew, row_by_chance, row_of, told_of
+from tests.core.telemetry.rows import Row, begun_again, row_by_chance, row_of, told_of
 from tests.core.worlds import worlds
 
 SEEDS = range(6)
@@ -51,10 +51,10 @@ def test_no_fact_is_told_twice(name: str | int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROWS)
 def test_an_operator_that_begins_anywhere_tells_what_another_would_tell_or_less(name: str | int) -> None:
-    sights = begun_anew(row(name).sights)
+    sights = begun_again(row(name).sights)
     all_of_them = facts(told_of(sights))
     for cut in range(0, len(sights), 7):
-        assert facts(told_of(begun_anew(sights[cut:]))) <= all_of_them, f"begun at look {cut}"
+        assert facts(told_of(begun_again(sights[cut:]))) <= all_of_them, f"begun at look {cut}"
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -14,7 +14,7 @@ def test_calm_is_counted_from_the_first_look_at_which_all_was_as_it_is() -> None
     assert history.calm_for(observation(at=25)) == 15
 
 
-def test_a_new_member_id_a_move_or_another_state_begin_calm_anew() -> None:
+def test_a_new_member_id_a_move_or_another_state_begin_calm_again() -> None:
     calm = observation(at=10)
     changes = (
         observation((*members(0, 1), member(2, "b")), at=20),
@@ -40,7 +40,7 @@ def test_an_observation_that_is_not_newer_changes_nothing() -> None:
     assert advance(history, observation(members(0), at=9)) is history
 
 
-def test_after_an_interruption_calm_and_watching_begin_anew_but_members_are_remembered() -> None:
+def test_after_an_interruption_calm_and_watching_begin_again_but_members_are_remembered() -> None:
     history = advance(interrupted(folded(observation(at=10))), observation((*members(0, 1), member(2, "b")), at=70))
     assert (history.watched_since, history.unchanged_since, history.disturbed) == (70, 70, (10, 70))
     assert history.members["payments-0"].since == 10

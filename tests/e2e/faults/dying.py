@@ -3,7 +3,7 @@
 DEATHS names a file that gets a line for each write after which it died. A write is told by what it says, without the
 moments in it and, in a status, without what is for people to read only: after one that it has died after already it
 lives on, or it would never get further. One write is made at a time, so that a death is never in the middle of another.
-Dead, it starts anew at once, from a process that has loaded everything but has done nothing yet.
+Dead, it starts again at once, from a process that has loaded everything but has done nothing yet.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ MOST_WRITES: Final = 60
 
 @dataclass(frozen=True)
 class Kind:
-    """What is rolled out, how it ends, and how often each pod is made anew on the way."""
+    """What is rolled out, how it ends, and how often each pod is made again on the way."""
 
     phase: str
     rollout: Json

@@ -89,7 +89,7 @@ def _wait_gated(stage: FaultStage, reason: str) -> None:
 
 
 def _assert_no_act(stage: FaultStage, outage: Outage) -> None:
-    """No pod is made anew, and all that the operator writes is what it has to say."""
+    """No pod is made again, and all that the operator writes is what it has to say."""
     blind_since, uids = time.time(), stage.uids()
 
     def watch() -> None:

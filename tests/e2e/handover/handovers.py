@@ -134,7 +134,7 @@ def nothing_is_idle(cost: Cost) -> None:
 
 def nothing_is_idle_untold(cost: Cost) -> None:
     """A process that ends when it is fenced may be back before its pod is stopped, where a machine is slow or a start
-    quick. It fences its replacement, which has to start anew; and the operator says so."""
+    quick. It fences its replacement, which has to start again; and the operator says so."""
     told = any("FencedEachOther" in line for line in cost.story)
     if not told:
         nothing_is_idle(cost)

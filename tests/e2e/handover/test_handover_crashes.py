@@ -1,6 +1,6 @@
 """The operator killed after each write that handovers make, to the cluster or to Kafka: nothing rebalances or is lost.
 
-Three groups at once under one operator, which dies after every write once and starts anew.
+Three groups at once under one operator, which dies after every write once and starts again.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def chart_before(folder: Path) -> Path:
     _edit(chart / "Chart.yaml", lambda about: about.update(version=BEFORE, appVersion=BEFORE))
     _edit(chart / "files" / "crds" / "slackwater.dev_consumergroups.yaml", _forget_objective)
     deployment = chart / "templates" / "deployment.yaml"
-    assert _LOG_LEVEL in deployment.read_text(), "say anew what stands for the release before"
+    assert _LOG_LEVEL in deployment.read_text(), "say again what stands for the release before"
     deployment.write_text(deployment.read_text().replace(_LOG_LEVEL, ""))
     return chart
 

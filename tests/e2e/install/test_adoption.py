@@ -78,7 +78,7 @@ class Story:
         return found
 
     def assert_undisturbed(self, since: float) -> None:
-        """No pod was deleted or started anew, and no member changed, left or lost a partition."""
+        """No pod was deleted or started again, and no member changed, left or lost a partition."""
         assert running(self.stage) == self.pods
         assert not [record for record in self.stage.recorder.records("pods", since) if record.deleted]
         assert self.watched.touched(PODS, self.before, since) == []
@@ -159,7 +159,7 @@ def test_a_pod_that_is_evicted_before_the_rollout_is_still_seen(story: Story) ->
     gone = f"{NAME}-1"
     story.stage.cluster.kubectl("delete", "pod", gone, "--wait=false")
     wait_for(
-        "the pod to be made anew", lambda: running(story.stage).get(gone, ("",))[0] not in ("", story.pods[gone][0])
+        "the pod to be made again", lambda: running(story.stage).get(gone, ("",))[0] not in ("", story.pods[gone][0])
     )
     story.stage.cluster.wait_condition(NAME, "Ready", "True")
     others = {name: was for name, was in running(story.stage).items() if name != gone}

@@ -94,7 +94,7 @@ def test_what_is_uninstalled_leaves_groups_running_until_it_is_there_again(runni
 
 @contextmanager
 def nothing_moves(running: Running) -> Iterator[None]:
-    """Neither in the cluster nor in Kafka. What was forgotten for a while shows too: it would begin anew."""
+    """Neither in the cluster nor in Kafka. What was forgotten for a while shows too: it would begin again."""
     began, before, status = time.time(), identities(running.cluster), kept(running.cluster)
     yield
     running.cluster.wait_condition(NAME, "Ready", "True")
@@ -104,7 +104,7 @@ def nothing_moves(running: Running) -> Iterator[None]:
 
 
 def identities(cluster: Cluster) -> Json:
-    """What has another value if anything was made anew, restarted or given another template."""
+    """What has another value if anything was made again, restarted or given another template."""
     workload = cluster.get("sts", NAME) or {}
     return {
         "pods": [(pod["metadata"]["uid"], revision(pod), restarts(pod)) for pod in cluster.pods(NAME)],

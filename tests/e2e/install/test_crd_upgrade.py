@@ -94,7 +94,7 @@ def has_objective(installed: Installed) -> bool:
 
 
 def objects(cluster: Cluster) -> Json:
-    """What has another value if anything was made anew, or was written to; but for what is asked of the group."""
+    """What has another value if anything was made again, or was written to; but for what is asked of the group."""
     group, found = cluster.get("cg", NAME) or {}, cluster.get("kafkaconnections", CONNECTION) or {}
     types = [cluster.kubectl("get", "crd", name, "-o", "jsonpath={.metadata.uid}") for name in (GROUPS, CONNECTIONS)]
     return {

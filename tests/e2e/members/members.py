@@ -24,7 +24,7 @@ class Watched:
     def now(self) -> Sighting:
         return self.lookout.sightings()[-1]
 
-    def owned_anew(self, pod: str, before: Sighting, since: float) -> float | None:
+    def owned_again(self, pod: str, before: Sighting, since: float) -> float | None:
         """When another member than before held the pod's instance id and owned what that one had owned."""
         wanted = partitions_of(before, pod)
         for seen in self.lookout.sightings(since):
@@ -32,9 +32,9 @@ class Watched:
                 return seen.seen_at
         return None
 
-    def wait_owned_anew(self, pod: str, before: Sighting, since: float, deadline_s: float = 90.0) -> float:
+    def wait_owned_again(self, pod: str, before: Sighting, since: float, deadline_s: float = 90.0) -> float:
         what = f"{pod} to be back with its partitions"
-        return wait_for(what, lambda: self.owned_anew(pod, before, since), deadline_s, lambda: self.now)
+        return wait_for(what, lambda: self.owned_again(pod, before, since), deadline_s, lambda: self.now)
 
     def wait_whole(self, count: int, partitions: int, deadline_s: float = 90.0) -> Sighting:
         """Until exactly the lowest ordinals are members, and own all partitions."""
@@ -54,14 +54,14 @@ class Watched:
                 return seen.seen_at
         return None
 
-    def started_anew(self, pod: str, since: float) -> float | None:
+    def started_again(self, pod: str, since: float) -> float | None:
         """When the first container of this pod started that came after."""
         starts = [at for record in self._versions(pod, since) if (at := started_at(record)) is not None]
         return min((at for at in starts if at >= int(since)), default=None)
 
-    def wait_started_anew(self, pod: str, since: float, deadline_s: float = 60.0) -> float:
+    def wait_started_again(self, pod: str, since: float, deadline_s: float = 60.0) -> float:
         """Kafka may tell of a consumer before the node tells of the container in which it runs."""
-        return wait_for(f"a new container of {pod}", lambda: self.started_anew(pod, since), deadline_s)
+        return wait_for(f"a new container of {pod}", lambda: self.started_again(pod, since), deadline_s)
 
     def wait_gone(self, pod: str, since: float, deadline_s: float = 60.0) -> float:
         """When its object was gone: that may come after the group is whole without it."""

@@ -80,8 +80,8 @@ class Crash:
     def check(self, since: float | None = None, within_s: float = BACK_WITHIN_S) -> None:
         """The victims are back soon after their replacements' start, or after `since`; nobody else was touched."""
         for victim in self.victims:
-            back_at = self.group.wait_owned_anew(victim, self.before, self.at)
-            started_at = since or self.group.wait_started_anew(victim, self.at)
+            back_at = self.group.wait_owned_again(victim, self.before, self.at)
+            started_at = since or self.group.wait_started_again(victim, self.at)
             pods = self.group.uids(victim, self.at)
             took_s = back_at - started_at
             print(f"{victim}: back after {took_s:.1f} s, {len(pods)} pods")  # noqa: T201 - a figure

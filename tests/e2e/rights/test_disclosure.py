@@ -29,7 +29,7 @@ _COMMAND = Path(sys.executable).with_name("slackwater")
 
 @pytest.fixture
 def telling(stage: Stage, tmp_path: Path) -> Iterator[Path]:
-    """The folder that the stage's operator, started anew at debug level, writes its telemetry to."""
+    """The folder that the stage's operator, started again at debug level, writes its telemetry to."""
     stage.operator.kill()
     stage.operator.start(SLACKWATER_LOG_LEVEL="debug", SLACKWATER_TELEMETRY=f"file:{tmp_path}")
     stage.operator.wait_ready()

@@ -157,7 +157,7 @@ def test_kubectl_rollout_restart_goes_through_the_gates(stage: Stage, living: di
     """Its annotation is nobody's mistake: the pods follow, but one at a time and while the group is calm."""
     began = time.time()
     stage.cluster.kubectl("rollout", "restart", "statefulset/restarted")
-    wait_for("every pod anew", lambda: {len(each) for each in uids(stage, "restarted").values()} == {2})
+    wait_for("every pod again", lambda: {len(each) for each in uids(stage, "restarted").values()} == {2})
     stage.cluster.wait_complete("restarted")
     down = down_over_time(stage.recorder.records("pods"), "restarted", 2)
     assert {len(names) for at, names in down if at >= began} == {0, 1}

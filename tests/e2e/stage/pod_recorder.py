@@ -30,7 +30,7 @@ class PodRecorder:
         return list(self._uids[pod])
 
     def restarts(self, since: dict[str, list[str]]) -> dict[str, int]:
-        """How often each pod was made anew since `snapshot`."""
+        """How often each pod was made again since `snapshot`."""
         return {pod: len(self._uids[pod]) - len(before) for pod, before in since.items()}
 
     def snapshot(self) -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """The operator killed after each write that any strategy makes, to the cluster or to Kafka: all groups get there.
 
-One group for each way, all at once under one operator, which dies after every write once and starts anew.
+One group for each way, all at once under one operator, which dies after every write once and starts again.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class TestEachWay:
         last = played.sightings[-1]
         assert ((last.kind, last.assignor), last.owned) == (scenario.way.shows, PARTITIONS)
 
-    def test_each_pod_is_made_anew_once_for_each_step(self, survived: Survived, scenario: Scenario) -> None:
+    def test_each_pod_is_made_again_once_for_each_step(self, survived: Survived, scenario: Scenario) -> None:
         made = incarnations(survived.played[scenario.name].pods, scenario.name)
         assert {name: len(uids) - 1 for name, uids in made.items()} == {
             f"{scenario.name}-{ordinal}": scenario.way.steps for ordinal in range(REPLICAS)

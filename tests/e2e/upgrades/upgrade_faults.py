@@ -31,7 +31,7 @@ class Fault(StrEnum):
     """SIGKILL for the process of a pod that the step has made."""
     KILL_OLD = "old-pod-killed"
     EVICT = "old-pod-evicted"
-    """The first pod is deleted, as a node's drain does, and made anew: by whatever revision is the current one."""
+    """The first pod is deleted, as a node's drain does, and made again: by whatever revision is the current one."""
     SCALE_UP = "scale-up"
     SCALE_DOWN = "scale-down"
     TEMPLATE = "template-change"

@@ -101,7 +101,7 @@ def test_where_the_beginning_is_compacted_away_nothing_is_said_of_it() -> None:
     assert {each.member.member_id: each.joined_at_ms for each in scene.stays()} == {"a-1": None, "b-1": START_MS + 2000}
 
 
-def test_a_group_that_was_deleted_begins_anew() -> None:
+def test_a_group_that_was_deleted_begins_again() -> None:
     scene = Scene()
     scene.generation(1, ALONE)
     scene.generation(2)

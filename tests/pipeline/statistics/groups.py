@@ -44,7 +44,7 @@ def history(silence_s: Floats | list[float], days: float = 90.0, **more: Any) ->
 
 
 def two_humps(count: int, seed: int = 1, second: float = 0.2) -> Floats:
-    """Pods that start anew in about 8 s, and now and then in about 90 s."""
+    """Pods that start again in about 8 s, and now and then in about 90 s."""
     rng = np.random.default_rng(seed)
     middle = np.where(rng.random(count) < second, 90.0, 8.0)
     return np.asarray(middle * np.exp(rng.normal(0, 0.3, count)))

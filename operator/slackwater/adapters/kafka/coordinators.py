@@ -26,7 +26,7 @@ class Coordinators:
         return found | await self._look_up(unknown) if unknown else found
 
     def forget(self, group_ids: Iterable[str]) -> None:
-        """Look these up anew when they are next asked for."""
+        """Look these up again when they are next asked for."""
         for group_id in group_ids:
             self._node_ids.pop(group_id, None)
 

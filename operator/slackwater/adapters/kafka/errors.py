@@ -21,7 +21,7 @@ from slackwater.core.decision.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why something could not be read, and whether its coordinator has to be looked up anew."""
+    """Why something could not be read, and whether its coordinator has to be looked up again."""
 
     reason: Reason
     message: str

@@ -224,7 +224,7 @@ class Observer:
         """Take the views in and wake who waited for them; returns the keys to be told about."""
         changed = []
         for key, watch in watches.items():
-            if self._watches.get(key) is not watch:  # unwatched, or to be looked at anew in the next pass
+            if self._watches.get(key) is not watch:  # unwatched, or to be looked at again in the next pass
                 self._settle_later(key, waiting.get(key, []))
                 continue
             if watch.fold(views[watch.group_id]) or watch.in_motion:

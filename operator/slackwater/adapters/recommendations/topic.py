@@ -1,7 +1,7 @@
 """Recommendations from a compacted topic, read from its beginning and then followed.
 
-The consumer joins no group: every operator reads all of it, and commits nothing. It is opened anew after each failure,
-with settings read anew: a Secret may have changed.
+The consumer joins no group: every operator reads all of it, and commits nothing. It is opened again after each failure,
+with settings read again: a Secret may have changed.
 """
 
 from __future__ import annotations

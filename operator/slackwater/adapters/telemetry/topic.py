@@ -1,7 +1,7 @@
 """Events as records of a Kafka topic, keyed by group so that what happened to one group stays in order.
 
-The topic is made where it is missing and the user may make it. The client is opened anew after each failure, with
-settings read anew: a Secret may have been corrected.
+The topic is made where it is missing and the user may make it. The client is opened again after each failure, with
+settings read again: a Secret may have been corrected.
 """
 
 from __future__ import annotations

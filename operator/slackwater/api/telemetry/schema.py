@@ -1,4 +1,4 @@
-"""The published JSON schema of the events: `make schemas` writes it anew."""
+"""The published JSON schema of the events: `make schemas` writes it again."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def consequences(kind: Kind, name: str, result: Imported) -> list[str]:
         ]
     return [
         f"Applying it starts {_pods(result)} of a StatefulSet {name} beside those of the Deployment, and both consume."
-        f" Delete the Deployment, or scale it to 0, first: its pods end, and each consumer starts anew.",
+        f" Delete the Deployment, or scale it to 0, first: its pods end, and each consumer starts again.",
         *told,
     ]
 

@@ -58,7 +58,7 @@ def check_kubeconfig(context: str | None) -> None:
 def way_out(error: Forbidden | NotLetIn) -> str:
     """What whoever was refused can do."""
     if isinstance(error, NotLetIn):
-        return "log in anew, for the credentials are missing, wrong or expired"
+        return "log in again, for the credentials are missing, wrong or expired"
     return "ask for a role that allows it"
 
 

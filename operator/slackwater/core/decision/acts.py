@@ -16,7 +16,7 @@ class Purpose(StrEnum):
 
     CREATE = "create the StatefulSet"
     DRAIN = "stop every pod, so that all can change their protocol at once"
-    START = "start all pods anew with the other protocol"
+    START = "start all pods again with the other protocol"
     TAKE_TEMPLATE = "take up the new template; no pod moves yet"
     SCALE = "change the number of pods"
     RESTART = "let the next pod take up the new version"

@@ -29,7 +29,7 @@ _MEND: Final = "If its node is bad, cordon that and delete the pod; else make it
 _OR_ANOTHER: Final = "; or apply another version"
 
 
-def is_to_start_anew(world: World, handover: Handover, pod: Pod) -> bool:
+def is_to_start_again(world: World, handover: Handover, pod: Pod) -> bool:
     """It was left alone and has not joined for `rejoinTimeout`; the next times, for twice and four times as long.
 
     Not while its startup probe goes on: how long that may take the probe says itself.
@@ -43,7 +43,7 @@ def not_joining(world: World) -> Hold | None:
     pod = world.pod(handover.ordinal) if handover is not None else None
     if handover is None or pod is None or not handover.over or pod.starting or not _is_out(world, handover, pod):
         return None
-    tried = f", and was started anew {_times(handover.not_come)}" if handover.not_come else ""
+    tried = f", and was started again {_times(handover.not_come)}" if handover.not_come else ""
     after = seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = f"pod {pod.name} has not joined the group after {after} (rejoinTimeout){tried}. {_MEND}{_OR_ANOTHER}"
     return Hold(Reason.POD_NOT_JOINING, message, LATER_S)

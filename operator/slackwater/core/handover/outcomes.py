@@ -79,7 +79,7 @@ def take_back_again(overlap: Overlap) -> Decision:
 def part_them(overlap: Overlap) -> Decision:
     """Two processes may fence each other by turns: one of them goes, and it is counted and said."""
     handover = undone(overlap.world, overlap.handover, overlap.old)
-    message = f"the processes with ordinal {handover.ordinal} may have fenced each other: its replacement starts anew"
+    message = f"the processes with ordinal {handover.ordinal} may have fenced each other: its replacement starts again"
     notes = (Note(Reason.FENCED_EACH_OTHER, message, warning=True),)
     return replace(overlap.remembering(counted(handover)).removes_new(), notes=notes)
 

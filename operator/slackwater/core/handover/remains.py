@@ -15,9 +15,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason, waiting_for
 from slackwater.core.handover.fencing import ended_when_fenced, is_fenced
-from slackwater.core.handover.latecomers import TRIES, is_to_start_anew
+from slackwater.core.handover.latecomers import TRIES, is_to_start_again
 from slackwater.core.handover.overlap import LOOK_AGAIN_S
-from slackwater.core.handover.transitions import counted, member_ids, over, started_anew, without_its_run
+from slackwater.core.handover.transitions import counted, member_ids, over, started_again, without_its_run
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.memory import Step
 from slackwater.core.world.pods import Pod
@@ -53,21 +53,21 @@ def fenced_pod_restarts(world: World, beside: Beside) -> Decision | None:
     if left is None or not is_fenced(world, *left):
         return None
     handover, pod = left
-    message = f"{pod.name} was fenced by the other process of its handover, or may have been, and is started anew"
+    message = f"{pod.name} was fenced by the other process of its handover, or may have been, and is started again"
     return _restarts(world, counted(handover), pod, Cause.FENCED, _fought(message))
 
 
 def missing_pod_restarts(world: World, beside: Beside) -> Decision | None:
     """It may have been fenced and nobody saw it. It may as well be slow, or its node bad: so that ends after a few."""
     left = _left_alone(world)
-    if left is None or not is_to_start_anew(world, *left):
+    if left is None or not is_to_start_again(world, *left):
         return None
     handover, pod = left
     # A pod of the new version that does not come is a failure of that version, on the way there.
     if not world.memory.phase.goes_back and pod.workload == beside.newcomer.name:
         return None
-    tried = started_anew(handover)
-    message = f"{pod.name} has not joined the group, and is started anew: {tried.not_come} of {TRIES} times at most"
+    tried = started_again(handover)
+    message = f"{pod.name} has not joined the group, and is started again: {tried.not_come} of {TRIES} times at most"
     notes = (Note(Reason.POD_NOT_JOINING, message, warning=True),)
     return _restarts(world, tried, pod, Cause.NOT_COME, notes)
 
@@ -79,7 +79,7 @@ def fenced_process_is_counted(world: World, beside: Beside) -> Decision | None:
     if handover is None or pod is None or pod.terminating or not ended_when_fenced(world, handover, pod):
         return None
     memory = replace(world.memory, handover=without_its_run(counted(handover)))
-    message = f"{pod.name} was fenced by the other process of its handover, or may have been, and started anew"
+    message = f"{pod.name} was fenced by the other process of its handover, or may have been, and started again"
     return Decision(memory, notes=_fought(message))
 
 

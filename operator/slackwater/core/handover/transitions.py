@@ -90,7 +90,7 @@ def counted(handover: Handover) -> Handover:
     return replace(handover, fenced=handover.fenced + 1)
 
 
-def started_anew(handover: Handover) -> Handover:
+def started_again(handover: Handover) -> Handover:
     """The pod that is left has not joined, and goes once more."""
     return replace(handover, not_come=handover.not_come + 1)
 

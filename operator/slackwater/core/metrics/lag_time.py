@@ -73,7 +73,7 @@ def partition_lag_s(points: Points, committed: int, at: float) -> float | None:
 
 def _with(points: Points, newest: Point) -> Points:
     if points and newest[1] < points[-1][1]:
-        return (newest,)  # another log: the topic was made anew, or its end was lost
+        return (newest,)  # another log: the topic was made again, or its end was lost
     stands_still = len(points) > 1 and points[-2][1] == points[-1][1] == newest[1]
     return _thinned((*(points[:-1] if stands_still else points), newest))
 

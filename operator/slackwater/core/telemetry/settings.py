@@ -1,4 +1,4 @@
-"""Settings that members have anew: `settings_changed` events, by a rollout that has ended or in the group's configs."""
+"""New settings of members: `settings_changed` events, by a rollout that has ended or in the group's configs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What happened to one group: one fold over all that its passes saw.
 
-It lives in memory only. After a restart of the operator it begins anew: what was in hand then is told by the same ids,
+It lives in memory only. After a restart of the operator it begins again: what was in hand then is told by the same ids,
 or not at all.
 """
 

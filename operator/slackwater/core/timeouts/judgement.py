@@ -30,7 +30,7 @@ LEAST_CHANGE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """`values`: what applying it would set anew; empty when nothing, for the `reason` given."""
+    """`values`: what applying it would set again; empty when nothing, for the `reason` given."""
 
     reason: Reason
     message: str

@@ -97,7 +97,7 @@ class Handover:
     cold: bool = False
     """There was no room for one more pod: in this rollout, old pods are given up first."""
     not_come: int = 0
-    """How often the pod that this handover left alone was started anew, because it did not join the group."""
+    """How often the pod that this handover left alone was started again, because it did not join the group."""
 
     @property
     def over(self) -> bool:

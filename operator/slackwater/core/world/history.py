@@ -1,7 +1,7 @@
 """What a row of observations of one group tells that a single one cannot.
 
 A fold: `advance(history, observation)` returns the next history. It lives in memory only. After a restart of the
-operator it begins anew, which makes the operator wait longer, never act sooner.
+operator it begins again, which makes the operator wait longer, never act sooner.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class GroupHistory:
     observed_at: float | None = None
     """The newest observation folded in."""
     disturbed: tuple[float, float] | None = None
-    """The looks before and after the last time that the group came to a coordinator anew, which gives every member,
+    """The looks before and after the last time that the group came to a coordinator again, which gives every member,
     dead ones too, a whole session more; None: not while we watched."""
     coordinator: int | None = None
     unchanged_since: float | None = None
@@ -77,7 +77,7 @@ class GroupHistory:
 
 def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistory:
     """Fold one more observation in. Observations that are not newer than the last one change nothing; one that is much
-    older was made after our clock had been set back, and begins anew."""
+    older was made after our clock had been set back, and begins again."""
     if history.observed_at is not None and observation.observed_at <= history.observed_at:
         set_back = history.observed_at - observation.observed_at > CLOCK_SET_BACK_S
         return advance(GroupHistory(), observation) if set_back else history
@@ -105,7 +105,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
 
 
 def interrupted(history: GroupHistory) -> GroupHistory:
-    """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown anew."""
+    """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown again."""
     return replace(history, unchanged_since=None, watched_since=None, unsettled_since=None)
 
 

@@ -61,7 +61,7 @@ def read_world(document: object) -> World:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in ("world", *first["loc"]))
-        raise RecordingUnreadable(f"{where} cannot be read ({first['msg']}): record the world anew") from error
+        raise RecordingUnreadable(f"{where} cannot be read ({first['msg']}): record the world again") from error
 
 
 def _with_both_sets(world: Mapping[str, Any]) -> Json:

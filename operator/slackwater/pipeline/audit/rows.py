@@ -1,6 +1,6 @@
 """What the history of a group is told in: the rows of the audit's tables, still as plain values.
 
-**What counts as a rebalance.** The group's partitions were handed out anew:
+**What counts as a rebalance.** The group's partitions were handed out again:
 
 - classic: a generation with members that follows another. The broker writes one record for it, when the leader has
   answered. A record of the *same* generation is none: a static member came back under a new member id.

@@ -1,7 +1,7 @@
 """The ingest job: two streaming queries over one source, one for each bronze table.
 
 Each is a native file sink with a checkpoint of its own: what a batch wrote counts when the sink's log says so, and a
-batch that a crash cut short is written anew. So every record is in exactly one of the tables, once, however often the
+batch that a crash cut short is written again. So every record is in exactly one of the tables, once, however often the
 job is killed and started again. What is read twice for that is small beside what it is good for.
 """
 

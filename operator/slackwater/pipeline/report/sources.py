@@ -1,7 +1,7 @@
 """What the report reads of a lake. Spark.
 
 A table that is not there is an empty one: whether that is an empty fleet or a job that never ran is for the notes.
-Silver is computed anew from the events, so that the page is as new as the lake and not as its last `recommend`.
+Silver is computed again from the events, so that the page is as new as the lake and not as its last `recommend`.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def silver_of(events: DataFrame, as_of: datetime | None) -> dict[Table, DataFram
 
 
 def write_silver(spark: SparkSession, lake: str, as_of: datetime | None = None) -> datetime | None:
-    """Write every silver table anew; the moment as of which they are, None when there is no event.
+    """Write every silver table again; the moment as of which they are, None when there is no event.
 
     `as_of`: None means the newest event's moment, never the clock's. Raises LakeUnusable when there are no bronze
     tables.

@@ -5,8 +5,8 @@ a threshold the survival is a mixture of some hundred fixed tails, log-normal on
 a little beyond the longest silence and generalised Pareto ones of every scale, all cut at the threshold. Their weights
 maximise the likelihood under a prior that is worth `PRIOR_RESTARTS`, by expectation-maximisation, stopped early: what
 few silences say is not followed to the end. One generalised Pareto tail alone cannot follow a second hump (a pod starts
-anew in seconds, a node in minutes): where one restart in ten took that long, its choice cost a fifth more than the best
-one at 30 restarts and no less at 300; the mixture's 3 % and 1 %.
+again in seconds, a node in minutes): where one restart in ten took that long, its choice cost a fifth more than the
+best at 30 restarts and no less at 300; the mixture's 3 % and 1 %.
 """
 
 from __future__ import annotations
