@@ -13,6 +13,7 @@ from typing import Any, Final
 from slackwater.api.annotations import PROTOCOL
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.world import World
 from tests.core.factories import NAME
 from tests.core.simulation.edits import CONTAINER, image
 from tests.core.simulation.life import Changes, Life, LifesRun, at
@@ -44,17 +45,22 @@ class End:
 
 
 def settle(run: LifesRun) -> None:
-    """Nothing is under way and nothing was done for a while, or a hold stands."""
-    until, quiet_since, before = run.now + SETTLE_S, run.now, None
+    """Nothing is under way and nothing was done for a while, though the operator has looked; or a hold stands."""
+    until, quiet_since, before, looked_at = run.now + SETTLE_S, run.now, None, run.operator.last_world
     run.held = None
-    while run.now < until and run.now - quiet_since < QUIET_S:
+    while run.now < until and (run.now - quiet_since < QUIET_S or _has_yet_to_look(run, looked_at)):
         run.step()
         if run.operator.last is not None and run.operator.last.hold is not None:
             run.held = run.operator.last.hold
         now = (run.phase, run.outside.exists, tuple(sorted((pod.uid, pod.ready) for pod in run.outside.pods)))
         if run.acting or run.phase.under_way or run.outside.comes_again or run.outside.deleting or now != before:
-            quiet_since = run.now
+            quiet_since, looked_at = run.now, run.operator.last_world
         before = now
+
+
+def _has_yet_to_look(run: LifesRun, looked_at: World | None) -> bool:
+    """A group at rest is looked at by chance, and seldom."""
+    return run.outside.exists and run.operator.last_world is looked_at
 
 
 def end(run: LifesRun) -> End:
