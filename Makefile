@@ -107,10 +107,12 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 	chrt --idle 0 $(MAKE) --no-print-directory --keep-going --jobs=1 explore-some pipeline >build/beside-it.log 2>&1 || status=$$?; \
 	cat build/beside-it.log; exit $$status
 
+LONG := e2e and long and not exhaustive
 long-in-the-sandbox: setup # All of it is played, whatever fails, since it is seldom played.
 	@status=0; \
-	$(BIN)/pytest -v $(WORKERS) $(HANGS) --durations=30 -m "e2e and long and not exhaustive and not alone" || status=$$?; \
-	$(BIN)/pytest -q $(HANGS) -m "e2e and long and not exhaustive and alone" || status=$$?; \
+	$(BIN)/pytest -v $(WORKERS) $(HANGS) --durations=30 -m "$(LONG) and not alone and not quiet" || status=$$?; \
+	$(BIN)/pytest -v --numprocesses=2 --dist=loadfile $(HANGS) --durations=10 -m "$(LONG) and quiet" || status=$$?; \
+	$(BIN)/pytest -v $(HANGS) -m "$(LONG) and alone" || status=$$?; \
 	exit $$status
 
 long-beside-it: setup

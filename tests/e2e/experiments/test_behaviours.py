@@ -20,7 +20,7 @@ from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(6), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.minutes(6), pytest.mark.timeout(900)]
 
 SESSION_S: Final = 20
 OF_THREE: Final = frozenset(kind.name for kind in KINDS)

@@ -24,7 +24,7 @@ from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(8), pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.minutes(8), pytest.mark.timeout(1200)]
 
 SESSION_S: Final = 45
 WAIT_S: Final = 120

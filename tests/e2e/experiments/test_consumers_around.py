@@ -23,7 +23,7 @@ from tests.e2e.stage.groups import PARTITIONS, REPLICAS
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(10), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.minutes(10), pytest.mark.timeout(600)]
 
 SESSION_S: Final = 10
 LONG_SESSION_S: Final = 45

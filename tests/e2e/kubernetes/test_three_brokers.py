@@ -16,7 +16,7 @@ from tests.e2e.kubernetes.own_brokers import restart, three_brokers
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.stage import Stage, staged
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(4), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.minutes(4), pytest.mark.timeout(600)]
 
 
 @dataclass(frozen=True, slots=True)
