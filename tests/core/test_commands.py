@@ -106,6 +106,17 @@ def test_promote_passes_the_canary_that_is_held() -> None:
     assert after.canary == Canary(0, NOW, passed=True)
 
 
+@pytest.mark.parametrize("phase", [ROLLING_BACK, ROLLED_BACK])
+def test_abort_on_the_way_back_changes_nothing_and_says_so(phase: RolloutPhase) -> None:
+    obeyed = obey(world(memory=memory(phase, failed=True), group=group(annotations={ABORT: "1"})))
+    assert [note.message for note in obeyed.notes] == [
+        "abort: the group is on its way back already, so nothing changes"
+        if phase is ROLLING_BACK
+        else "abort: the group has gone back already, so nothing changes"
+    ]
+    assert obeyed.memory.phase is phase
+
+
 def test_abort_gives_the_version_up_and_retry_takes_it_up_again() -> None:
     aborted = obey(world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={ABORT: "1"}))).memory
     assert (aborted.failed_hash, aborted.canary, aborted.message) == ("v2", None, "aborted by annotation")

@@ -45,6 +45,9 @@ def _promote(world: World) -> Decision:
 
 def _abort(world: World) -> Decision:
     memory = world.memory
+    if memory.phase.goes_back:
+        where = "is on its way back" if memory.phase.under_way else "has gone back"
+        return _said(world, Reason.ABORTED, f"abort: the group {where} already, so nothing changes")
     if memory.phase not in (RolloutPhase.PROGRESSING, RolloutPhase.FAILED):
         return _said(world, Reason.ABORTED, "abort: no rollout is under way, so nothing changes")
     if not can_go_back(memory):

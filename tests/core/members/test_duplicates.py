@@ -73,3 +73,16 @@ def test_an_id_is_used_twice(seen: World, twice: bool) -> None:
     hold = an_id_is_used_twice(seen)
     assert (hold is not None) is twice
     assert hold is None or (hold.reason is Reason.DUPLICATE_INSTANCE_ID and "payments-2" in hold.message)
+
+
+@pytest.mark.parametrize(
+    ("seen", "how"),
+    [
+        (given(30, 20, 10), "changes hands again and again"),
+        (given(10, pod_2=down(20)), "was taken while the container of its pod was down"),
+    ],
+    ids=["to and fro", "once"],
+)
+def test_it_says_how_the_id_went(seen: World, how: str) -> None:
+    hold = an_id_is_used_twice(seen)
+    assert hold is not None and hold.message == f"instance id payments-2 {how}: two processes use it"

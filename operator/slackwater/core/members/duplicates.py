@@ -17,9 +17,15 @@ LATER_S: Final = 5.0
 def an_id_is_used_twice(world: World) -> Hold | None:
     """Two processes take it from one another, or one took it while the pod that it was given to did not run."""
     for instance_id, sighting in world.history.members.items():
-        if _changes_hands(world, instance_id, sighting) or _was_taken_meanwhile(world, instance_id, sighting):
-            message = f"instance id {instance_id} changes hands again and again: two processes use it"
-            return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
+        how = (
+            "changes hands again and again"
+            if _changes_hands(world, instance_id, sighting)
+            else "was taken while the container of its pod was down"
+            if _was_taken_meanwhile(world, instance_id, sighting)
+            else ""
+        )
+        if how:
+            return Hold(Reason.DUPLICATE_INSTANCE_ID, f"instance id {instance_id} {how}: two processes use it", LATER_S)
     return None
 
 
