@@ -9,10 +9,12 @@ import pytest
 
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers, kind_of
+from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.deletion import (
     KAFKA_AGAIN_S,
     PODS_AGAIN_S,
+    PODS_LATE_S,
     RIGHTS_COME_BACK_WITHIN_S,
     Remains,
     cannot_leave,
@@ -124,6 +126,16 @@ def test_members_stay_until_the_pods_have_ended() -> None:
     assert decided.act is None
     assert decided.hold == Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S)
     assert decided.notes == ()
+
+
+def test_a_pod_that_should_have_ended_is_named_with_what_helps() -> None:
+    """On a node that is lost it never ends by itself, and the object would wait in silence."""
+    in_time, late = NOW - PODS_LATE_S, NOW - PODS_LATE_S - 0.1
+    assert plan_deletion(ending(), Remains(pods=True, end_by={"payments-0": in_time})).notes == ()
+    decided = plan_deletion(ending(), Remains(pods=True, end_by={"payments-0": in_time, "payments-1": late}))
+    assert decided.hold is not None and "waiting for payments-1 to end" in decided.hold.message
+    assert "--force" in decided.hold.message
+    assert decided.notes == (Note(Reason.DRAINING, decided.hold.message, warning=True),)
 
 
 def test_after_a_stateful_set_its_pods_are_there_although_no_look_showed_them() -> None:

@@ -15,6 +15,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S, RIGHTS_COME_BACK_WITHIN_S
@@ -216,6 +217,19 @@ async def test_kafka_is_left_alone_while_pods_end() -> None:
     for _ in range(2):
         await stage.run()
     assert stage.connections.looks == 0
+
+
+async def test_a_pod_that_does_not_end_is_said_once_in_a_condition_and_an_event() -> None:
+    stage = Stage()
+    stage.add_pods()
+    await stage.run()
+    stage.api.changed_by_somebody(POD, Key(KEY.namespace, "payments-0"), deletionTimestamp=timestamp(stage.now - 300))
+    for _ in range(3):
+        assert await stage.run() == PODS_AGAIN_S
+    status = stage.api.objects["ConsumerGroup", *KEY]["status"]
+    assert (status["phase"], status["conditions"][-1]["reason"]) == ("Deleting", "Draining")
+    assert "waiting for payments-0 to end" in status["conditions"][-1]["message"]
+    assert stage.api.asked == ["delete StatefulSet", "status ConsumerGroup", "create Event"]
 
 
 async def test_the_memory_is_never_written_over_a_newer_one() -> None:

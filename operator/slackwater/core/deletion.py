@@ -6,8 +6,8 @@ members, and every member whose instance id the operator did not give.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from slackwater.api.annotations import FINALIZER
@@ -16,12 +16,15 @@ from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetG
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import listing
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
 from slackwater.core.world.observation import Unobserved, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
 PODS_AGAIN_S: Final = 1.0
+PODS_LATE_S: Final = 30.0
+"""After its grace is over a kubelet that works ends a pod within seconds."""
 KAFKA_AGAIN_S: Final = 10.0
 RIGHTS_AGAIN_S: Final = 5.0
 RIGHTS_COME_BACK_WITHIN_S: Final = 60.0
@@ -40,6 +43,8 @@ class Remains:
     """Names of those that carry the group's label."""
     pods: bool = False
     """Pods carry the group's label, whoever controls them."""
+    end_by: Mapping[str, float] = field(default_factory=dict)
+    """When those pods that are ending have to have ended, their grace over; by their names."""
     members: bool = True
     """Members of ours may be in the group in Kafka."""
     group: bool = True
@@ -132,10 +137,18 @@ def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None
 
 
 def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:
-    """A member that still runs would join again."""
+    """A member that still runs would join again. A pod on a node that is lost never ends by itself."""
     if not remains.pods:
         return None
-    return Decision(world.memory, hold=Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S))
+    late = sorted(name for name, by in remains.end_by.items() if world.now - by > PODS_LATE_S)
+    if not late:
+        return Decision(world.memory, hold=Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S))
+    message = (
+        f"waiting for {listing(late)} to end, whose grace is over: where the node is lost, bring it back or delete it;"
+        " where it is off for good, delete the pod with --force"
+    )
+    hold = Hold(Reason.DRAINING, message, PODS_AGAIN_S)
+    return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),))
 
 
 def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | None:

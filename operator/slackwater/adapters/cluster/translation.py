@@ -107,6 +107,12 @@ def _told_last(event: Json) -> float | None:
     return max((moment(each) for each in moments if each), default=None)
 
 
+def end_by(pods: Iterable[Json]) -> dict[str, float]:
+    """When pods that are ending have to have ended: their deletion and their grace; by their names."""
+    deadlines = {pod["metadata"]["name"]: pod["metadata"].get("deletionTimestamp") for pod in pods}
+    return {name: moment(at) for name, at in deadlines.items() if at}
+
+
 def running_containers(pod: Json) -> list[str]:
     """Ids of those that run; each start of a container has another one."""
     statuses = pod.get("status", {}).get("containerStatuses", ())
