@@ -15,6 +15,7 @@ from slackwater.adapters.kafka.consumer_group_heartbeat import (
 )
 from slackwater.adapters.kafka.errors import ApiMissing, Code, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import MemberRef
 
 FOUR, FIVE = MemberRef("g-4", "g-4-uuid"), MemberRef("g-5", "g-5-uuid")
@@ -194,8 +195,9 @@ async def test_a_group_is_deleted_or_was_not_there(code: int) -> None:
 async def test_a_group_with_members_is_not_deleted() -> None:
     admin, _ = admin_of(deleted(Code.NON_EMPTY_GROUP))
 
-    with pytest.raises(KafkaRefused, match="still has members"):
+    with pytest.raises(KafkaRefused, match="still has members") as caught:
         await admin.delete_group("g")
+    assert caught.value.reason is Reason.FOREIGN_MEMBERS
 
 
 class Refused(Exception):

@@ -491,6 +491,34 @@ def test_what_may_have_been_edited_is_written_again(known: dict[str, str]) -> No
     assert act.purpose is Purpose.TAKE_TEMPLATE
 
 
+@pytest.mark.parametrize(
+    ("step", "sets", "strategy", "partition"),
+    [
+        (Step(2, NOW - 2), {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 2),
+        (Step(2, NOW - 2), {"partition": 0}, UpdateStrategy.ROLLING_UPDATE, 2),
+        (Step(2, NOW - 2), {"partition": 3}, UpdateStrategy.ROLLING_UPDATE, 3),
+        (Step(2, NOW - 2, made=True), {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 3),
+        (None, {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 3),
+        (Step(1, NOW - 2), {"strategy": UpdateStrategy.ON_DELETE}, UpdateStrategy.ON_DELETE, 3),
+    ],
+    ids=[
+        "its pod is let go",
+        "somebody has opened it wider",
+        "the operator died before it let the pod go",
+        "its pod was made",
+        "no step is in hand",
+        "out of order",
+    ],
+)
+def test_what_was_edited_is_written_again_without_taking_the_step_back(
+    step: Step | None, sets: dict[str, Any], strategy: UpdateStrategy, partition: int
+) -> None:
+    """The pod that ends would come back with the version before."""
+    act = plan(after_a_restart(memory={"revisions": {"payments": "payments-other"}, "step": step}, **sets)).act
+    assert isinstance(act, WriteWorkload) and act.purpose is Purpose.TAKE_TEMPLATE
+    assert (act.strategy, act.partition) == (strategy, partition)
+
+
 def test_not_before_its_controller_has_read_it() -> None:
     decided = plan(after_a_restart(memory={"revisions": {"payments": NEW}}, generation=3))
     assert decided.act is None

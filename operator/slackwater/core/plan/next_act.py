@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core import handover
-from slackwater.core.decision.acts import Purpose
+from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
@@ -71,6 +71,8 @@ def take_up_template(world: World, workload: Workload, template: Template) -> De
         return Decision(world.memory, hold=Hold(Reason.STATEFUL_SET_NOT_OBSERVED, message, 1.0))
     warm = is_new and handover.is_asked_for(world)
     taken = _open_beside(world, workload, template) if warm else _take_up(world, template)
+    if not is_new:
+        taken = _going_on_with_the_step(world, workload, taken)
     return taken if taken.act is not None else _meanwhile(world, workload) or taken
 
 
@@ -206,6 +208,17 @@ def _take_up(world: World, template: Template) -> Decision:
         message = f"{names} cannot share a group with pods of {other}: set protocol.target back"
         return Decision(world.memory, hold=Hold(Reason.CANNOT_MIX, message, 60.0))
     return Decision(world.memory, act=shape(world, template, Purpose.TAKE_TEMPLATE))
+
+
+def _going_on_with_the_step(world: World, workload: Workload, taken: Decision) -> Decision:
+    """What was edited is put right without taking a step in hand back: a pod that ends, or has yet to be made, comes
+    back with the version that it was let go for."""
+    step, act = world.memory.step, taken.act
+    if not isinstance(act, WriteWorkload) or step is None or step.made or not world.memory.phase.under_way:
+        return taken
+    if workload.strategy is UpdateStrategy.ON_DELETE:
+        return replace(taken, act=replace(act, strategy=UpdateStrategy.ON_DELETE))
+    return replace(taken, act=replace(act, partition=min(act.partition, max(workload.partition, step.ordinal))))
 
 
 def _open_beside(world: World, workload: Workload, template: Template) -> Decision:
