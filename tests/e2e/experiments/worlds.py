@@ -129,9 +129,14 @@ class World:
         Since `since` (seconds since the epoch), or the moment in which it came to be so.
         """
 
+        so_since: float | None = None
+
         def look() -> bool:
+            nonlocal so_since
             try:
-                return self._is_served(since)
+                whole_at = self._is_whole_at()
+                so_since = None if whole_at is None else so_since or whole_at
+                return so_since is not None and self._gives_records_to_all(since or so_since)
             except (KafkaException, TimeoutError):  # a broker is away, or a coordinator moves
                 return False
 
@@ -151,13 +156,17 @@ class World:
     def rows(self, since: float) -> list[deliveries.Delivery]:
         return deliveries.read(self._connection, self.deliveries_topic, int(since * 1000))
 
-    def _is_served(self, since: float | None) -> bool:
+    def _is_whole_at(self) -> float | None:
+        """When the group was looked at, if it was stable then, with all its members and partitions."""
         pods, seen = set(self.pod_names()), self.now()
         owners = {owner for _, owner in seen.owners}
         owns = min(self.partitions, self.replicas * self.members_per_pod)
-        if len(pods) != self.replicas or (seen.state, seen.owned, len(owners)) != ("STABLE", self.partitions, owns):
-            return False
-        rows = self.rows(since or seen.asked_at)
+        is_whole = (seen.state, seen.owned, len(owners)) == ("STABLE", self.partitions, owns)
+        return seen.asked_at if is_whole and len(pods) == self.replicas else None
+
+    def _gives_records_to_all(self, since: float) -> bool:
+        rows = self.rows(since)
+        pods = set(self.pod_names())
         return {row.partition for row in rows} == set(range(self.partitions)) and {row.pod for row in rows} >= pods
 
     @property
