@@ -45,6 +45,8 @@ class FakeKafka:
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     ends: asyncio.Future[None] = field(default_factory=asyncio.Future)
     on_close: Callable[[], object] = lambda: None
+    may_end: asyncio.Event | None = None
+    """Its network's thread ends only then."""
     requests: Counter[str] = field(default_factory=lambda: Counter(Metadata=1))
     broker: BrokerFacts | None = None
     cluster_id: str | None = None
@@ -57,6 +59,8 @@ class FakeKafka:
     async def close(self) -> None:
         self.closed.set()
         self.on_close()
+        if self.may_end is not None:
+            await self.may_end.wait()
 
     @property
     def is_closed(self) -> bool:
@@ -97,10 +101,13 @@ class Stage:
         self.observers.append(FakeKafka())
         return self.observers[-1]
 
-    async def use(self, key: Key = KEY, now: float = 0.0, generation: int = 1, **spec: Any) -> None:
+    async def use(
+        self, key: Key = KEY, now: float = 0.0, generation: int = 1, connection: str = CONNECTION.name, **spec: Any
+    ) -> None:
         obj = connection_object(generation=generation)
+        obj["metadata"]["name"] = connection
         obj["spec"] |= spec
-        group = parse_consumer_group(group_object(name=key.name))
+        group = parse_consumer_group(group_object(name=key.name, connectionRef={"name": connection}))
         await self.connections.use(key, group, RolloutMemory(), obj, now)
 
     def add_secret(self, password: str) -> None:
@@ -220,10 +227,7 @@ async def test_an_observer_that_ended_is_opened_again_and_no_other(
 
 async def test_a_group_that_moves_to_another_connection_leaves_the_first(stage: Stage) -> None:
     await stage.use(KEY)
-    obj = connection_object()
-    obj["metadata"]["name"] = "second"
-    group = parse_consumer_group(group_object(connectionRef={"name": "second"}))
-    await stage.connections.use(KEY, group, RolloutMemory(), obj, 0.0)
+    await stage.use(KEY, connection="second")
     assert stage.observers[0].is_closed
     assert set(stage.observers[1].watched) == {str(KEY)}
 

@@ -156,6 +156,14 @@ async def test_while_kafka_is_away_it_waits_and_says_so_once() -> None:
     assert stage.is_gone
 
 
+async def test_a_first_look_that_is_still_to_come_is_waited_for_without_a_word() -> None:
+    stage = Stage()
+    stage.connections.seen = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", 0.0)
+    stage.connections.first_look_is_awaited = True
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert stage.api.asked == []
+
+
 async def test_without_a_connection_the_group_goes_all_the_same() -> None:
     stage = Stage()
     del stage.api.objects["KafkaConnection", KEY.namespace, "main"]

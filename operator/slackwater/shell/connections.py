@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -52,7 +53,11 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
 
 
 class Connections:
-    """Observers by KafkaConnection. `on_change(group)` is called when something about a group changed."""
+    """Observers by KafkaConnection. `on_change(group)` is called when something about a group changed.
+
+    A connection is opened, renewed or closed by one group at a time. All others go on: reading a Secret and ending a
+    client may take a minute, and whoever waited for it would keep a worker from the groups of other connections.
+    """
 
     def __init__(self, api: Cluster, open_kafka: OpensKafka, on_change: Callable[[Key], None]) -> None:
         self._api = api
@@ -62,35 +67,46 @@ class Connections:
         self._broken: dict[Key, Unobserved] = {}
         self._used_by: dict[Key, Key] = {}
         self._requests_of_closed: Counter[str] = Counter()
-        self._lock = asyncio.Lock()
+        self._in_hand: dict[Key, set[Key]] = {}
+        """Connection that is just being opened, renewed or closed → the groups that came meanwhile."""
         self._watchers: set[asyncio.Task[None]] = set()
 
     async def use(
         self, group_key: Key, group: ConsumerGroup, memory: RolloutMemory, connection: Mapping[str, Any], now: float
     ) -> None:
-        """Have the group observed by this connection. What is wrong with the connection shows in `view`."""
+        """Have the group observed by this connection. What is wrong with the connection shows in `view`.
+
+        While the connection is in the hand of another group this returns at once: `awaits_first_look`.
+        """
         key = Key(group.namespace, group.spec.connection_ref.name)
-        before = self._used_by.get(group_key)
-        if before is not None and before != key:
+        if self._used_by.get(group_key, key) != key:
             await self.forget(group_key)
-        async with self._lock:
-            opened = await self._ensure(key, connection, now)
-        if opened is not None:
-            settings = kept_in_kafka(group, memory)
-            opened.kafka.watch(str(group_key), group.group_id, group.spec.topics, settings=settings)
-            opened.groups.add(group_key)
         self._used_by[group_key] = key
+        if key in self._in_hand:
+            self._in_hand[key].add(group_key)
+            return
+        with self._taken_in_hand(key):
+            opened = await self._ensure(key, connection, now)
+            if opened is not None:
+                settings = kept_in_kafka(group, memory)
+                opened.kafka.watch(str(group_key), group.group_id, group.spec.topics, settings=settings)
+                opened.groups.add(group_key)
 
     async def forget(self, group_key: Key) -> None:
         """The group is gone; a connection that nobody uses any more is closed."""
         key = self._used_by.pop(group_key, None)
-        opened = self._open.get(key) if key is not None else None
-        if key is None or opened is None:
+        if key is None:
             return
-        opened.kafka.unwatch(str(group_key))
-        opened.groups.discard(group_key)
-        if not opened.groups:
-            await self._close(key)
+        opened = self._open.get(key)
+        if opened is not None and group_key in opened.groups:
+            opened.kafka.unwatch(str(group_key))
+            opened.groups.discard(group_key)
+        if key in self._used_by.values():
+            return
+        self._broken.pop(key, None)
+        if opened is not None:  # in nobody's hand: whoever opens or renews it uses it
+            with self._taken_in_hand(key):
+                await self._close(key)
 
     def view(self, group_key: Key, now: float) -> tuple[KafkaView, GroupHistory]:
         """The newest that is known of a group, without asking anybody."""
@@ -123,8 +139,11 @@ class Connections:
         return [self.view(group, now)[0] for group, used in sorted(self._used_by.items()) if used == connection]
 
     def awaits_first_look(self, group_key: Key) -> bool:
-        """Whether the first observation of the group is under way; `on_change` is called when it is there."""
+        """Whether the first observation of the group is under way, or its connection is in the hand of another one;
+        `on_change` is called when that is over."""
         key = self._used_by.get(group_key)
+        if key is not None and group_key in self._in_hand.get(key, ()):
+            return True
         opened = self._open.get(key) if key is not None and key not in self._broken else None
         return opened is not None and opened.kafka.latest(str(group_key)) is None
 
@@ -161,6 +180,17 @@ class Connections:
     async def close(self) -> None:
         for key in list(self._open):
             await self._close(key)
+
+    @contextmanager
+    def _taken_in_hand(self, key: Key) -> Iterator[None]:
+        """For whom opens, renews or closes a connection that is in nobody's hand."""
+        waiting = self._in_hand[key] = set[Key]()
+        try:
+            yield
+        finally:
+            del self._in_hand[key]
+            for group in waiting:
+                self._on_change(group)
 
     async def _ensure(self, key: Key, obj: Mapping[str, Any], now: float) -> _Open | None:
         generation, uid = obj["metadata"].get("generation", 0), obj["metadata"]["uid"]
@@ -209,14 +239,16 @@ class Connections:
             await kafka.wait_failed()
         except Exception:  # noqa: BLE001 - see above
             _log.exception("observer_ended", connection=str(key), again_s=OBSERVED_AGAIN_S)
-            await asyncio.sleep(OBSERVED_AGAIN_S)
-            await self._reopen(key, kafka)
+            while True:
+                await asyncio.sleep(OBSERVED_AGAIN_S)
+                if key not in self._in_hand:
+                    return await self._reopen(key, kafka)
 
     async def _reopen(self, key: Key, ended: KafkaCluster) -> None:
-        async with self._lock:
-            opened = self._open.get(key)
-            if opened is None or opened.kafka is not ended:
-                return
+        opened = self._open.get(key)
+        if opened is None or opened.kafka is not ended:
+            return
+        with self._taken_in_hand(key):
             await self._close(key)
         for group in opened.groups:
             self._on_change(group)  # each comes back, the first one opens it

@@ -144,11 +144,14 @@ class Deletion:
             self._take_in(written)  # without any it is gone, and must not come back after the watch has said so
 
     async def _wait(self, world: World, obj: Json, decided: Decision) -> float | None:
-        """What somebody has to do something about is said once for each reason: in a condition, and in one Event."""
-        hold = decided.hold
+        """What somebody has to do something about is said once for each reason: in a condition, and in one Event.
+
+        That Kafka has not been looked at yet passes by itself.
+        """
+        hold, key = decided.hold, Key(world.group.namespace, world.group.name)
         if hold is None:
             return None
-        if decided.notes:
+        if decided.notes and not self._connections.awaits_first_look(key):
             status = degraded_status(obj, "Deleting", hold.reason, hold.message, self._now())
             if status != obj.get("status"):
                 await self._write_status(world.group, status)
