@@ -83,6 +83,14 @@ STORIES: Final = {
         old=replace(CRASHED, restarts=1, ended_at=WENT_AFTER),
         new=replace(NEW, started_at=JOINED_AT + CLOCKS_DIFFER_S + 0.5),
     ),
+    "the id changed before the replacement started by its node's clock, which is ahead: a watch had seen it run": Story(
+        Holder.NEW, new=replace(NEW, started_at=JOINED_AT + 6, told_running_at=JOINED_AT - 1)
+    ),
+    "the same, and the old process has ended since": Story(
+        Holder.NEW,
+        old=replace(CRASHED, restarts=1, ended_at=WENT_AFTER),
+        new=replace(NEW, started_at=JOINED_AT + 6, told_running_at=JOINED_AT - 1),
+    ),
     "the id changed so close to the start that clocks do not tell which came first": Story(
         Holder.NEW, new=replace(NEW, started_at=JOINED_AT + CLOCKS_DIFFER_S)
     ),

@@ -19,6 +19,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NOW, dynamic_member, fresh_pod, member, observation, pod, workload, world
 from tests.core.handover.stories import (
+    ABSENT_AT,
     ALONE_SINCE,
     ALT,
     HELD,
@@ -112,6 +113,13 @@ def test_the_run_of_the_replacement_is_written_down_where_the_id_came_with_it(
 
 def test_a_replacement_that_does_not_run_any_more_is_not_written_down_as_a_run() -> None:
     assert taken_over(looked_at(), begun_with(), replace(NEW, started_at=None)).held.run is None
+
+
+def test_a_run_that_a_watch_had_reported_is_written_down_though_its_node_s_clock_is_ahead() -> None:
+    ahead = replace(NEW, started_at=ABSENT_AT + 6)
+    assert taken_over(looked_at(), begun_with(), ahead).held.run is None
+    reported = replace(ahead, told_running_at=ABSENT_AT)
+    assert taken_over(looked_at(), begun_with(), reported).held.run == reported.run
 
 
 def test_the_run_is_known_only_if_every_member_came_with_it() -> None:

@@ -23,6 +23,16 @@ def test_what_is_certainly_before(earlier: float, moment: float, certain: bool) 
     assert certainly_before(earlier, moment, 100) is certain
 
 
+@pytest.mark.parametrize(
+    ("moment", "reported_at", "certain"),
+    [(100, 97, False), (100, 97.1, True), (97, 99, False), (97.1, 200, True), (102.1, 97.1, False)],
+    ids=["reported before", "late enough", "reported late", "by a clock that was ahead", "and yet to come"],
+)
+def test_what_was_reported_has_come(moment: float, reported_at: float, certain: bool) -> None:
+    """It is 100 by our clock, and was 95 then."""
+    assert certainly_before(95, moment, 100, reported_at) is certain
+
+
 FREE_AT = 100.0
 JOINS: list[tuple[str, float, float | None, float | None, float]] = [
     ("it asked while the id was held", 90, 5, None, 103),

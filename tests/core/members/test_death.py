@@ -20,6 +20,8 @@ from tests.core.members.scenes import EPOCH, NEWLY_WATCHED, held, modern, restar
 
 FIRST = "payments-1-a"
 JUST_JOINED = folded(modern(at=NOW - 9), modern(member(1, "b", epoch=EPOCH), at=NOW - 5))
+AHEAD = restarted(ago_s=2, told_running_at=NOW - 8)
+"""Its node's clock is 6 s ahead: a watch saw the container run when it had just started."""
 ENDED: list[tuple[str, World, bool]] = [
     ("it works", scene(), False),
     ("its container started again", scene(restarted()), True),
@@ -34,6 +36,9 @@ ENDED: list[tuple[str, World, bool]] = [
     ("beyond it", scene(restarted(), **NEWLY_WATCHED, memory=held(1, NOW - 6.1)), True),
     ("the kubelet's clock is ahead by the margin", scene(restarted(ago_s=-2)), True),
     ("by more", scene(restarted(ago_s=-2.1)), False),
+    ("by more, whenever a watch saw it run", scene(restarted(ago_s=-2.1, told_running_at=NOW - 1)), False),
+    ("a watch saw it run before it joined", scene(AHEAD, **NEWLY_WATCHED, memory=held(1, NOW - 6)), False),
+    ("and long after", scene(AHEAD, **NEWLY_WATCHED, memory=held(1, NOW - 11)), True),
 ]
 
 

@@ -47,6 +47,7 @@ def down(ended_ago_s: float, started_ago_s: float | None = None) -> Any:
     return pod(2, ready=False, started_at=started_at, ended_at=NOW - ended_ago_s, restarts=3)
 
 
+AHEAD = replace(down(20, 5), told_running_at=NOW - 11)
 TABLE: list[tuple[str, World, bool]] = [
     ("it goes to and fro", given(30, 20, 10), True),
     ("not often enough to be more than a start", given(20, 10), False),
@@ -57,6 +58,7 @@ TABLE: list[tuple[str, World, bool]] = [
     ("it may have joined just before it ended", given(10, pod_2=down(11)), False),
     ("the container runs again, and it was taken before that", given(10, pod_2=down(20, 5)), True),
     ("by then the container ran again", given(10, pod_2=down(20, 11)), False),
+    ("it ran by then, on a node whose clock is ahead", given(10, pod_2=AHEAD), False),
     ("it has never ended", given(10), False),
     ("nobody has taken it", world(pods=(pod(0), pod(1), down(20))), False),
     ("the pod is not there", world(pods=(pod(0), pod(1)), **looks(10)), False),

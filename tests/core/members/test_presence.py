@@ -79,6 +79,10 @@ ONE_IS_NEW = (TWO[0], replace(TWO[1], member_id="id-new"))
 ONE_DYNAMIC = (dynamic_member(2),)
 DYNAMIC_THEN_NEW = (dynamic_member(2), replace(dynamic_member(2), member_id="consumer-new"))
 
+AHEAD = fresh_pod(2, age_s=8)
+WATCHED = replace(AHEAD, told_running_at=NOW - 13.5)
+"""It started 14 s ago, on a node whose clock is 6 s ahead."""
+
 TABLE = [
     ("listed, up for long", seen(pod(2), at(0)), YES),
     ("not listed", seen(pod(2), at(0, members(0, 1))), NO),
@@ -94,6 +98,9 @@ TABLE = [
     ("restarted by itself, the change was seen", seen(RESTARTED, at(30), at(10), BACK), YES),
     ("restarted by itself, change between looks", seen(RESTARTED, at(30), BACK), UNKNOWN),
     ("and its partitions move", seen(RESTARTED, at(30), at(10, NEW_MEMBER), at(0, NEW_MEMBER, offsets=MOVED)), YES),
+    ("its node's clock is ahead", seen(AHEAD, at(30), at(12, NEW_MEMBER), BACK), NO),
+    ("and a watch saw it run before", seen(WATCHED, at(30), at(12, NEW_MEMBER), BACK), UNKNOWN),
+    ("and a look after that was without it", seen(WATCHED, at(13), at(12, NEW_MEMBER), BACK), YES),
     ("first look, just started", seen(RESTARTED, at(0)), UNKNOWN),
     ("first look, just before a session's end", seen(fresh_pod(2, age_s=SESSION_S - 1), at(0)), UNKNOWN),
     ("first look, a session after its start", seen(fresh_pod(2, age_s=SESSION_S), at(0)), YES),

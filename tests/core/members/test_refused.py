@@ -94,6 +94,11 @@ RESTART: list[tuple[str, World, bool]] = [
     ("it became Ready late", restarts(restarted(ago_s=20, ready_changed_at=NOW - 9), released(19)), False),
     ("it has joined", restarts(restarted(ago_s=30), released(29), kafka=BACK), False),
     ("the id is held still", restarts(restarted(ago_s=30), released(29), kafka=modern()), False),
+    (
+        "its node's clock is ahead: a watch had seen it run before the release",
+        restarts(restarted(ago_s=28, told_running_at=NOW - 34), released(29)),
+        True,
+    ),
     ("it started after the release", restarts(restarted(ago_s=28), released(29)), False),
     ("it started as the id came free", restarts(restarted(ago_s=29), released(29)), False),
     ("once for each release", restarts(restarted(ago_s=30), released(29, restarted=True)), False),

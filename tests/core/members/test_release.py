@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slackwater.core.decision.acts import ReleaseMembers
 from slackwater.core.members.release import find_dead, release_due, still_released
+from slackwater.core.world.history import advance
 from slackwater.core.world.memory import Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.profile import Profile
@@ -80,6 +83,39 @@ def test_a_release_is_remembered_before_it_is_made_and_repeated_when_it_did_not_
     assert again is not None
     assert again.memory.released["payments-1"] == Release("payments-1-a", NOW, tries=2)
     assert (release_due(after(15, 4)), release_due(after(16, 4)) is None) == (None, False)
+
+
+AHEAD_S = 6.0
+
+
+def releases(told_running_at: float | None, looks: int = 200) -> list[float]:
+    """Seconds from the start of a container on a node whose clock is ahead to each release of its living member's id.
+
+    It joins 2 s after its start. When its id was released, the next look does not show it, and then it is back.
+    """
+    history, memory, released_at = folded(modern(at=NOW - 60), modern(at=NOW - 50)), RolloutMemory(), [0.0]
+    said = NOW + AHEAD_S
+    node = restarted(
+        started_at=said,
+        ended_at=said - 0.5,
+        ready_changed_at=said,
+        created_at=NOW - 900,
+        told_running_at=told_running_at,
+    )
+    for second in range(1, looks):
+        away = second == released_at[-1] + 1
+        kafka = modern(member(1, "b" if second >= 2 else "a", epoch=EPOCH), at=NOW + second)
+        kafka = replace(kafka, members=tuple(m for m in kafka.members if not away or m.instance_id != "payments-1"))
+        history = advance(history, kafka)
+        seen = scene(node, now=NOW + second + 0.3, kafka=kafka, history=history, memory=memory)
+        due = release_due(seen)
+        memory = due.memory if due is not None else seen.memory
+        released_at += [second] if due is not None else []
+    return released_at[1:]
+
+
+def test_a_living_member_s_id_is_not_released_because_its_node_s_clock_is_ahead() -> None:
+    assert releases(told_running_at=NOW + 0.5) == []
 
 
 def test_a_release_is_history_once_another_member_has_the_id() -> None:

@@ -121,6 +121,13 @@ def test_who_was_there_long_before_the_process_is_not_its_member(before_s: float
     assert seen.is_in_a_pod(other) is is_its
 
 
+def test_by_a_node_s_clock_that_is_ahead_nobody_was_there_long_before() -> None:
+    """The member came half a minute after a watch had seen the process run."""
+    looks = [observation((stranger(client_id="payments-0"),), at=at) for at in (NOW - 60, NOW)]
+    ahead = fresh_pod(0, 30, told_running_at=NOW - 90)
+    assert places(given(looks[-1].members, (ahead,), history=folded(*looks))) == {0: [looks[-1].members[0].member_id]}
+
+
 def test_a_pod_without_an_address_has_no_dynamic_member() -> None:
     nowhere = dynamic_member(0, host="", client_id="payments-0")
     assert places(given((nowhere,), (pod(0, address=""),))) == {}

@@ -102,12 +102,12 @@ def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod
     if handover.held.runs_on(old):
         after_nobody = sighting is not None and sighting.after_nobody
         return not after_nobody and not _came_before(world, handover, old, new, instance_id)
-    if sighting is None or old.ended_at is None or new.started_at is None:
+    if sighting is None or old.ended_at is None or new.runs_since is None:
         return False
     run = handover.held.run
     same_pod = run is not None and run.uid == old.uid
     joined_before_its_end = sighting.since + CLOCKS_DIFFER_S < old.ended_at
-    if same_pod and joined_before_its_end and sighting.since >= new.started_at and not sighting.after_nobody:
+    if same_pod and joined_before_its_end and sighting.since >= new.runs_since and not sighting.after_nobody:
         return True
     moved = world.history.commit_moved_after
     lives = any(moved.get(partition, 0.0) > old.ended_at + CLOCKS_DIFFER_S for partition in sighting.assignment)
@@ -117,9 +117,9 @@ def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod
 def _came_before(world: World, handover: Handover, old: Pod, new: Pod, instance_id: str) -> bool:
     """The old pod's process joined again by itself: its replacement's had not started by then."""
     sighting = world.history.members.get(instance_id)
-    if sighting is None or new.started_at is None or not _runs_for_the_first_time(new):
+    if sighting is None or new.runs_since is None or not _runs_for_the_first_time(new):
         return False
-    return handover.held.runs_on(old) and sighting.since + CLOCKS_DIFFER_S < new.started_at
+    return handover.held.runs_on(old) and sighting.since + CLOCKS_DIFFER_S < new.runs_since
 
 
 def _runs_for_the_first_time(pod: Pod) -> bool:

@@ -106,6 +106,6 @@ def _without_its_run(reached: Reached) -> Reached:
 
 def _came_with(world: World, instance_id: str, pod: Pod) -> bool:
     sighting = world.history.members.get(instance_id)
-    if sighting is None or sighting.absent_at is None or pod.started_at is None:
+    if sighting is None or sighting.absent_at is None or pod.runs_since is None:
         return False
-    return sighting.absent_at >= pod.started_at
+    return sighting.absent_at >= pod.runs_since

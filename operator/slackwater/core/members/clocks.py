@@ -60,9 +60,13 @@ NEW_POD_TAKES_S: Final = 4.0
 """A new pod is quicker than a container whose back-off lasts longer than this."""
 
 
-def certainly_before(earlier: float, moment: float, now: float) -> bool:
-    """Whether `earlier`, by our clock, lies before `moment`, by another one; never if that is ahead of ours."""
-    return moment <= now + CLOCKS_DIFFER_S and earlier < moment - CLOCKS_DIFFER_S
+def certainly_before(earlier: float, moment: float, now: float, reported_at: float | None = None) -> bool:
+    """Whether `earlier`, by our clock, lies before `moment`, by another one; never if that is ahead of ours.
+
+    `reported_at`: when we learned by our clock that `moment` had come. It cannot have come later than that.
+    """
+    latest = moment if reported_at is None else min(moment, reported_at)
+    return moment <= now + CLOCKS_DIFFER_S and earlier < latest - CLOCKS_DIFFER_S
 
 
 def latest_join(

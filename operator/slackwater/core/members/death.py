@@ -47,7 +47,7 @@ def _has_ended(world: World, member: Member) -> bool:
     if pod is None or member.instance_id is None:
         return False
     changes = [at for at in (pod.created_at, pod.started_at, pod.ended_at) if at is not None]
-    return was_there_before(world, member.instance_id, member.member_id, max(changes))
+    return was_there_before(world, member.instance_id, member.member_id, max(changes), pod.told_running_at)
 
 
 def find_outlived(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
@@ -67,10 +67,15 @@ def find_outlived(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
     return tuple(found)
 
 
-def was_there_before(world: World, instance_id: str, member_id: str, moment: float) -> bool:
-    """Whether the member was in the group before `moment`, which the kubelet's clock or the API server's gave."""
+def was_there_before(
+    world: World, instance_id: str, member_id: str, moment: float, reported_at: float | None = None
+) -> bool:
+    """Whether the member was in the group before `moment`, which the kubelet's clock or the API server's gave.
+
+    `reported_at`: when a watch had reported by our own clock what happened then; None where none has.
+    """
     seen_by = there_by(world, instance_id, member_id)
-    return seen_by is not None and certainly_before(seen_by, moment, world.now)
+    return seen_by is not None and certainly_before(seen_by, moment, world.now, reported_at)
 
 
 def there_by(world: World, instance_id: str, member_id: str) -> float | None:

@@ -47,6 +47,6 @@ def _was_taken_meanwhile(world: World, instance_id: str, sighting: MemberSightin
     pod = world.pod(ordinal) if ordinal is not None and world.beside is None else None
     if pod is None or pod.ended_at is None:
         return False
-    runs_again_at = pod.started_at if pod.started_at is not None else world.now + CLOCKS_DIFFER_S
+    runs_again_at = pod.runs_since if pod.runs_since is not None else world.now + CLOCKS_DIFFER_S
     after_its_end = sighting.absent_at is not None and sighting.absent_at > pod.ended_at + CLOCKS_DIFFER_S
     return after_its_end and sighting.since < runs_again_at - CLOCKS_DIFFER_S

@@ -131,7 +131,7 @@ class Case:
     kafka: GroupObservation
     pod: Pod
     started_at: float
-    """When the pod's container started."""
+    """When the pod's container started (`runs_since`)."""
     member: Member
 
     @property
@@ -260,7 +260,7 @@ def member_presence(case: Case) -> Presence:
 
 def cases_of(world: World, pod: Pod) -> tuple[Case, ...]:
     """One for each member that the group lists for the pod; none while its container does not run."""
-    kafka, started_at = world.kafka, pod.started_at
+    kafka, started_at = world.kafka, pod.runs_since
     if not isinstance(kafka, GroupObservation) or started_at is None:
         return ()
     return tuple(Case(world, kafka, pod, started_at, member) for member in world.members_of(pod))

@@ -133,7 +133,7 @@ def free_ids(world: World, kafka: GroupObservation) -> Iterator[tuple[str, State
 
 def was_refused(world: World, pod: Pod, instance_id: str, freed: Left | Released) -> bool:
     """It asked while the dead member had the id, and would be in the group by now if it had been let in."""
-    asked_after = pod.last_run_started_at if pod.started_at is None else pod.started_at
+    asked_after = pod.last_run_started_at if pod.started_at is None else pod.runs_since
     if asked_after is None or asked_after >= freed.free_at:
         return False  # it asked when the id was free: if it ended, that was not because of the id
     if not was_there_before(world, instance_id, freed.member_id, asked_after):

@@ -68,6 +68,17 @@ class Pod:
     """Name of the StatefulSet that controls it."""
 
     @property
+    def runs_since(self) -> float | None:
+        """When its container last started: by the kubelet's clock, or by ours where that was sooner.
+
+        A kubelet whose clock is ahead dates a start too late. A watch may report it late, and never too early: by then
+        the process ran.
+        """
+        if self.started_at is None or self.told_running_at is None:
+            return self.started_at
+        return min(self.started_at, self.told_running_at)
+
+    @property
     def run(self) -> Run:
         """The process that runs in it now, or the pause after the one before."""
         return Run(self.uid, self.started_at, self.restarts)

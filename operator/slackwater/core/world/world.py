@@ -242,9 +242,9 @@ class World:
     def predates(self, member: Member, pod: Pod) -> bool:
         """It was in the group long before the pod's container started: it is not that process's, if it is dynamic."""
         sighting = self.history.members.get(member.instance_id or member.member_id)
-        if sighting is None or sighting.member_id != member.member_id or pod.started_at is None:
+        if sighting is None or sighting.member_id != member.member_id or pod.runs_since is None:
             return False
-        return sighting.since < pod.started_at - LONG_BEFORE_S
+        return sighting.since < pod.runs_since - LONG_BEFORE_S
 
     def _members_in(self, pod: Pod) -> tuple[Member, ...]:
         return self._placed.by_pod.get(pod.name, ())
