@@ -7,9 +7,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import aiohttp
 import pytest
 
-from slackwater.adapters.cluster.api import TIMEOUT_S, KubernetesApi
+from slackwater.adapters.cluster import api as module
+from slackwater.adapters.cluster.api import DONE_OR_NEVER_S, TIMEOUT_S, KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import POD
 from slackwater.api.errors import SlackwaterError
@@ -73,8 +75,66 @@ async def test_a_write_without_an_answer_is_remembered(failure: BaseException) -
     assert api.unanswered_writes == 0
     client.failure = failure
     with pytest.raises((ClusterUnreachable, asyncio.CancelledError)):
+        await api.read(POD, "default", "a-0")
+    assert api.unanswered_writes == 0
+    with pytest.raises((ClusterUnreachable, asyncio.CancelledError)):
         await api.delete(POD, "default", "a-0", "uid")
     assert api.unanswered_writes == 1
+
+
+async def test_a_write_without_an_answer_is_done_after_a_while_or_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were it remembered for ever, one lost answer would cost each later end of the operator the Lease's length."""
+    clock = [1000.0]
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    client = FakeClient(TimeoutError())
+    api = KubernetesApi(client)
+    for left_s in (5.0, 15.0):
+        api.before_write = lambda left_s=left_s: left_s  # type: ignore[misc]
+        with pytest.raises(ClusterUnreachable):
+            await api.delete(POD, "default", "a-0", "uid")
+    for passed_s, left in ((4.9, 2), (5.0, 1), (14.9, 1), (15.0, 0)):
+        clock[0] = 1000.0 + passed_s + DONE_OR_NEVER_S
+        assert api.unanswered_writes == left
+
+
+@pytest.mark.parametrize(("method", "counted"), [("POST", 0), ("PATCH", 0), ("DELETE", 1)])
+async def test_a_write_for_which_no_connection_was_made_does_not_count_where_it_is_sent_once(
+    method: str, counted: int
+) -> None:
+    """Of a DELETE that aiohttp sends again the first time may have come through."""
+    key: Any = SimpleNamespace(host="api", port=443, ssl=True)
+    api = KubernetesApi(FakeClient(aiohttp.ClientConnectorError(key, OSError(111, "refused"))))
+    pod = {"metadata": {"namespace": "default", "name": "a-0", "uid": "uid"}}
+    sends: dict[str, Callable[[], Any]] = {
+        "POST": lambda: api.create(POD, "default", {}),
+        "PATCH": lambda: api.merge(POD, pod, {}),
+        "DELETE": lambda: api.delete(POD, "default", "a-0", "uid"),
+    }
+    with pytest.raises(ClusterUnreachable):
+        await sends[method]()
+    assert api.unanswered_writes == counted
+
+
+async def test_of_two_writes_at_once_the_one_without_an_answer_counts() -> None:
+    client = FakeClient()
+    api = KubernetesApi(client)
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+    answer = client.call_api
+
+    async def call_api(method: str, *what: Any, **how: Any) -> Any:
+        if method == "POST":
+            begun.set()
+            await goes_on.wait()
+        return await answer(method, *what, **how)
+
+    client.call_api = call_api  # type: ignore[method-assign]
+    slow = asyncio.create_task(api.create(POD, "default", {}))
+    await begun.wait()
+    await api.delete(POD, "default", "a-0", "uid")
+    assert api.unanswered_writes == 1
+    goes_on.set()
+    await slow
+    assert api.unanswered_writes == 0
 
 
 @pytest.fixture

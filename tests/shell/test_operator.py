@@ -353,7 +353,8 @@ async def test_the_lease_is_given_back_unless_a_write_may_still_be_done(unanswer
     started = standing_for(leases)
     assert started.leadership is not None
     await started.leadership.acquire()
-    started.api.unanswered_writes = unanswered
+    api: Any = started.api
+    api.unanswered_writes = unanswered
     await started.end_leadership()
     assert leases.holder == holder
 

@@ -36,6 +36,8 @@ from slackwater.ports import Kind
 Json = dict[str, Any]
 
 TIMEOUT_S: Final = 15.0
+DONE_OR_NEVER_S: Final = 60.0
+"""After a write was given up: an API server works on a request for no longer than that (its `--request-timeout`)."""
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
 MERGE: Final = "application/merge-patch+json"
 
@@ -44,6 +46,10 @@ _ANONYMOUS: Final = 'User "system:anonymous"'
 
 _NO_FAULT_OF_THE_SERVER: Final = ("failed to create typed patch object", "field not declared in schema")
 """What a server-side apply of a field that there is not, such as a misspelt one, is answered with, and 500."""
+
+_SENT_ONCE: Final = ("PATCH", "POST")
+"""Where no connection can be made, nothing was sent. A DELETE may have been: aiohttp sends it again when the first
+connection ended."""
 
 _VERSION: Final = Kind("", "Info", "version")
 """No resource: it stands outside of all API groups."""
@@ -58,8 +64,8 @@ class KubernetesApi:
         self.before_write: Callable[[], float] = lambda: TIMEOUT_S
         """Called right before each request that changes something: returns within how many seconds it has to be
         answered, and raises SlackwaterError where it must not go out."""
-        self.unanswered_writes = 0
-        """Under way, or given up: of those nobody will ever know whether they were done, or when."""
+        self._unanswered: dict[object, float] = {}
+        """Write → the monotonic time from when on it is done, or never will be."""
 
     @classmethod
     async def connect(cls, context: str | None = None) -> Self:
@@ -78,6 +84,13 @@ class KubernetesApi:
                 f"no Kubernetes cluster is configured ({what}): set KUBECONFIG, or choose a context that exists"
             ) from error
         return cls(client.ApiClient(configuration))
+
+    @property
+    def unanswered_writes(self) -> int:
+        """Under way, or given up a while ago at most: nobody knows whether they were done, or will be."""
+        now = time.monotonic()
+        self._unanswered = {write: until for write, until in self._unanswered.items() if now < until}
+        return len(self._unanswered)
 
     async def close(self) -> None:
         await self._client.close()
@@ -220,10 +233,17 @@ class KubernetesApi:
         writes = method != "GET"
         timeout_s = min(TIMEOUT_S, self.before_write()) if writes else TIMEOUT_S
         self.requests[method, kind.plural] += 1
-        self.unanswered_writes += writes
-        answer = await self._client.call_api(method, url, headers, body, _request_timeout=timeout_s)
-        text: bytes = await answer.read()
-        self.unanswered_writes -= writes
+        write = object()
+        if writes:
+            self._unanswered[write] = time.monotonic() + timeout_s + DONE_OR_NEVER_S
+        try:
+            answer = await self._client.call_api(method, url, headers, body, _request_timeout=timeout_s)
+            text: bytes = await answer.read()
+        except aiohttp.ClientConnectorError:
+            if method in _SENT_ONCE:
+                self._unanswered.pop(write, None)
+            raise
+        self._unanswered.pop(write, None)
         return answer, text
 
 
