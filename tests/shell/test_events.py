@@ -11,7 +11,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.shell.events import LONGEST_MESSAGE, ToldRefusals, post
+from slackwater.shell.events import HOLD_AGAIN_S, HOLDS_AT_ONCE, LONGEST_MESSAGE, ToldRefusals, post
 from slackwater.shell.store import Key
 from tests.core.factories import group
 from tests.shell.fakes import FakeApi
@@ -36,7 +36,7 @@ def shown(status: str, reason: str) -> dict[str, Any]:
     ],
 )
 def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hold: Hold | None, told: bool) -> None:
-    assert bool(ToldRefusals().to_tell(KEY, before, Decision(RolloutMemory(), hold=hold))) is told
+    assert bool(ToldRefusals().to_tell(KEY, before, Decision(RolloutMemory(), hold=hold), 0.0)) is told
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_refusal_is_told_when_its_reason_is_not_the_one_shown(before: Any, hol
     ],
 )
 def test_a_refusal_says_once_that_it_waits(hold: Hold, told: str) -> None:
-    notes = ToldRefusals().to_tell(KEY, {}, Decision(RolloutMemory(), hold=hold))
+    notes = ToldRefusals().to_tell(KEY, {}, Decision(RolloutMemory(), hold=hold), 0.0)
     assert notes == (Note(Reason.POD_NOT_READY, told),)
 
 
@@ -67,7 +67,7 @@ def test_what_holds_again_after_a_moment_out_of_sight_is_not_told_again(
     told, status = ToldRefusals(), {"hold": ("RolloutGated", "True"), "refusal": ("ProtocolUpgrade", "False")}[kind]
     before: dict[str, Any] = {}
     for hold in (HOLD, *then):
-        notes = told.to_tell(KEY, before, Decision(RolloutMemory(), **{kind: hold}))  # type: ignore[arg-type]
+        notes = told.to_tell(KEY, before, Decision(RolloutMemory(), **{kind: hold}), 0.0)  # type: ignore[arg-type]
         reason = "Fine" if hold is None else hold.reason.value
         before = {"conditions": [{"type": status[0], "status": status[1] if hold else "Unknown", "reason": reason}]}
     assert [note.reason for note in notes] == ([HOLD.reason] if told_again else [])
@@ -78,17 +78,71 @@ def test_a_refusal_is_not_told_again_after_a_rebalance_in_which_it_could_not_be_
     keeps_data, rebalances = Hold(Reason.ASSIGNOR_KEEPS_DATA, "data"), Hold(Reason.GROUP_REBALANCING, "rebalances")
     found = []
     for refusal in (rebalances, keeps_data, rebalances, keeps_data):
-        found += [note.reason for note in told.to_tell(KEY, before, Decision(RolloutMemory(), refusal=refusal))]
+        found += [note.reason for note in told.to_tell(KEY, before, Decision(RolloutMemory(), refusal=refusal), 0.0)]
         before = {"conditions": [{"type": "ProtocolUpgrade", "status": "False", "reason": refusal.reason.value}]}
     assert found == [Reason.GROUP_REBALANCING, Reason.ASSIGNOR_KEEPS_DATA]
 
 
 def test_of_a_group_that_is_forgotten_nothing_was_told() -> None:
     told, decided = ToldRefusals(), Decision(RolloutMemory(), hold=HOLD)
-    assert told.to_tell(KEY, {}, decided)
-    assert not told.to_tell(KEY, {}, decided)
+    assert told.to_tell(KEY, {}, decided, 0.0)
+    assert not told.to_tell(KEY, {}, decided, 0.0)
     told.forget(KEY)
-    assert told.to_tell(KEY, {}, decided)
+    assert told.to_tell(KEY, {}, decided, 0.0)
+
+
+FLAPS = (Hold(Reason.GROUP_REBALANCING, "rebalances"), Hold(Reason.GROUP_STABILIZING, "calm for 3 s"))
+
+
+class Flapping:
+    """A group whose hold is another one at each pass."""
+
+    def __init__(self) -> None:
+        self.told = ToldRefusals()
+        self._passes = 0
+
+    def said(self, now: float, times: int, key: Key = KEY) -> int:
+        found = 0
+        for _ in range(times):
+            self._passes += 1
+            decision = Decision(RolloutMemory(), hold=FLAPS[self._passes % 2])
+            found += len(self.told.to_tell(key, {}, decision, now))
+        return found
+
+
+def test_a_group_that_flaps_makes_so_many_events_at_once_and_then_one_in_five_minutes() -> None:
+    group, then = Flapping(), 1000.0
+    assert group.said(then, times=60) == HOLDS_AT_ONCE
+    assert group.said(then + HOLD_AGAIN_S - 1, times=5) == 0
+    assert group.said(then + HOLD_AGAIN_S, times=5) == 1
+    assert group.said(then + HOLD_AGAIN_S * 3.5, times=5) == 2
+    assert group.said(then + HOLD_AGAIN_S * 4, times=5) == 1
+    assert group.said(then + HOLD_AGAIN_S * 1000, times=60) == HOLDS_AT_ONCE
+
+
+def test_a_clock_that_is_set_back_gives_and_takes_no_events() -> None:
+    group = Flapping()
+    group.said(1000.0, times=HOLDS_AT_ONCE - 1)
+    assert group.said(0.0, times=5) == 1
+    assert group.said(HOLD_AGAIN_S, times=5) == 1
+
+
+def test_another_group_and_one_that_is_made_again_say_what_holds_them() -> None:
+    group = Flapping()
+    group.said(0.0, times=60)
+    assert group.said(0.0, times=2, key=Key("shop", "refunds")) == 2
+    group.told.forget(KEY)
+    assert group.said(0.0, times=2) == 2
+
+
+def test_warnings_are_not_limited() -> None:
+    group, holds = Flapping(), Decision(RolloutMemory(), hold=HOLD)
+    warned = [
+        group.told.to_tell(KEY, {}, Decision(RolloutMemory(), refusal=Hold(reason, "refused")), 0.0)
+        for reason in (Reason.CLIENT_CANNOT, Reason.BROKER_CANNOT) * HOLDS_AT_ONCE
+    ]
+    assert all(warned)
+    assert group.told.to_tell(KEY, {}, holds, 0.0)  # they take nothing from holds
 
 
 async def test_an_event_is_about_its_group_and_not_too_long() -> None:

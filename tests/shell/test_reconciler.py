@@ -17,11 +17,14 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE, REJOINED
-from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.shell.advice import AdviceBook
+from slackwater.shell.events import HOLDS_AT_ONCE
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.store import Store
@@ -87,6 +90,18 @@ async def test_the_memory_is_written_before_the_act() -> None:
     stage = Stage()
     assert await stage.run() == AT_ONCE
     assert [w for w in stage.api.writes() if "KafkaConnection" not in w] == CREATE
+
+
+async def test_a_group_whose_holds_are_no_longer_said_says_what_is_done_to_it_and_shows_them_all_the_same() -> None:
+    stage = Stage()
+    flaps = [Decision(RolloutMemory(), hold=Hold(reason, "")) for reason in (Reason.PAUSED, Reason.POD_NOT_READY)]
+    for decided in flaps * HOLDS_AT_ONCE:
+        stage.reconciler._told.to_tell(KEY, {}, decided, time.time())
+    await stage.run_to_rest()
+    stage.store.drop(KAFKA_CONNECTION, stage.api.objects.pop(("KafkaConnection", *CONNECTION)))
+    await stage.run_to_rest()
+    assert stage.reasons() == ["RolloutStarted", "Created"]
+    assert stage.condition("RolloutGated")["reason"] == "ConnectionMissing"
 
 
 async def test_nothing_is_done_when_the_memory_cannot_be_written() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
@@ -22,21 +23,45 @@ from slackwater.shell.store import Key
 LONGEST_MESSAGE: Final = 1024
 """Kubernetes refuses longer ones."""
 
+HOLDS_AT_ONCE: Final = 25
+HOLD_AGAIN_S: Final = 300.0
+"""As many Events of holds about one group, then one in five minutes: client-go's EventSourceObjectSpamFilter allows a
+source as many about an object. The status shows each hold all the same."""
+
 _log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """What may still be said at once, and since when it fills."""
+
+    at: float
+    left: float = HOLDS_AT_ONCE
+
+    def take(self, now: float) -> bool:
+        """Whether there was one left. A clock that is set back fills nothing."""
+        filled = max(0.0, now - self.at) / HOLD_AGAIN_S
+        self.at, self.left = now, min(HOLDS_AT_ONCE, self.left + filled)
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
 
 
 class ToldRefusals:
     """Refusals as Events, each when its reason is not the one that the status shows.
 
     What was said before, and is so again after a moment in which Kafka could not be asked, is nothing new. For that the
-    last refusals of each group are kept; after a restart of the operator one may be said once more.
+    last refusals of each group are kept; after a restart of the operator one may be said once more. The holds of a
+    group that flaps are limited; what is refused is not, nor is anything that the operator does.
     """
 
     def __init__(self) -> None:
         self._told: dict[Key, dict[ConditionType, Reason]] = {}
+        self._buckets: dict[Key, _Bucket] = {}
 
-    def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision) -> tuple[Note, ...]:
-        """The hold and the refused protocol, where they are new."""
+    def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision, now: float) -> tuple[Note, ...]:
+        """The hold and the refused protocol, where they are new. `now`: in seconds since the epoch."""
         hold, refusal = decided.hold, decided.refusal
         refused = Note(refusal.reason, refusal.message, warning=True) if refusal is not None else None
         held = Note(hold.reason, hold.in_an_event) if hold is not None and hold != refusal else None
@@ -50,7 +75,11 @@ class ToldRefusals:
                 continue  # what it was refused for cannot be seen just now, and is nothing new when it can
             if note is None:
                 told.pop(kind, None)
-            elif _shown(before, kind) != (status, note.reason) and told.get(kind) != note.reason:
+            elif (
+                _shown(before, kind) != (status, note.reason)
+                and told.get(kind) != note.reason
+                and (note.warning or self._buckets.setdefault(key, _Bucket(now)).take(now))
+            ):
                 notes.append(note)
             if note is not None and not note.reason.passes:
                 told[kind] = note.reason
@@ -58,6 +87,7 @@ class ToldRefusals:
 
     def forget(self, key: Key) -> None:
         self._told.pop(key, None)
+        self._buckets.pop(key, None)
 
 
 def _shown(before: Mapping[str, Any], kind: ConditionType) -> tuple[str, str] | None:

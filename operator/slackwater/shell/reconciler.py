@@ -166,7 +166,8 @@ class Reconciler:
         await self._say_what_is_new(key, world.group, before, decided)
 
     async def _say_what_is_new(self, key: Key, group: ConsumerGroup, before: Json, decided: Decision) -> None:
-        await self._say(group, (*self._told.to_tell(key, before, decided), *decided.notes), of_act=False)
+        new = self._told.to_tell(key, before, decided, self._now())
+        await self._say(group, (*new, *decided.notes), of_act=False)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
         def views() -> list[KafkaView]:
