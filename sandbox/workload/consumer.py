@@ -119,6 +119,8 @@ def _work(
         fatal = _consume(consumer, behaviour, log, way, stop)
         if fatal is None:
             if behaviour.deadlock_on_sigterm:
+                if log:  # what was delivered is known, however the process ends
+                    log.flush()
                 deadlock()
             way.now()
     except KafkaException as error:
