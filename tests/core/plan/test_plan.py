@@ -542,6 +542,21 @@ def test_a_step_that_began_by_a_clock_which_was_ahead_began_now() -> None:
     assert kept.started_at == NOW - 90
 
 
+def test_a_pod_made_since_retry_by_a_clock_which_was_ahead_is_replaced_at_most_once() -> None:
+    """Nobody knows whether it was made before; one that is made from now on was not."""
+    pods, looked_at = (pod(0), pod(1), fresh_pod(2, 3, ready=False)), observation(members(0, 1))
+    first = rolling(
+        pods=pods, kafka=looked_at, memory={"retried_at": NOW + 20, "step": Step(2, NOW - 4)}, sets={"partition": 2}
+    )
+    memory = plan(first).memory
+    assert memory.retried_at == NOW
+    made = fresh_pod(2, -1, ready=False)
+    then = changed(
+        first, now=NOW + 5, memory=memory, pods=(pod(0), pod(1), made), kafka=observation(members(0, 1), at=NOW + 5)
+    )
+    assert not isinstance(plan(then).act, DeletePod)
+
+
 def test_what_was_forced_is_the_rollout_under_way_and_not_the_one_that_overtakes_it() -> None:
     target = rolling().memory.target_hash
     assert plan(rolling(memory={"forced_hash": target})).memory.is_forced

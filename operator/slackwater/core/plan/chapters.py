@@ -30,8 +30,8 @@ from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
 from slackwater.core.upkeep import note_members
-from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.set_back import not_in_the_future
 from slackwater.core.world.world import World
 
 Chapter = Callable[[World], Decision]
@@ -39,16 +39,11 @@ Chapter = Callable[[World], Decision]
 
 
 def nothing_is_in_the_future(world: World) -> Decision:
-    """Our clock was ahead when the rollout or its last step began, and has been put right: both began now.
+    """A clock was ahead when something was written down, and has been put right: it came now.
 
-    Else no look would be newer than the step for as long as the clock was ahead.
+    Else no look would be newer than the step, no wait over and no pod newer than `retry` for as long as it was ahead.
     """
-    memory, step, latest = world.memory, world.memory.step, world.now + CLOCK_SET_BACK_S
-    if step is not None and step.started_at > latest:
-        memory = replace(memory, step=replace(step, started_at=world.now))
-    if memory.started_at is not None and memory.started_at > latest:
-        memory = replace(memory, started_at=world.now)
-    return Decision(memory)
+    return Decision(not_in_the_future(world.memory, world.now))
 
 
 def connection_is_known(world: World) -> Decision:

@@ -1,0 +1,57 @@
+"""The memory of a clock that was ahead: our own, which has been put right since, or that of an operator before us."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.core.world.handover import Handover
+from slackwater.core.world.history import CLOCK_SET_BACK_S
+from slackwater.core.world.memory import RolloutMemory
+
+
+def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
+    """What lies in the future of `now` came now: by operators' clocks; a node's time says which run it was.
+
+    Up to 30 s are left alone: they cost no more than a wait. With `retry` they cost pods: each that is made seems to be
+    one from before it, and is deleted again.
+    """
+
+    def past(moment: float) -> float:
+        return now if moment > now + CLOCK_SET_BACK_S else moment
+
+    def maybe(moment: float | None) -> float | None:
+        return None if moment is None else past(moment)
+
+    upgrade, canary, step, back, handover = (
+        memory.upgrade,
+        memory.canary,
+        memory.step,
+        memory.put_back,
+        memory.handover,
+    )
+    return replace(
+        memory,
+        started_at=maybe(memory.started_at),
+        retried_at=None if memory.retried_at is None else min(memory.retried_at, now),
+        step=None if step is None else replace(step, started_at=past(step.started_at)),
+        canary=None if canary is None else replace(canary, held_since=past(canary.held_since)),
+        upgrade=None if upgrade is None else replace(upgrade, stopped_at=maybe(upgrade.stopped_at)),
+        put_back=None if back is None else replace(back, at=past(back.at)),
+        handover=None if handover is None else _handover(handover, now + CLOCK_SET_BACK_S, now),
+        released={k: replace(each, released_at=past(each.released_at)) for k, each in memory.released.items()},
+        refused={k: replace(each, restarted_at=past(each.restarted_at)) for k, each in memory.refused.items()},
+        holders={k: replace(each, there_by=past(each.there_by)) for k, each in memory.holders.items()},
+    )
+
+
+def _handover(handover: Handover, latest: float, now: float) -> Handover:
+    """When the replacement was first seen to run is not known then: the next join would be expected by it."""
+    replacement, alone_since = handover.replacement, handover.alone_since
+    if replacement.running_since is not None and replacement.running_since > latest:
+        replacement = replace(replacement, running_since=None)
+    return replace(
+        handover,
+        started_at=now if handover.started_at > latest else handover.started_at,
+        alone_since=now if alone_since is not None and alone_since > latest else alone_since,
+        replacement=replacement,
+    )

@@ -1,0 +1,85 @@
+"""What is remembered from a clock that was ahead: one row for each moment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from slackwater.core.world.handover import Begun, Handover, Held, Replacement
+from slackwater.core.world.history import CLOCK_SET_BACK_S
+from slackwater.core.world.memory import (
+    Canary,
+    LastHolder,
+    Refusal,
+    Release,
+    RolloutMemory,
+    Step,
+    Upgrade,
+)
+from slackwater.core.world.pods import Run
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.set_back import not_in_the_future
+from tests.core.factories import NOW
+
+HELD = Held({"payments-0": "a"}, Run("uid", NOW + 3600, 0))
+"""A node's clock gave its start: it says which run it was."""
+
+
+def handed_over(started_at: float = NOW - 9, alone_since: float | None = None, **changes: float) -> RolloutMemory:
+    replacement = Replacement("v2", changes.get("running_since"))
+    return RolloutMemory(handover=Handover(0, "alt", started_at, Begun(HELD), replacement, alone_since=alone_since))
+
+
+def remembered(field: str, at: float) -> RolloutMemory:
+    upgrade = Upgrade(Profile.EAGER, StrategyName.DRAIN_CUTOVER, (Profile.CONSUMER,))
+    return {
+        "started_at": RolloutMemory(started_at=at),
+        "step": RolloutMemory(step=Step(2, at, {"payments-2": "a"}, made=True)),
+        "canary": RolloutMemory(canary=Canary(0, at)),
+        "upgrade": RolloutMemory(upgrade=replace(upgrade, stopped_at=at)),
+        "put_back": RolloutMemory(put_back=PutBack(3, 7, at, times=2)),
+        "released": RolloutMemory(released={"payments-1": Release("a", at, tries=3)}),
+        "refused": RolloutMemory(refused={"payments-1": Refusal(at, 2, uid="uid", started_at=NOW + 3600)}),
+        "holders": RolloutMemory(holders={"payments-1": LastHolder("a", at)}),
+        "handover.started_at": handed_over(at),
+        "handover.alone_since": handed_over(alone_since=at),
+    }[field]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "started_at",
+        "step",
+        "canary",
+        "upgrade",
+        "put_back",
+        "released",
+        "refused",
+        "holders",
+        "handover.started_at",
+        "handover.alone_since",
+    ],
+)
+def test_what_lies_in_the_future_came_now(field: str) -> None:
+    assert not_in_the_future(remembered(field, NOW + 3600), NOW) == remembered(field, NOW)
+    for at in (NOW + CLOCK_SET_BACK_S, NOW - 60):
+        assert not_in_the_future(remembered(field, at), NOW) == remembered(field, at)
+
+
+def test_retry_is_given_no_time_ahead() -> None:
+    """Pods that are made meanwhile would be deleted again, as if they were from before."""
+    for retried_at, expected in ((NOW + 3600, NOW), (NOW + 0.1, NOW), (NOW - 60, NOW - 60), (None, None)):
+        assert not_in_the_future(RolloutMemory(retried_at=retried_at), NOW).retried_at == expected
+
+
+def test_a_start_that_lies_in_the_future_is_not_known() -> None:
+    """The next replacement would be expected to join in the time that this one took by two clocks."""
+    assert not_in_the_future(handed_over(running_since=NOW + 3600), NOW) == handed_over()
+    assert not_in_the_future(handed_over(running_since=NOW + 30), NOW) == handed_over(running_since=NOW + 30)
+
+
+def test_what_was_never_remembered_stays_so() -> None:
+    assert not_in_the_future(RolloutMemory(), NOW) == RolloutMemory()
