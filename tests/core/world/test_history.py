@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.history import (
+    DEPARTURES_KEPT,
+    DEPARTURES_KEPT_S,
+    LATELY_S,
+    GroupHistory,
+    advance,
+    interrupted,
+)
 from slackwater.core.world.observation import GroupState, PartitionOffsets
-from tests.core.factories import NOW, dynamic_member, folded, member, members, observation, owned_by, tp
+from tests.core.factories import NOW, dynamic_member, folded, member, members, observation, owned_by, stranger, tp
 
 
 def test_calm_is_counted_from_the_first_look_at_which_all_was_as_it_is() -> None:
@@ -80,6 +87,38 @@ def test_static_members_that_leave_are_remembered_until_they_return() -> None:
     gone = folded(observation(at=10), observation(members(0, 1), at=11), observation(members(0, 1), at=12))
     assert gone.departures == {"payments-2": 11}
     assert advance(gone, observation(at=13)).departures == {}
+
+
+def strangers_came_and_went(looks: int, apart_s: float) -> GroupHistory:
+    """One at each look, gone at the next; payments-2 left half an hour before the last look."""
+    history, last = folded(observation(at=NOW)), NOW + apart_s * looks
+    for number in range(1, looks + 1):
+        at = NOW + apart_s * number
+        ours = members(0, 1, 2) if at < last - 1800 else members(0, 1)
+        history = advance(history, observation((*ours, stranger(instance_id=f"s-{number}")), at=at))
+    return history
+
+
+def test_of_strangers_who_come_and_go_the_newest_are_remembered_and_so_is_who_left_lately() -> None:
+    history = strangers_came_and_went(looks=3000, apart_s=4)
+    assert len(history.departures) == DEPARTURES_KEPT  # of the last hour are 900
+    assert "payments-2" in history.departures
+    assert min(history.departures.values()) == NOW + 4 * (3000 - DEPARTURES_KEPT + 2)
+
+
+def test_who_left_the_day_before_is_forgotten() -> None:
+    gone = folded(observation(at=NOW), observation(members(0, 1), at=NOW + 10))
+    last = advance(gone, observation(members(0, 1), at=NOW + 10 + DEPARTURES_KEPT_S))
+    assert last.departures == {"payments-2": NOW + 10}
+    assert advance(last, observation(members(0, 1), at=NOW + 11 + DEPARTURES_KEPT_S)).departures == {}
+
+
+def test_of_a_large_group_that_is_stopped_all_members_are_remembered_while_somebody_waits_for_them() -> None:
+    many = tuple(member(ordinal) for ordinal in range(2 * DEPARTURES_KEPT))
+    half = many[DEPARTURES_KEPT:]
+    going = folded(observation(many, at=NOW), observation(half, at=NOW + 10), observation((), at=NOW + 20))
+    assert len(advance(going, observation((), at=NOW + 10 + LATELY_S)).departures) == len(many)
+    assert len(advance(going, observation((), at=NOW + 11 + LATELY_S)).departures) == len(half)
 
 
 def test_dynamic_members_that_leave_are_forgotten() -> None:

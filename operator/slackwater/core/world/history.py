@@ -16,6 +16,14 @@ TAKEOVERS_KEPT: Final = 3
 CLOCK_SET_BACK_S: Final = 30.0
 """No answer of Kafka is so late: a look that seems so much older than the last one was made by another clock."""
 
+DEPARTURES_KEPT_S: Final = 86_400.0
+"""Whoever waits for a member waits for a session, or for `rejoinTimeout`: nobody asks who left the day before."""
+DEPARTURES_KEPT: Final = 1_000
+"""Strangers come and go in any group: of what left before the last hour, so many are remembered, the newest."""
+LATELY_S: Final = 3_600.0
+"""What left since then is kept, however many did: all members of a large group go at once where it is stopped. Brokers
+allow sessions of half an hour (`group.max.session.timeout.ms`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemberSighting:
@@ -147,7 +155,12 @@ def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at
     """Static members only: the ids of dynamic ones never come back, and would pile up here."""
     gone = {key: history.departures.get(key, at) for key in (*history.departures, *history.members)}
     static = {key for key, sighting in history.members.items() if sighting.member_id != key} | set(history.departures)
-    return {key: moment for key, moment in gone.items() if key in static and key not in members}
+    gone = {key: moment for key, moment in gone.items() if key in static and key not in members}
+    since = at - DEPARTURES_KEPT_S
+    if len(gone) > DEPARTURES_KEPT:
+        newest_first = sorted(gone.values(), reverse=True)
+        since = max(since, min(at - LATELY_S, newest_first[DEPARTURES_KEPT - 1]))
+    return {key: moment for key, moment in gone.items() if moment >= since}
 
 
 def _moved(
