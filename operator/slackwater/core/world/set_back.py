@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from slackwater.core.world.handover import Handover
@@ -15,6 +16,8 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
     Up to 30 s are left alone: they cost no more than a wait. With `retry` they cost pods: each that is made seems to be
     one from before it, and is deleted again.
     """
+    if all(moment <= now for moment in _moments(memory)):
+        return memory
 
     def past(moment: float) -> float:
         return now if moment > now + CLOCK_SET_BACK_S else moment
@@ -42,6 +45,31 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         refused={k: replace(each, restarted_at=past(each.restarted_at)) for k, each in memory.refused.items()},
         holders={k: replace(each, there_by=past(each.there_by)) for k, each in memory.holders.items()},
     )
+
+
+def _moments(memory: RolloutMemory) -> Iterator[float]:
+    """All that are written down by operators' clocks. Asked of each pass, and nearly always past."""
+    step, canary, upgrade, back, handover = (
+        memory.step,
+        memory.canary,
+        memory.upgrade,
+        memory.put_back,
+        memory.handover,
+    )
+    maybe = [
+        memory.started_at,
+        memory.retried_at,
+        step.started_at if step is not None else None,
+        canary.held_since if canary is not None else None,
+        upgrade.stopped_at if upgrade is not None else None,
+        back.at if back is not None else None,
+    ]
+    if handover is not None:
+        maybe += [handover.started_at, handover.alone_since, handover.replacement.running_since]
+    yield from (moment for moment in maybe if moment is not None)
+    yield from (each.released_at for each in memory.released.values())
+    yield from (each.restarted_at for each in memory.refused.values())
+    yield from (each.there_by for each in memory.holders.values())
 
 
 def _handover(handover: Handover, latest: float, now: float) -> Handover:
