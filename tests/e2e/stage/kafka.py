@@ -76,7 +76,7 @@ class Kafka:
 
     def __init__(self, bootstrap_servers: str) -> None:
         self.bootstrap_servers = bootstrap_servers
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, **_QUIET})
+        self._admin = self._new_admin()
 
     def make_topic(self, name: str, partitions: int) -> None:
         """Returns when the partitions can be used: their leaders learn of them a moment after the topic is created."""
@@ -121,7 +121,19 @@ class Kafka:
         listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result()
         return {each.group_id for each in listed.valid if each.state is not ConsumerGroupState.DEAD}
 
+    def _new_admin(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.bootstrap_servers, **_QUIET})
+
     def _describe(self, group: str) -> Sighting:
+        try:
+            return self._asked(group)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.NOT_COORDINATOR:
+                raise
+        self._admin = self._new_admin()  # the one before keeps to the coordinator that it found first for 15 minutes
+        return self._asked(group)
+
+    def _asked(self, group: str) -> Sighting:
         asked_at = time.time()
         try:
             found = self._admin.describe_consumer_groups([group], request_timeout=_REQUEST_S)[group].result()
