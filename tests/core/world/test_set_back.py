@@ -19,7 +19,6 @@ from slackwater.core.world.memory import (
 )
 from slackwater.core.world.pods import Run
 from slackwater.core.world.profile import Profile, StrategyName
-from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.set_back import not_in_the_future
 from tests.core.factories import NOW
 
@@ -39,7 +38,6 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "step": RolloutMemory(step=Step(2, at, {"payments-2": "a"}, made=True)),
         "canary": RolloutMemory(canary=Canary(0, at)),
         "upgrade": RolloutMemory(upgrade=replace(upgrade, stopped_at=at)),
-        "put_back": RolloutMemory(put_back=PutBack(3, 7, at, times=2)),
         "released": RolloutMemory(released={"payments-1": Release("a", at, tries=3)}),
         "refused": RolloutMemory(refused={"payments-1": Refusal(at, 2, uid="uid", started_at=NOW + 3600)}),
         "holders": RolloutMemory(holders={"payments-1": LastHolder("a", at)}),
@@ -55,7 +53,6 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "step",
         "canary",
         "upgrade",
-        "put_back",
         "released",
         "refused",
         "holders",

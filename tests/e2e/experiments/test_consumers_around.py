@@ -90,7 +90,7 @@ def test_one_that_deadlocks_on_sigterm(stage: Stage) -> None:
 
 def test_one_that_exceeds_max_poll(stage: Stage) -> None:
     """A record keeps it from polling for longer than it may: it is out of the group, and back when it is done."""
-    with group(stage, "too-slow", SESSION_S, {"WAIT_SECONDS": "120"}, max_poll_s=SESSION_S, spec=SLOWLY) as world:
+    with group(stage, "too-slow", SESSION_S, {"WAIT_SECONDS": "60"}, max_poll_s=SESSION_S, spec=SLOWLY) as world:
         slow = world.pod_names()[0]
         world.send("wait", next(p for p, pod in world.owners().items() if pod == slow))
 

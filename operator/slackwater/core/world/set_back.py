@@ -14,7 +14,7 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
     """What lies in the future of `now` came now: by operators' clocks; a node's time says which run it was.
 
     Up to 30 s are left alone: they cost no more than a wait. With `retry` they cost pods: each that is made seems to be
-    one from before it, and is deleted again.
+    one from before it, and is deleted again. For `put_back`, see `rollout.scaling`.
     """
     if all(moment <= now for moment in _moments(memory)):
         return memory
@@ -25,13 +25,7 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
     def maybe(moment: float | None) -> float | None:
         return None if moment is None else past(moment)
 
-    upgrade, canary, step, back, handover = (
-        memory.upgrade,
-        memory.canary,
-        memory.step,
-        memory.put_back,
-        memory.handover,
-    )
+    upgrade, canary, step, handover = memory.upgrade, memory.canary, memory.step, memory.handover
     return replace(
         memory,
         started_at=maybe(memory.started_at),
@@ -39,7 +33,6 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         step=None if step is None else replace(step, started_at=past(step.started_at)),
         canary=None if canary is None else replace(canary, held_since=past(canary.held_since)),
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=maybe(upgrade.stopped_at)),
-        put_back=None if back is None else replace(back, at=past(back.at)),
         handover=None if handover is None else _handover(handover, now + CLOCK_SET_BACK_S, now),
         released={k: replace(each, released_at=past(each.released_at)) for k, each in memory.released.items()},
         refused={k: replace(each, restarted_at=past(each.restarted_at)) for k, each in memory.refused.items()},
@@ -49,20 +42,13 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
 
 def _moments(memory: RolloutMemory) -> Iterator[float]:
     """All that are written down by operators' clocks. Asked of each pass, and nearly always past."""
-    step, canary, upgrade, back, handover = (
-        memory.step,
-        memory.canary,
-        memory.upgrade,
-        memory.put_back,
-        memory.handover,
-    )
+    upgrade, canary, step, handover = memory.upgrade, memory.canary, memory.step, memory.handover
     maybe = [
         memory.started_at,
         memory.retried_at,
         step.started_at if step is not None else None,
         canary.held_since if canary is not None else None,
         upgrade.stopped_at if upgrade is not None else None,
-        back.at if back is not None else None,
     ]
     if handover is not None:
         maybe += [handover.started_at, handover.alone_since, handover.replacement.running_since]
