@@ -4,8 +4,9 @@ Client properties come from `KAFKA_*`, behaviour from the variables that `settin
 after SIGTERM, 1 when told to crash, 2 when its settings are refused, 3 after a fatal client error such as being
 fenced (F13).
 
-With DEADLOCK_ON_SIGTERM it does not end after SIGTERM. A record `wait` blocks it where WAIT_SECONDS is set, a record
-`crash` ends it where CRASH_ON_RECORD is; OUTPUT_TOPIC makes it read, process and write in transactions.
+With DEADLOCK_ON_SIGTERM it does not end after SIGTERM. A record `wait` blocks it where WAIT_SECONDS is set (and one
+`wait <pod>` that pod only), a record `crash` ends it where CRASH_ON_RECORD is; OUTPUT_TOPIC makes it read, process and
+write in transactions.
 """
 
 from __future__ import annotations

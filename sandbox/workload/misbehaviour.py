@@ -18,13 +18,19 @@ CRASH: Final = b"crash"
 EXIT_CRASH: Final = 1
 
 
+def wait_of(pod: str) -> bytes:
+    """A record that blocks the members of one pod only."""
+    return WAIT + b" " + pod.encode()
+
+
 def obey(value: bytes | None, behaviour: Behaviour, before: Callable[[], None]) -> None:
     """Do what a record's value asks for, if this consumer heeds it; `before` is called first.
 
-    `wait` blocks this member for `wait_s`, SIGTERM or not. `crash` ends the process without closing the client, so that
-    the record is not committed and whoever gets it next crashes, too.
+    `wait` blocks this member for `wait_s`, SIGTERM or not, and whoever gets the record next; `wait <pod>` blocks the
+    members of that pod only. `crash` ends the process without closing the client, so that the record is not committed
+    and whoever gets it next crashes, too.
     """
-    if value == WAIT and behaviour.wait_s:
+    if value in (WAIT, wait_of(behaviour.pod)) and behaviour.wait_s:
         before()
         LOG.info("blocked for %s s, as a record asks", behaviour.wait_s)
         time.sleep(behaviour.wait_s)

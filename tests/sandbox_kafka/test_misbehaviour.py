@@ -8,7 +8,7 @@ import time
 import pytest
 
 from sandbox.workload.commits import client_settings
-from sandbox.workload.misbehaviour import EXIT_CRASH, obey
+from sandbox.workload.misbehaviour import EXIT_CRASH, obey, wait_of
 from sandbox.workload.settings import Behaviour
 
 PLAIN = Behaviour(topics=("orders",), pod="payments-0")
@@ -19,6 +19,9 @@ MOODY = Behaviour(topics=("orders",), pod="payments-0", wait_s=7.0, crash_on_rec
     ("behaviour", "value", "does"),
     [
         (MOODY, b"wait", ["flush", 7.0]),
+        (MOODY, wait_of("payments-0"), ["flush", 7.0]),
+        (MOODY, wait_of("payments-1"), []),
+        (PLAIN, wait_of("payments-0"), []),
         (MOODY, b"crash", ["flush", EXIT_CRASH]),
         (MOODY, b"17", []),
         (MOODY, None, []),

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import pytest
 
+from sandbox.workload.misbehaviour import wait_of
 from sandbox.workload.output import read_output
 from tests.e2e.experiments.figures import keep, measure
 from tests.e2e.experiments.seen import made_since, most_down, reasons
@@ -89,10 +90,13 @@ def test_one_that_deadlocks_on_sigterm(stage: Stage) -> None:
 
 
 def test_one_that_exceeds_max_poll(stage: Stage) -> None:
-    """A record keeps it from polling for longer than it may: it is out of the group, and back when it is done."""
+    """A record keeps it from polling for longer than it may: it is out of the group, and back when it is done.
+
+    It is a record that nobody else minds: one that blocks whoever has it takes the whole group out, one by one.
+    """
     with group(stage, "too-slow", SESSION_S, {"WAIT_SECONDS": "60"}, max_poll_s=SESSION_S, spec=SLOWLY) as world:
         slow = world.pod_names()[0]
-        world.send("wait", next(p for p, pod in world.owners().items() if pod == slow))
+        world.send(wait_of(slow), next(p for p, pod in world.owners().items() if pod == slow))
 
         def happens() -> None:
             wait_for("it to be out of its group", lambda: slow not in world.now().members, 90.0, world.now)

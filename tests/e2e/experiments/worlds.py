@@ -147,7 +147,7 @@ class World:
         rows = deliveries.read(self._connection, self.deliveries_topic, 0)
         return {row.partition: row.pod for row in sorted(rows, key=lambda row: row.at_ms)}
 
-    def send(self, value: str, partition: int) -> None:
+    def send(self, value: str | bytes, partition: int) -> None:
         """One record more in that partition."""
         producer = Producer(self._connection)
         producer.produce(self.topic, value, partition=partition)
