@@ -170,7 +170,13 @@ def _delivery_log(behaviour: Behaviour, client: dict[str, str]) -> DeliveryLog |
     if behaviour.deliveries_topic is None:
         return None
     instance = client.get("group.instance.id", "")
-    return DeliveryLog(behaviour.deliveries_topic, connection(client), behaviour.pod, instance)
+    return DeliveryLog(
+        behaviour.deliveries_topic,
+        connection(client),
+        behaviour.pod,
+        instance,
+        outlives_brokers=behaviour.brokers_go_down,
+    )
 
 
 def _say(what: str, also: Callable[[], None] = lambda: None) -> Callable[[Consumer, list[TopicPartition]], None]:

@@ -18,10 +18,13 @@ class DeliveryLog:
     A batch is `{"pod": …, "i": instance id, "p": [[partition, offset, unix milliseconds], …]}`.
     """
 
-    def __init__(self, topic: str, connection: Mapping[str, str], pod: str, instance: str) -> None:
-        # One broker's word is enough: a lost batch would show as missing deliveries, and waiting for replicas would
-        # slow the consumer that is being measured.
-        self._producer = Producer({**connection, "acks": "1"})
+    def __init__(
+        self, topic: str, connection: Mapping[str, str], pod: str, instance: str, *, outlives_brokers: bool = False
+    ) -> None:
+        # One broker's word is enough where none goes down: waiting for replicas would slow the consumer that is being
+        # measured. A leader that is cut off takes along what nobody else has read by then, though it was acknowledged.
+        stored = {"enable.idempotence": "true"} if outlives_brokers else {"acks": "1"}
+        self._producer = Producer({**connection, **stored})
         self._topic = topic
         self._origin = {"pod": pod, "i": instance}
         self._batch: list[tuple[int, int, int]] = []

@@ -101,7 +101,13 @@ def _run(command: list[str], behaviour: Behaviour, ready: threading.Event, stop:
     log = None
     if behaviour.deliveries_topic:
         instance = client.get("group.instance.id", "")
-        log = DeliveryLog(behaviour.deliveries_topic, connection(client), behaviour.pod, instance)
+        log = DeliveryLog(
+            behaviour.deliveries_topic,
+            connection(client),
+            behaviour.pod,
+            instance,
+            outlives_brokers=behaviour.brokers_go_down,
+        )
     with subprocess.Popen(command, env={**_DEFAULTS, **os.environ}, stdout=subprocess.PIPE, text=True) as process:
         _follow(process, log, ready, stop)
         code = process.wait()

@@ -51,6 +51,8 @@ class Behaviour:
     """Where each record is forwarded to, in transactions; without it, none are written."""
     deadlock_on_sigterm: bool = False
     deliveries_topic: str | None = None
+    brokers_go_down: bool = False
+    """Whether what was delivered has to be stored on all replicas before it counts as written down."""
     ready_port: int = 8080
     state: Path = Path("/state")
 
@@ -78,6 +80,7 @@ class Behaviour:
             output_topic=environment.get("OUTPUT_TOPIC") or None,
             deadlock_on_sigterm=environment.get("DEADLOCK_ON_SIGTERM") == "1",
             deliveries_topic=deliveries_topic,
+            brokers_go_down=environment.get("BROKERS_GO_DOWN") == "1",
             ready_port=int(_number(environment, "READY_PORT", 8080)),
             state=Path(environment.get("STATE_DIRECTORY") or "/state"),
         )

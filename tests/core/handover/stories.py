@@ -11,6 +11,7 @@ from slackwater.core.members.clocks import SESSION_MARGIN_S
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver, Undone
 from slackwater.core.world.history import GroupHistory, MemberSighting
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -24,6 +25,7 @@ BEGUN_AT, STARTED_AT, ABSENT_AT, JOINED_AT = NOW - 30, NOW - 20, NOW - 10.5, NOW
 showed the new one."""
 OLD: Final = pod(0, uid="old", workload=NAME)
 NEW: Final = pod(0, uid="new", name=f"{ALT}-0", workload=ALT, created_at=NOW - 25, started_at=STARTED_AT)
+NEW_ELSEWHERE: Final = replace(NEW, address="10.0.1.0")
 SESSION_S: Final = 45.0 + SESSION_MARGIN_S
 """The longest that a dead member can stay in the group."""
 
@@ -63,6 +65,12 @@ def looked_at(
     return world(
         **({"kafka": kafka, "history": history, "group": group(rollout={"strategy": "WarmHandover"})} | changes)
     )
+
+
+def with_members(seen: World, *more: Member) -> World:
+    """The group lists these, too, and the pods of ordinal 0 are there."""
+    assert seen.seen is not None
+    return replace(seen, kafka=replace(seen.seen, members=(*seen.members, *more)), all_pods=(OLD, NEW_ELSEWHERE))
 
 
 ALONE_SINCE: Final = NOW - 80

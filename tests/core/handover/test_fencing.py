@@ -14,7 +14,7 @@ from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NOW
+from tests.core.factories import NOW, dynamic_member
 from tests.core.handover.stories import (
     ALONE_SINCE,
     HELD,
@@ -28,6 +28,7 @@ from tests.core.handover.stories import (
     handed_back,
     looked_at,
     over,
+    with_members,
 )
 
 
@@ -169,6 +170,12 @@ MISSING: Final = {
     ),
     "it was always alone, and has run for long": (begun_with(), looked_at(None, None), OLD, True),
     "it is in the group": (begun_with(alone_since=NOW - REJOIN_TIMEOUT_S - 1), looked_at(A, None), OLD, False),
+    "it is in the group, without the id that it was given": (
+        begun_with(alone_since=NOW - REJOIN_TIMEOUT_S - 1),
+        with_members(looked_at(None, None), dynamic_member(0)),
+        OLD,
+        False,
+    ),
     "it does not run": (begun_with(), looked_at(None, None), replace(OLD, started_at=None), False),
     "Kafka cannot be asked": (
         begun_with(),

@@ -18,7 +18,7 @@ from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, tp
+from tests.core.factories import NOW, dynamic_member, tp
 from tests.core.handover.stories import (
     ABSENT_AT,
     AFTER_NOBODY,
@@ -34,6 +34,7 @@ from tests.core.handover.stories import (
     looked_at,
     over,
     two_threads,
+    with_members,
 )
 
 
@@ -52,7 +53,7 @@ FIRST_WENT, WENT_AFTER = JOINED_AT - 5, JOINED_AT + CLOCKS_DIFFER_S + 0.5
 """When the old container ended: before the id changed hands, or certainly after that."""
 RESTARTED: Final = replace(OLD, restarts=1, started_at=NOW - 8, last_run_started_at=OLD.started_at)
 CRASHED: Final = replace(OLD, started_at=None, ready=False)
-STORIES: Final = {
+STORIES: dict[str, Story] = {
     "the replacement has not joined yet": Story(Holder.OLD, seen=looked_at(A, None)),
     "the old pod's session has ended, and nobody else has joined": Story(Holder.OLD, seen=looked_at(None, None)),
     "the old pod ran on, so only its replacement can have joined": Story(Holder.NEW),
@@ -167,6 +168,19 @@ STORIES: Final = {
         Holder.DOWN,
         old=replace(CRASHED, ended_at=FIRST_WENT),
         seen=looked_at(B, replace(JOINED, assignment=frozenset({tp(1)})), commits_moved_after=NOW),
+    ),
+}
+
+
+NAMELESS: Final = dynamic_member(0)
+"""At the old pod's address."""
+AFTER_NOBODY_SEEN: Final = looked_at(B, AFTER_NOBODY)
+STORIES |= {
+    "nobody had the id, and the old pod takes none": Story(
+        Holder.NEW, seen=with_members(AFTER_NOBODY_SEEN, NAMELESS), then=begun_with(Held({}, OLD.run))
+    ),
+    "nobody had the id, and the old pod may have taken it": Story(
+        Holder.UNCLEAR, seen=AFTER_NOBODY_SEEN, then=begun_with(Held({}, OLD.run))
     ),
 }
 

@@ -213,7 +213,7 @@ ROWS: Final = {
         Holder.CAME_BACK,
         begun_with(replace(HELD, down=True)),
         TAKES_BACK,
-        undone(replace(HELD, down=True)),
+        replace(undone(replace(HELD, down=True)), returned=1),
         looked_at(A, CALM),
     ),
     "the replacement has taken over and keeps the ids: the old pod is let go": Row(

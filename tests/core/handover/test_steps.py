@@ -10,7 +10,7 @@ import pytest
 from slackwater.core.decision.acts import DeleteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover.steps import at_once, failing, onwards
+from slackwater.core.handover.steps import RETURNS, at_once, failing, onwards
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement
 from slackwater.core.world.history import GroupHistory, MemberSighting
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
@@ -130,6 +130,18 @@ ONWARDS: Final = {
     "the last one was handed over": (calm(placed(range(3), range(3, 3))), f"DeleteWorkload {NAME}"),
     "the next ordinal on the way back": (calm(placed(range(2), range(2, 3)), **BACK), f"HAND_OVER {NAME} [1, 3)"),
     "the last one was handed back": (calm(placed(range(0), range(3)), **BACK), f"DeleteWorkload {ALT}"),
+    "the next ordinal's old pod comes and goes: it goes first, as in place": (
+        calm(HALF, handover=replace(over(ordinal=1, to=ALT), returned=RETURNS)),
+        f"GIVE_UP {NAME} [2, 3)",
+    ),
+    "it may come and go": (
+        calm(HALF, handover=replace(over(ordinal=1, to=ALT), returned=RETURNS - 1)),
+        f"HAND_OVER {ALT} [0, 2)",
+    ),
+    "it was another ordinal's old pod": (
+        calm(HALF, handover=replace(over(), returned=RETURNS)),
+        f"HAND_OVER {ALT} [0, 2)",
+    ),
     "a pod that failed, and retry was given": (
         calm(HALF, replacing=(WENT_DOWN,), retried_at=NOW - 5),
         "DeletePod payments-alt-0",

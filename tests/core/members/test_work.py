@@ -95,6 +95,18 @@ def look(ago_s: float, committed: int = 100, end: int = 100, **changes: Any) -> 
     return replace(usual, **({"offsets": {**usual.offsets, **mine}} | changes))
 
 
+def came_before(ago_s: float, earlier_s: float = 0.0) -> tuple[GroupObservation, ...]:
+    """Records came for another member 3 s before pod 1 had the partitions, or earlier; none since."""
+    first = ago_s + 3 + earlier_s
+    return (
+        BEFORE_IT,
+        look(first, **TO_ANOTHER),
+        look(first - 1, 105, 105, **TO_ANOTHER),
+        look(ago_s, 105, 105),
+        look(0, 105, 105),
+    )
+
+
 def one_stands(ago_s: float, moving: int, standing: int, end: int) -> GroupObservation:
     """What was committed in the first of pod 1's partitions, and in the other one."""
     seen = look(ago_s)
@@ -119,6 +131,9 @@ STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEF
 CAME_AND_DIED = (BEFORE_IT, look(50), look(45, 105, 105), look(35, 105, 108), look(0, 105, 110))
 FIRST = (pod(0), STARTED, pod(2))
 STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
+    ("records came just before it", returned(*came_before(2)), (NOT_MOVING, NOW - 2)),
+    ("they came just before it, and none since", returned(*came_before(3)), None),
+    ("they came long before it", returned(*came_before(2, 0.5)), None),
     ("nothing arrived", returned(BEFORE_IT, look(50), look(0)), None),
     ("it commits", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.rollout.candidates import known_down, out_of_the_group
 from slackwater.core.rollout.gates import first_refusal
@@ -58,7 +58,8 @@ class Invariants:
         if not act.disruptive or pod is None or not self.outside.serves(pod):
             return
         if isinstance(act, DeletePod):
-            if pod.version.stays_s is None:  # one that leaves again and again serves nobody
+            may_be_fenced = act.cause is Cause.FENCED and pod.uid in self.outside.nobody_knows
+            if pod.version.stays_s is None and not may_be_fenced:  # one that leaves again and again serves nobody
                 raise Broken(f"deletes {pod}, which serves: {act.why}")
         elif not self.forced:
             self._all_others_serve(pod)

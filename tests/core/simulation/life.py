@@ -115,6 +115,9 @@ class Life(Outside):
     def kick(self, ordinal: int) -> None:
         """Somebody takes a living member out of the group."""
         pod = self.set.pods.get(ordinal)
+        there = [each.pods[ordinal] for each in self.sets.values() if ordinal in each.pods]
+        if len(there) > 1:
+            self.nobody_knows |= {each.uid for each in there}
         for process in pod.processes if pod is not None else ():
             self.broker.leave(process, self.now)
 

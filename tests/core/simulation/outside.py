@@ -69,6 +69,8 @@ class Outside:
         self.room: int | None = None
         """For how many pods there is a place on the nodes; None: for any number."""
         self.status: dict[str, Any] = {}
+        self.nobody_knows: set[str] = set()
+        """Uids of two pods of one ordinal whose member somebody took out: either may have fenced the other since."""
         self.annotations: dict[str, str] = {}
         self.generation = 1
         protocol = {"target": "Consumer"} if kip848 else dict(protocol)

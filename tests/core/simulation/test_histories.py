@@ -68,11 +68,37 @@ def test_what_is_in_force_at_the_end_is_what_the_last_edits_say_twice_over(seeds
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "timing"),
-    [(77, 154), (202, 405), (306, 612), (310, 620), (323, 646), (717, 1435), (771, 1543), (824, 1649)],
+    [
+        *[
+            (77, 154),
+            (202, 405),
+            (306, 612),
+            (310, 620),
+            (323, 646),
+            (541, 1082),
+            (717, 1435),
+            (771, 1543),
+            (824, 1649),
+        ],
+        *[
+            (1278, 2557),
+            (1423, 2846),
+            (1453, 2907),
+            (1542, 3084),
+            (1363, 2726),
+            (1558, 3116),
+            (2153, 4307),
+            (2267, 4534),
+        ],
+        *[(2453, 4906)],
+    ],
 )
 def test_what_was_found_once(seed: int, timing: int) -> None:
-    """Replacements that were taken back again and again; a second pod away on a way back; a working pod that was
-    restarted as a fenced one, since somebody had removed its member.
+    """Replacements that were taken back again and again, of pods that come and go, or that take no instance id.
+
+    A second pod away on a way back, or after a version that consumes nothing and was overtaken; such a version at the
+    next pod, with `stableFor: 0s`. A working pod that was restarted as a fenced one, since somebody had removed its
+    member, or as one that was down, since the status was lost and the spec said another membership.
     """
     ended(seed, timing)
 

@@ -29,7 +29,7 @@ from slackwater.core.world.memory import (
     read_memory,
     write_memory,
 )
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
@@ -103,6 +103,19 @@ def test_what_a_pod_was_made_with(template_hash: str, members_per_pod: int) -> N
     memory = RolloutMemory(target_hash="newest", made_with={"known": MadeWith(Membership.STATIC, 2, "consumer")})
     given = world(group=group(membersPerPod=3), memory=memory)
     assert given.made_with(pod(0, template_hash=template_hash)).members_per_pod == members_per_pod
+
+
+@pytest.mark.parametrize(
+    ("listed", "membership"), [((member(0),), Membership.STATIC), ((member(1),), Membership.DYNAMIC)]
+)
+def test_what_was_forgotten_is_static_where_the_group_lists_its_ordinal(
+    listed: tuple[Member, ...], membership: Membership
+) -> None:
+    """Today's spec says Dynamic: a pod that works under its instance id is not out of the group for that."""
+    memory = RolloutMemory(target_hash="newest")
+    given = world(group=group(membership="Dynamic"), memory=memory, kafka=observation(listed))
+    assert given.made_with(pod(0, template_hash="forgotten")).membership is membership
+    assert given.made_with(pod(0, template_hash="newest")).membership is Membership.DYNAMIC
 
 
 def test_where_kafka_could_not_be_asked_nobody_is_seen() -> None:

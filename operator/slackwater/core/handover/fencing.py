@@ -40,12 +40,19 @@ def ended_when_fenced(world: World, handover: Handover, pod: Pod) -> bool:
 def has_not_come(world: World, handover: Handover, pod: Pod, times: int = 1) -> bool:
     """A pod that has been alone for all of `rejoinTimeout` is not in the group: it may have been fenced.
 
+    One that is there without the id that it was given has not been: its version takes none.
+
     `times`: or for so many times as long.
     """
-    if world.seen is None or member_ids(world, pod.ordinal) or pod.started_at is None:
+    if world.seen is None or is_there(world, pod) or pod.started_at is None:
         return False
     alone_s = world.now - max(pod.started_at, handover.alone_since or 0.0)
     return alone_s > times * world.group.spec.rollout.rejoin_timeout_s
+
+
+def is_there(world: World, pod: Pod) -> bool:
+    """Somebody has an id of the ordinal, or the pod is in the group without the one that it was given."""
+    return bool(member_ids(world, pod.ordinal) or world.nameless_members_of(pod))
 
 
 def _has_changed_hands(world: World, handover: Handover) -> bool:

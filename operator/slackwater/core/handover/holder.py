@@ -96,7 +96,7 @@ def has_all(world: World, handover: Handover, new: Pod) -> bool:
 
 def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod, instance_id: str) -> bool:
     """The old pod's process cannot have brought this member."""
-    if old is None:
+    if old is None or _takes_no_ids(world, old):
         return True
     sighting = world.history.members.get(instance_id)
     if handover.held.runs_on(old):
@@ -112,6 +112,11 @@ def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod
     moved = world.history.commit_moved_after
     lives = any(moved.get(partition, 0.0) > old.ended_at + CLOCKS_DIFFER_S for partition in sighting.assignment)
     return old.started_at is None and lives
+
+
+def _takes_no_ids(world: World, old: Pod) -> bool:
+    """All its members are in the group without an instance id, whatever it was given."""
+    return len(world.nameless_members_of(old)) >= world.made_with(old).members_per_pod
 
 
 def _came_before(world: World, handover: Handover, old: Pod, new: Pod, instance_id: str) -> bool:

@@ -13,8 +13,7 @@ from typing import Final
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.handover.arrival import has_no_room, is_overdue
-from slackwater.core.handover.fencing import has_not_come
-from slackwater.core.handover.transitions import member_ids
+from slackwater.core.handover.fencing import has_not_come, is_there
 from slackwater.core.rollout.failure import works
 from slackwater.core.world.handover import Begun, Handover
 from slackwater.core.world.observation import Unobserved
@@ -51,7 +50,7 @@ def not_joining(world: World) -> Hold | None:
 
 def _is_out(world: World, handover: Handover, pod: Pod) -> bool:
     """Nobody has had its ids for `rejoinTimeout`, however often its container was started in that time."""
-    if world.seen is None or member_ids(world, pod.ordinal):
+    if world.seen is None or is_there(world, pod):
         return False
     gone = world.departures_at(pod.ordinal).values()
     since = max(pod.created_at, handover.alone_since or 0.0, world.history.watched_since or world.now, *gone)

@@ -16,7 +16,7 @@ from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.handover.holder import Holder
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap, Stage
-from slackwater.core.handover.transitions import begun, counted, lost, taken_over, undone
+from slackwater.core.handover.transitions import begun, counted, lost, returned, taken_over, undone
 from slackwater.core.handover.waiting import give_up, rollout_has_stopped, take_back, wait_or_end_the_wait
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.two_sets import Beside, Direction, arrives_in
@@ -71,6 +71,11 @@ def begin_again(overlap: Overlap) -> Decision:
     return Decision(overlap.remembering(begun(overlap.world, ordinal, to, overlap.old)).world.memory)
 
 
+def take_back_from_the_dead(overlap: Overlap) -> Decision:
+    """It was not dead. One that comes and goes does so again: that is counted (`steps.comes_and_goes`)."""
+    return take_back(overlap.remembering(returned(overlap.handover)))
+
+
 def take_back_again(overlap: Overlap) -> Decision:
     """It was decided before."""
     return overlap.removes_new()
@@ -108,7 +113,7 @@ NEXT: Final[Mapping[Stage, Mapping[Holder, Next]]] = {
     Stage.FROM_A_DEAD_ONE: {
         Holder.NOBODY: give_the_dead_one_up,
         Holder.NEW: hand_the_ordinal_over,
-        Holder.CAME_BACK: take_back,
+        Holder.CAME_BACK: take_back_from_the_dead,
     },
     Stage.TAKEN_OVER: {
         Holder.NEW: let_the_old_one_go,

@@ -15,8 +15,8 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.arrival import find_arrival_failure
 from slackwater.core.handover.latecomers import keeps_a_third_waiting, not_joining
 from slackwater.core.handover.outcomes import outcome
-from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal
-from slackwater.core.handover.transitions import begun, member_ids
+from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal, without_ordinal
+from slackwater.core.handover.transitions import begun, member_ids, returned_so_far
 from slackwater.core.members.presence import is_down, serves
 from slackwater.core.rollout.canary import canary_hold
 from slackwater.core.rollout.candidates import has_retry, known_down
@@ -27,6 +27,8 @@ from slackwater.core.world.two_sets import Beside, Direction, is_overtaken, neve
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
+RETURNS: Final = 3
+"""So often a pod that was down may be back before its replacement; after that it is replaced as in place."""
 OF_A_POD: Final = (Reason.POD_NOT_READY, Reason.MEMBER_MISSING, Reason.MEMBER_NOT_REJOINED)
 """What the gates say of a pod that does not come, without what helps."""
 
@@ -61,10 +63,17 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     canary = canary_hold(world, workload) if is_tried else Decision(world.memory)
     if canary.hold:
         return canary
+    if comes_and_goes(world, way.following):
+        return _without_overlap(world, beside, way, way.following)
     handover = begun(world, way.following, way.to, world.pod(way.following))
     step = Step(way.following, world.now, handover.before)
     write = with_ordinal(beside, way.to.name, way.following, Purpose.HAND_OVER)
     return Decision(replace(canary.memory, handover=handover, step=step), write)
+
+
+def comes_and_goes(world: World, ordinal: int) -> bool:
+    """The pod was down each time that a replacement was made, and back before that one could take over."""
+    return returned_so_far(world, ordinal) >= RETURNS
 
 
 def leads_nowhere(world: World, beside: Beside) -> bool:
@@ -77,6 +86,13 @@ def leads_nowhere(world: World, beside: Beside) -> bool:
     old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]
     new = [pod for pod in world.wanted_pods if pod.workload == beside.newcomer.name]
     return any(is_down(world, pod) for pod in old) and any(serves(world, pod) for pod in new)
+
+
+def _without_overlap(world: World, beside: Beside, way: Direction, ordinal: int) -> Decision:
+    """As in place: the old pod goes first, and its replacement is made once neither StatefulSet has the ordinal."""
+    step = Step(ordinal, world.now, member_ids(world, ordinal))
+    write = without_ordinal(beside, way.off.name, ordinal, Purpose.GIVE_UP)
+    return Decision(replace(world.memory, step=step), write)
 
 
 def _is_no_good_either(world: World, beside: Beside) -> bool:

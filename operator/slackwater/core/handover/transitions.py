@@ -46,6 +46,7 @@ def begun(world: World, ordinal: int, to: Workload, old: Pod | None) -> Handover
         alone_since=known.alone_since if known is not None and known.ordinal == ordinal else None,
         fenced=known.fenced if known is not None else 0,
         cold=known.cold if known is not None else False,
+        returned=returned_so_far(world, ordinal),
     )
 
 
@@ -77,7 +78,14 @@ def lost(world: World, ordinal: int, to: str) -> Handover:
     """Nothing is known of the ordinal: the pod in `to` goes, and what is seen after its end is the other one's."""
     known = world.memory.handover
     fenced, cold = (known.fenced, known.cold) if known is not None else (0, False)
-    return Handover(ordinal, to, world.now, Undone(), fenced=fenced, cold=cold)
+    returned = returned_so_far(world, ordinal)
+    return Handover(ordinal, to, world.now, Undone(), fenced=fenced, cold=cold, returned=returned)
+
+
+def returned_so_far(world: World, ordinal: int) -> int:
+    """How often in a row the ordinal's old pod came back in handovers that began while it was down."""
+    known = world.memory.handover
+    return known.returned if known is not None and known.ordinal == ordinal else 0
 
 
 def over(world: World, handover: Handover) -> Handover:
@@ -88,6 +96,11 @@ def over(world: World, handover: Handover) -> Handover:
 def counted(handover: Handover) -> Handover:
     """One of the two processes has fenced the other once more."""
     return replace(handover, fenced=handover.fenced + 1)
+
+
+def returned(handover: Handover) -> Handover:
+    """The old pod, which was down when the handover began, is back."""
+    return replace(handover, returned=handover.returned + 1)
 
 
 def started_again(handover: Handover) -> Handover:

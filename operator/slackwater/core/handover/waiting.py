@@ -64,9 +64,14 @@ def replacement_is_tried_again(overlap: Overlap) -> Decision | None:
 
 
 def old_pods_go_first(overlap: Overlap) -> Decision | None:
-    """It is to go on in place."""
-    in_place = overlap.world.group.spec.rollout.strategy is RolloutStrategy.IN_PLACE
-    return give_up(overlap) if in_place else None
+    """It is to go on in place. Where another pod is down, and this one works, it would be a second away: for
+    `rejoinTimeout`, its replacement may take over as it began to."""
+    rollout, ordinal = overlap.world.group.spec.rollout, overlap.handover.ordinal
+    in_time = overlap.world.now - overlap.handover.started_at <= rollout.rejoin_timeout_s
+    second = overlap.down and ordinal not in overlap.down
+    if rollout.strategy is not RolloutStrategy.IN_PLACE or (second and in_time and not has_no_room(overlap.new)):
+        return None
+    return give_up(overlap)
 
 
 def replacement_has_no_room(overlap: Overlap) -> Decision | None:

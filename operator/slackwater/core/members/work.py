@@ -28,6 +28,8 @@ REBALANCES_END_WITHIN_S: Final = 60.0
 """Most of those that a restart makes take some seconds, and some consumers commit once a minute."""
 SELDOM_S: Final = 600.0
 """Hardly a consumer that works commits more seldom than that; and at rest its commits are seen a minute late."""
+NEXT_WITHIN_S: Final = 3.0
+"""Where records came into a partition this shortly before a pod, one comes this shortly after it, as a rule."""
 MARKERS_AT_MOST: Final = 100
 """So many unread offsets may be no records at all, but what transactions leave at a partition's end (F20)."""
 _SETTLED: Final = (GroupState.STABLE, GroupState.EMPTY, GroupState.DEAD)
@@ -56,7 +58,8 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
         return None
     arrived = [history.unread_since[partition] for partition in _arrived(world, owned, since)]
     left = not arrived and any(_was_left_half_read(world, kafka, partition, since) for partition in owned)
-    if not kafka.commits or not (arrived or left):
+    soon = any(_is_about_to_come(world, partition, since) for partition in owned)
+    if not kafka.commits or not (arrived or left or soon):
         return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
     return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(arrived, default=since)))
@@ -97,6 +100,12 @@ def _arrived(world: World, owned: Iterable[TopicPartition], since: float) -> lis
     """The partitions with records to read, into which some came since then."""
     history = world.history
     return [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
+
+
+def _is_about_to_come(world: World, partition: TopicPartition, since: float) -> bool:
+    """A record came into it shortly before the pod did, so that the next is waited for; with `stableFor: 0s`, too."""
+    came_at = world.history.end_moved_after.get(partition, 0.0)
+    return world.now - since < NEXT_WITHIN_S and since - NEXT_WITHIN_S <= came_at < since
 
 
 def _was_left_half_read(world: World, kafka: GroupObservation, partition: TopicPartition, since: float) -> bool:

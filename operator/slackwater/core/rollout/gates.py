@@ -275,7 +275,7 @@ def _nameless(world: World, pod: Pod) -> str:
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = world.memory.step, {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
-        restarted = step is None or step.ordinal == pod.ordinal  # None: not known which one, so it may be any
+        restarted = step is None or step.ordinal == pod.ordinal or _was_overtaken(world, pod)  # None: it may be any
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:
@@ -284,6 +284,12 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
         if hold := stall.hold if stall is not None else find_standing(world, pod):
             return hold
     return None
+
+
+def _was_overtaken(world: World, pod: Pod) -> bool:
+    """It came lately with a version that another one has taken the place of, and it is not the next to go."""
+    came_lately = world.now - pod.created_at <= 2 * world.group.spec.rollout.rejoin_timeout_s
+    return came_lately and pod in world.outdated[:-1]
 
 
 def _why_waiting(pod: Pod) -> str:

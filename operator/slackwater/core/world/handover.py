@@ -98,6 +98,8 @@ class Handover:
     """There was no room for one more pod: in this rollout, old pods are given up first."""
     not_come: int = 0
     """How often the pod that this handover left alone was started again, because it did not join the group."""
+    returned: int = 0
+    """How often in a row the ordinal's old pod was down when a handover of it began, and came back before its end."""
 
     @property
     def over(self) -> bool:

@@ -41,6 +41,7 @@ class FlatHandover:
     fenced: int = 0
     cold: bool = False
     not_come: int = 0
+    returned: int = 0
     version: str = ""
     running_since: Moment | None = None
     joined_after_s: tuple[float, ...] = ()
@@ -58,6 +59,7 @@ def from_flat(flat: FlatHandover) -> Handover:
         flat.fenced,
         flat.cold,
         flat.not_come,
+        flat.returned,
     )
 
 
@@ -80,6 +82,7 @@ def to_flat(handover: Handover) -> FlatHandover:
         fenced=handover.fenced,
         cold=handover.cold,
         not_come=handover.not_come,
+        returned=handover.returned,
         version=replacement.version,
         running_since=replacement.running_since,
         joined_after_s=replacement.joined_after_s,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
 
+from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
@@ -191,10 +192,14 @@ class World:
     def made_with(self, pod: Pod) -> MadeWith:
         """What the pod is judged by; where its version is not known, what the spec says now.
 
-        Of an older one that was forgotten with the status, one member is all that can be asked for.
+        Of an older one that was forgotten with the status, one member is all that can be asked for, and a static one
+        where the group lists one of its ordinal.
         """
-        known, is_older = self.memory.made_with.get(pod.template_hash), pod.template_hash not in self._current
-        return known or (replace(self.asked_for, members_per_pod=1) if is_older else self.asked_for)
+        known = self.memory.made_with.get(pod.template_hash)
+        if known is not None or pod.template_hash in self._current:
+            return known or self.asked_for
+        membership = Membership.STATIC if self.members_at(pod.ordinal) else self.asked_for.membership
+        return replace(self.asked_for, membership=membership, members_per_pod=1)
 
     def members_of(self, pod: Pod) -> tuple[Member, ...]:
         """The members that run in this pod: by instance id when static, else by address or client id.
