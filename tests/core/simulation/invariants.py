@@ -26,6 +26,8 @@ class Invariants:
     restarts: int = 0
     forced: bool = False
     """People said that it may go on, whether or not those consume that have joined."""
+    goes_back: bool = False
+    """From a version that has failed, or was given up: that its pods consume nothing is no reason to keep them."""
 
     def watch(self) -> None:
         """To be called whenever time has passed."""
@@ -44,7 +46,7 @@ class Invariants:
         deleted, whatever the cause, only when it does not serve.
         """
         act = decided.act
-        self.forced = world.memory.is_forced
+        self.forced, self.goes_back = world.memory.is_forced, world.memory.phase.goes_back
         if not isinstance(act, WriteWorkload | DeletePod) or world.workload is None:
             return
         if act.asks_the_gates:
@@ -82,20 +84,26 @@ class Invariants:
         if pod.gone_at is not None or not self.outside.serves(pod):
             return
         self.restarts += 1
-        others = [o for o in self.taken if o != pod.ordinal]
+        others = [o for o in self.taken if o != pod.ordinal and not self._is_idle_for_good(o)]
         if others and not self.forced:
             raise Broken(f"takes {pod.ordinal} down while {others} are down because of us")
         self.taken[pod.ordinal] = pod
         of = self.outside.sets[pod.workload]
-        if of.revisions[pod.revision] == of.revisions[of.update_revision]:
+        the_same = of.revisions[pod.revision] == of.revisions[of.update_revision]
+        if the_same and pod.uid not in self.outside.nobody_knows:
             raise Broken(f"restarts {pod.ordinal} twice for one template")
 
     def _wanted(self) -> set[int]:
         return {ordinal for each in self.outside.sets.values() for ordinal in each.ordinals}
 
+    def _is_idle_for_good(self, ordinal: int) -> bool:
+        """On a way back: the ordinal's pods are of a version that consumes nothing."""
+        pods = [pod for pod in self.outside.pods if pod.ordinal == ordinal]
+        return self.goes_back and bool(pods) and not any(pod.version.consumes for pod in pods)
+
     def _all_others_serve(self, pod: SimulatedPod) -> None:
         """The operator looks once a second, so a pod that fell out just now may be overlooked."""
         for ordinal in sorted(self._wanted()):
             known_to_serve = self.outside.now - self.served_at.get(ordinal, 0.0) <= 2.0
-            if ordinal != pod.ordinal and not known_to_serve:
+            if ordinal != pod.ordinal and not known_to_serve and not self._is_idle_for_good(ordinal):
                 raise Broken(f"takes {pod.ordinal} down while {ordinal} does not serve")

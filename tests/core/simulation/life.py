@@ -77,8 +77,8 @@ class Life(Outside):
         self.comes_again = self.deleting or not self.exists
 
     def gone(self) -> None:
-        """Its last finalizer is: by then none of its members may be in the books (F10)."""
-        left = [member.instance_id for member in self.broker.group.members if member.instance_id]
+        """Its last finalizer is: by then none of the members that it knows may be in the books (F10)."""
+        left = [] if self.was_lost else [each.instance_id for each in self.broker.group.members if each.instance_id]
         assert not left, f"the object goes, and leaves {left} in the group"
         self.exists = self.deleting = False
         self.status, self.annotations, self._parsed = {}, {}, None

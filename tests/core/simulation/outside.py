@@ -69,6 +69,8 @@ class Outside:
         self.room: int | None = None
         """For how many pods there is a place on the nodes; None: for any number."""
         self.status: dict[str, Any] = {}
+        self.was_lost = False
+        """The status, once: with the StatefulSet gone as well, nobody knows any more which members are the group's."""
         self.nobody_knows: set[str] = set()
         """Uids of two pods of one ordinal whose member somebody took out: either may have fenced the other since."""
         self.annotations: dict[str, str] = {}
@@ -163,7 +165,7 @@ class Outside:
             self._foreign = None
 
     def lose_status(self) -> None:
-        self.status = {}
+        self.status, self.was_lost = {}, True
 
     def stop_controller(self) -> None:
         self.controller_runs = False

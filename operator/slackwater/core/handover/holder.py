@@ -63,7 +63,7 @@ def holder(world: World, handover: Handover, old: Pod | None, new: Pod | None) -
             return Holder.CAME_BACK
         if new is None or new.terminating or not _runs_for_the_first_time(new):
             return Holder.UNCLEAR  # it has taken over, and crashed after that
-        return Holder.CAME_BACK if has_no_room(new) else Holder.STARTING
+        return Holder.CAME_BACK if has_no_room(new) or new.waiting else Holder.STARTING
     if old is not None and all(_came_before(world, handover, old, new, instance_id) for instance_id in changed):
         return Holder.CAME_BACK
     if all(_is_the_new_ones(world, handover, old, new, instance_id) for instance_id in changed):
@@ -96,7 +96,7 @@ def has_all(world: World, handover: Handover, new: Pod) -> bool:
 
 def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod, instance_id: str) -> bool:
     """The old pod's process cannot have brought this member."""
-    if old is None or _takes_no_ids(world, old):
+    if old is None or _has_all_its_own(world, handover, old, instance_id):
         return True
     sighting = world.history.members.get(instance_id)
     if handover.held.runs_on(old):
@@ -114,9 +114,14 @@ def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod
     return old.started_at is None and lives
 
 
-def _takes_no_ids(world: World, old: Pod) -> bool:
-    """All its members are in the group without an instance id, whatever it was given."""
-    return len(world.nameless_members_of(old)) >= world.made_with(old).members_per_pod
+def _has_all_its_own(world: World, handover: Handover, old: Pod, instance_id: str) -> bool:
+    """The old pod's members are what they were, and none of them has this id: they have others, or take none."""
+    held = handover.held
+    if not held.runs_on(old) or instance_id in held.ids:
+        return False
+    takes_none = len(world.nameless_members_of(old)) >= world.made_with(old).members_per_pod
+    now = member_ids(world, old.ordinal)
+    return takes_none or (bool(held.ids) and all(now.get(key) == member for key, member in held.ids.items()))
 
 
 def _came_before(world: World, handover: Handover, old: Pod, new: Pod, instance_id: str) -> bool:

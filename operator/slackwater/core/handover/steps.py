@@ -17,7 +17,7 @@ from slackwater.core.handover.latecomers import keeps_a_third_waiting, not_joini
 from slackwater.core.handover.outcomes import outcome
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal, without_ordinal
 from slackwater.core.handover.transitions import begun, member_ids, returned_so_far
-from slackwater.core.members.presence import is_down, serves
+from slackwater.core.members.presence import is_down, lives
 from slackwater.core.rollout.canary import canary_hold
 from slackwater.core.rollout.candidates import has_retry, known_down
 from slackwater.core.rollout.failure import Failure, find_failure
@@ -85,7 +85,7 @@ def leads_nowhere(world: World, beside: Beside) -> bool:
         return False
     old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]
     new = [pod for pod in world.wanted_pods if pod.workload == beside.newcomer.name]
-    return any(is_down(world, pod) for pod in old) and any(serves(world, pod) for pod in new)
+    return any(is_down(world, pod) for pod in old) and any(lives(world, pod) for pod in new)
 
 
 def _without_overlap(world: World, beside: Beside, way: Direction, ordinal: int) -> Decision:

@@ -114,7 +114,8 @@ def _may_be_restarted(world: World, workload: Workload, pod: Pod) -> bool:
     known = world.memory.refused.get(pod.name)
     lately = known is not None and world.now - known.restarted_at < restart_again_s(known.times)
     lately = lately and not _was_due(world, pod)
-    here = [member for member in world.members_of(pod) if not member.has_left and not has_ended(world, member)]
+    listed = dict.fromkeys((*world.members_of(pod), *world.nameless_members_of(pod)))
+    here = [member for member in listed if not member.has_left and not has_ended(world, member)]
     whole = len(here) >= world.made_with(pod).members_per_pod  # the id was that of a version before
     return not pod.terminating and not lately and not whole and _comes_back_the_same(workload, pod)
 
