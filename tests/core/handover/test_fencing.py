@@ -8,7 +8,13 @@ from typing import Final
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover.fencing import JOINS_AGAIN_WITHIN_S, ended_when_fenced, has_not_come, is_fenced
+from slackwater.core.handover.fencing import (
+    COMMITS_WITHIN_S,
+    JOINS_AGAIN_WITHIN_S,
+    ended_when_fenced,
+    has_not_come,
+    is_fenced,
+)
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Unobserved
@@ -18,6 +24,7 @@ from tests.core.factories import NOW, dynamic_member
 from tests.core.handover.stories import (
     ALONE_SINCE,
     HELD,
+    JOINED,
     NEW,
     OLD,
     SESSION_S,
@@ -36,12 +43,40 @@ def taken_by(member_id: str, absent_at: float | None) -> World:
     return looked_at(member_id, MemberSighting(member_id, NOW - 5, absent_at))
 
 
+def watched_for(so_long_s: float, seen: World) -> World:
+    return replace(seen, history=replace(seen.history, watched_since=NOW - so_long_s))
+
+
 GONE_IN_TIME: Final = ALONE_SINCE + SESSION_S
 FENCED: Final = {
     "its own member is there": (over(), looked_at(B, None), NEW, False),
     "the other process took the id before it ended": (over(), taken_by(C, ALONE_SINCE - 0.1), NEW, True),
     "another member came when no other process was left": (over(), taken_by(C, ALONE_SINCE), NEW, False),
     "another member was there at the first look": (over(), taken_by(C, None), NEW, True),
+    "another member was there at the first look, a moment ago": (
+        over(),
+        watched_for(COMMITS_WITHIN_S - 0.1, taken_by(C, None)),
+        NEW,
+        False,
+    ),
+    "another member was there at the first look, and has committed nothing since": (
+        over(),
+        watched_for(COMMITS_WITHIN_S, taken_by(C, None)),
+        NEW,
+        True,
+    ),
+    "another member has the id, and has committed since it was alone": (
+        over(),
+        looked_at(C, replace(JOINED, member_id=C, absent_at=ALONE_SINCE - 0.1), commits_moved_after=ALONE_SINCE),
+        NEW,
+        False,
+    ),
+    "another member has the id, and the last commit may be from before": (
+        over(),
+        looked_at(C, replace(JOINED, member_id=C, absent_at=ALONE_SINCE - 1), commits_moved_after=ALONE_SINCE - 0.1),
+        NEW,
+        True,
+    ),
     "another member is there, and nobody watched": (over(), looked_at(C, None), NEW, True),
     "another member is there, and it is not known since when it is alone": (
         over(alone_since=None),

@@ -16,6 +16,8 @@ from slackwater.core.world.world import World
 
 JOINS_AGAIN_WITHIN_S: Final = 10.0
 """A process that learns that it is no member any more, and was not fenced, has joined again by then."""
+COMMITS_WITHIN_S: Final = 10.0
+"""So long after the first look a pod may prove by a commit that the id is its own, where nobody saw whose it became."""
 
 
 def is_fenced(world: World, handover: Handover, pod: Pod) -> bool:
@@ -74,11 +76,16 @@ def _another_took_it(world: World, handover: Handover, instance_id: str) -> bool
     (somebody removed the member, its session ended). Then commits prove the pod, or the session of a process that has
     ended does (`_went_with_the_other`): one that works is not restarted because it may have been fenced.
     """
-    sighting = world.history.members.get(instance_id)
-    if sighting is None or sighting.absent_at is None or handover.alone_since is None:
+    history, alone_since = world.history, handover.alone_since
+    sighting = history.members.get(instance_id)
+    if sighting is None or alone_since is None:
         return True
+    if any(history.commit_moved_after.get(partition, 0.0) >= alone_since for partition in sighting.assignment):
+        return False  # who commits is no process that has ended
+    if sighting.absent_at is None:
+        return history.watched_since is None or world.now - history.watched_since >= COMMITS_WITHIN_S
     not_taken_over = isinstance(handover.reached, Undone)
-    return sighting.absent_at < (handover.started_at if not_taken_over else handover.alone_since)
+    return sighting.absent_at < (handover.started_at if not_taken_over else alone_since)
 
 
 def _went_with_the_other(world: World, handover: Handover, instance_id: str) -> bool:
