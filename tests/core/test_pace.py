@@ -10,6 +10,7 @@ import pytest
 from slackwater.core.decision.acts import AlterGroupSettings
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.scaled_away import LATE_FOR_S
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S, Pace, in_motion, matters, pace_after, still_refused
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, Unobserved
@@ -137,6 +138,15 @@ def test_what_is_not_decided_from_a_watch(read_again: bool, seen: World, decided
 def test_when_to_look_again(expected: Pace, decided: dict[str, Any]) -> None:
     seen = world(memory=COMPLETE, kafka=observation(at=NOW - 10.0))
     assert pace_after(seen, Decision(**({"memory": COMPLETE} | decided))) == expected
+
+
+@pytest.mark.parametrize(
+    ("again_s", "ended_for_s"), [(LATE_FOR_S, 0.0), (3.0, LATE_FOR_S - 3.0), (AT_REST_AGAIN_S, LATE_FOR_S)]
+)
+def test_who_was_scaled_away_waits_no_longer_for_late_pods_than_it_is_to(again_s: float, ended_for_s: float) -> None:
+    """No watch reports that a pod does *not* end. Where the wait is over there is an act, or nothing to be done."""
+    memory = replace(COMPLETE, ended_since=NOW - ended_for_s)
+    assert pace_after(world(memory=memory), Decision(memory)) == Pace(again_s)
 
 
 def test_a_group_that_kafka_does_not_show_has_no_look_that_is_too_old() -> None:

@@ -11,6 +11,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import AlterGroupSettings, Cause, DeletePod, ReleaseMembers, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.members.scaled_away import LATE_FOR_S
 from slackwater.core.plan import plan
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
 from slackwater.core.upkeep import note_members, rebalance_for_other_topics, restart_the_refused, upkeep
@@ -97,12 +98,55 @@ def test_who_was_taken_out_is_remembered_so_that_nobody_who_comes_after_is() -> 
     assert not isinstance(later.act, RemoveMembers)
 
 
-def test_a_pod_that_still_ends_keeps_its_member() -> None:
-    ending = (pod(0, NEW), pod(1, NEW), pod(2, NEW), pod(3, NEW, terminating=True))
-    care = upkeep(scene(None, *ending), AT_REST)
-    assert care is not None
-    assert isinstance(care.act, RemoveMembers)
-    assert [ref.instance_id for ref in care.act.members] == ["payments-5"]
+ENDING = (pod(0, NEW), pod(1, NEW), pod(2, NEW), pod(3, NEW, terminating=True))
+"""Two pods were scaled away, of which the other has ended."""
+
+
+def taken_out(given: World) -> list[str]:
+    care = upkeep(given, AT_REST)
+    return [ref.instance_id for ref in care.act.members] if care and isinstance(care.act, RemoveMembers) else []
+
+
+def test_who_was_scaled_away_at_once_is_taken_out_at_once() -> None:
+    """Each removal rebalances everybody who is left."""
+    waiting = scene(None, *ENDING)
+    assert taken_out(waiting) == []
+    assert waiting.memory.ended_since == NOW
+    ended = scene(None, *ENDING[:3], memory=waiting.memory)
+    assert taken_out(ended) == ["payments-3", "payments-5"]
+    assert ended.memory.ended_since is None
+
+
+def test_a_pod_that_still_ends_keeps_its_member_and_no_other_for_long() -> None:
+    """Its node may be lost."""
+    for waited_s, expected in ((0, []), (LATE_FOR_S - 0.1, []), (LATE_FOR_S, ["payments-5"])):
+        remembered = replace(MEMORY, ended_since=NOW - waited_s)
+        assert taken_out(scene(None, *ENDING, memory=remembered)) == expected
+
+
+def test_nobody_waits_for_a_pod_whose_member_is_gone() -> None:
+    assert taken_out(scene(modern(5), *ENDING)) == ["payments-5"]
+
+
+def test_nobody_waits_for_a_pod_that_the_statefulset_still_makes() -> None:
+    """Its number is somebody else's, or has not been written yet."""
+    given = replace(changed(scene(None, *ENDING), workload=replace(AT_REST, replicas=4)), memory=MEMORY)
+    assert taken_out(given.remembering(note_members(given).memory)) == ["payments-5"]
+
+
+def test_nobody_waits_for_a_pod_that_is_wanted() -> None:
+    """All pods are stopped for another protocol, or somebody has scaled the StatefulSet."""
+    given = replace(scene(None, *ENDING), group=group(replicas=6), memory=MEMORY)
+    assert given.remembering(note_members(given).memory).memory.ended_since is None
+
+
+def test_a_wait_is_as_old_as_its_first_member() -> None:
+    """Not as old as one before it; and what cannot be seen ends none."""
+    old = replace(MEMORY, ended_since=NOW - 3600)
+    assert scene(modern(3), *ENDING, memory=old).memory.ended_since is None
+    assert scene(None, *ENDING, memory=old).memory.ended_since == NOW - 3600
+    away = scene(Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW), *ENDING, memory=old)
+    assert away.memory.ended_since == NOW - 3600
 
 
 def test_a_pod_that_the_statefulset_does_not_control_yet_keeps_its_member() -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold
 from slackwater.core.members.presence import serves
+from slackwater.core.members.scaled_away import wait_s
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.world import World
 
@@ -65,11 +66,13 @@ def still_refused(decided: Decision, refused: Hold | None) -> Decision:
 
 
 def pace_after(world: World, decided: Decision) -> Pace:
-    """At once when something was done or remembered; else when a hold ends at the latest, or the rest does."""
+    """At once when something was done or remembered; else when a hold or a wait ends at the latest, or the rest."""
     if decided.act is not None or decided.memory != world.memory:
         return Pace(AT_ONCE)
     hold, refusal = decided.hold, decided.refusal
     waits = [each.recheck_s for each in (hold, refusal) if each is not None]
+    if (late_s := wait_s(world)) > 0.0:
+        waits.append(late_s)
     return Pace(
         again_s=min(waits, default=AT_REST_AGAIN_S),
         look_soon=hold is not None and _look_is_too_old(world, hold),

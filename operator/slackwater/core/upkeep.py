@@ -14,14 +14,15 @@ from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
-from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, still_removed
+from slackwater.core.members.ownership import ids_given, still_removed
 from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
+from slackwater.core.members.scaled_away import ended_since, members_to_remove
 from slackwater.core.members.work import find_unread
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -35,12 +36,9 @@ def note_members(world: World) -> Decision:
     """What is remembered of members, brought up to date; what does not matter any more is forgotten."""
     memory, given, holders = world.memory, ids_given(world), known_holders(world)
     released, refused, removed = still_released(world), still_refused(world), still_removed(world)
-    known = (memory.ids_given, memory.holders, memory.released, memory.refused, memory.removed)
-    if known == (given, holders, released, refused, removed):
-        return Decision(memory)
-    return Decision(
-        replace(memory, ids_given=given, holders=holders, released=released, refused=refused, removed=removed)
-    )
+    noted = replace(memory, ids_given=given, holders=holders, released=released, refused=refused, removed=removed)
+    noted = replace(noted, ended_since=ended_since(world))
+    return Decision(memory if noted == memory else noted)
 
 
 def upkeep(world: World, workload: Workload) -> Decision | None:
@@ -53,8 +51,8 @@ def upkeep(world: World, workload: Workload) -> Decision | None:
 
 
 def remove_scaled_away(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
-    """Members whose pods were scaled away and have ended are taken out of the group (F10)."""
-    gone = _gone(world, kafka)
+    """Members whose pods were scaled away and have ended are taken out of the group, together (F10)."""
+    gone = members_to_remove(world, kafka)
     if not gone:
         return None
     act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")
@@ -126,10 +124,3 @@ CARE: Final[tuple[Care, ...]] = (
     restart_the_refused,
     keep_settings,
 )
-
-
-def _gone(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:
-    """Members whose pods were scaled away and have ended."""
-    left = [(given_ordinal(world, member), member) for member in find_left_behind(world, kafka)]
-    running = {*world.loose, *(pod.ordinal for pod in world.all_pods)}
-    return tuple(MemberRef(m.instance_id, m.member_id) for o, m in left if m.instance_id and o not in running)

@@ -105,6 +105,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
         started_at=None if memory.started_at is None else float(ANCIENT),
         upgrade=None if memory.upgrade is None else replace(memory.upgrade, started_at=None),
         retried_at=maybe(memory.retried_at),
+        ended_since=maybe(memory.ended_since),
         step=step,
         handover=None if memory.handover is None else _retimed_handover(memory.handover, move),
         released={k: replace(r, released_at=move(r.released_at), tries=1) for k, r in memory.released.items()},

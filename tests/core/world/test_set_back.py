@@ -36,6 +36,7 @@ def remembered(field: str, at: float) -> RolloutMemory:
     return {
         "started_at": RolloutMemory(started_at=at),
         "step": RolloutMemory(step=Step(2, at, {"payments-2": "a"}, made=True)),
+        "ended_since": RolloutMemory(ended_since=at),
         "canary": RolloutMemory(canary=Canary(0, at)),
         "upgrade": RolloutMemory(upgrade=replace(upgrade, stopped_at=at)),
         "released": RolloutMemory(released={"payments-1": Release("a", at, tries=3)}),
@@ -51,6 +52,7 @@ def remembered(field: str, at: float) -> RolloutMemory:
     [
         "started_at",
         "step",
+        "ended_since",
         "canary",
         "upgrade",
         "released",

@@ -243,6 +243,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "holders": st.dictionaries(WORDS, st.builds(LastHolder, WORDS, MOMENTS), max_size=2),
     "refused": st.dictionaries(WORDS, REFUSALS, max_size=2),
     "removed": st.dictionaries(WORDS, WORDS, max_size=2),
+    "ended_since": st.none() | MOMENTS,
     "tuning": TUNINGS,
     "step": st.none() | STEPS,
     "handover": st.none() | HANDOVERS,

@@ -30,6 +30,7 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         memory,
         started_at=maybe(memory.started_at),
         retried_at=None if memory.retried_at is None else min(memory.retried_at, now),
+        ended_since=maybe(memory.ended_since),
         step=None if step is None else replace(step, started_at=past(step.started_at)),
         canary=None if canary is None else replace(canary, held_since=past(canary.held_since)),
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=maybe(upgrade.stopped_at)),
@@ -46,6 +47,7 @@ def _moments(memory: RolloutMemory) -> Iterator[float]:
     maybe = [
         memory.started_at,
         memory.retried_at,
+        memory.ended_since,
         step.started_at if step is not None else None,
         canary.held_since if canary is not None else None,
         upgrade.stopped_at if upgrade is not None else None,
