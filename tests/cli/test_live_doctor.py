@@ -99,6 +99,7 @@ def test_somebody_without_a_right_is_told_what_does_not_work(used: Stage, tmp_pa
         "your rights: looking": "missing",
         "your rights: steering": "missing",
         "your rights: asking Kafka from here": "warning",
+        "PodDisruptionBudgets": "not checked",
         "KafkaConnections": "not checked",
     }
 

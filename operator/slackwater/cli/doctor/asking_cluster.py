@@ -13,11 +13,14 @@ from slackwater.adapters.cluster.paths import (
     CUSTOM_RESOURCE_DEFINITION,
     DEPLOYMENT,
     OWN_ACCESS_REVIEW,
+    POD,
+    POD_DISRUPTION_BUDGET,
 )
-from slackwater.api.annotations import API_VERSION, GROUP
+from slackwater.api.annotations import API_VERSION, GROUP, GROUP_LABEL
+from slackwater.cli.doctor.budgets import BudgetFacts
 from slackwater.cli.doctor.findings import Unread
 from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, operators_in
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret
+from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret, place
 from slackwater.cli.errors import NotInstalled
 from slackwater.cli.reaching.cluster import check_installed
 from slackwater.ports import Kind
@@ -41,12 +44,12 @@ async def read_definition(api: KubernetesApi, plural: str) -> Json | Unread | No
 
 async def find_operators(api: KubernetesApi, namespace: str | None) -> Sequence[Operator] | Unread:
     """In every namespace; where that may not be read, in the given one. Raises ClusterFailed."""
-    for place in (None, namespace) if namespace else (None,):
+    for where in (None, namespace) if namespace else (None,):
         try:
-            found, _ = await api.list_all(DEPLOYMENT, place, OPERATOR_SELECTOR)
+            found, _ = await api.list_all(DEPLOYMENT, where, OPERATOR_SELECTOR)
         except ClusterRefused:
             continue
-        if place is None or operators_in(found):
+        if where is None or operators_in(found):
             return operators_in(found)
     return Unread("you may not list the Deployments of every namespace, and so not find the operator's")
 
@@ -72,6 +75,16 @@ async def operators_secrets(
     asked = [READ_SECRET.attributes(secret.namespace) | {"name": secret.name} for secret in secrets]
     answers = await _reviewed(api, ACCESS_REVIEW, asked, _account(operator))
     return answers if isinstance(answers, Unread) else dict(zip(secrets, answers, strict=True))
+
+
+async def read_budgets(api: KubernetesApi, namespace: str | None) -> BudgetFacts | Unread:
+    """Pods of ConsumerGroups, and every PodDisruptionBudget that may select them. Raises ClusterFailed."""
+    try:
+        pods, _ = await api.list_all(POD, namespace, GROUP_LABEL)
+        budgets, _ = await api.list_all(POD_DISRUPTION_BUDGET, namespace)
+    except ClusterRefused:
+        return Unread(f"you may not list {POD.plural} and {POD_DISRUPTION_BUDGET.plural} {place(namespace)}")
+    return BudgetFacts(pods, budgets)
 
 
 def _account(operator: Operator) -> Json:

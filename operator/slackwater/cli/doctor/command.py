@@ -25,9 +25,11 @@ from slackwater.cli.doctor.asking_cluster import (
     operators_rights,
     operators_secrets,
     own_rights,
+    read_budgets,
     read_definition,
 )
 from slackwater.cli.doctor.asking_kafka import ask_kafka
+from slackwater.cli.doctor.budgets import budget_findings
 from slackwater.cli.doctor.connections import ConnectionFacts, connection_findings, no_connections
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well, not_checked
 from slackwater.cli.reaching.cluster import cluster, missing_namespace
@@ -51,6 +53,7 @@ async def examine(context: str | None, namespace: str | None, with_kafka: bool) 
             *await _definitions(api),
             *await _operators(api, namespace, connections),
             *rights.plugin_findings(await own_rights(api, namespace), namespace),
+            *budget_findings(await read_budgets(api, namespace)),
             *await _connections(api, namespace, connections, with_kafka),
         ]
 
