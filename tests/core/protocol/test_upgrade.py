@@ -12,8 +12,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
 from slackwater.core.plan import plan
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.world.observation import GroupState, GroupType, MemberRef
+from slackwater.core.world.observation import GroupState, GroupType, MemberRef, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.world import World
@@ -267,6 +268,62 @@ def test_after_it_the_group_goes_back_where_a_failure_is_to() -> None:
     assert isinstance(decided.act, WriteWorkload)
     assert decided.act.replicas == 3
     assert decided.act.template == STANDING.body
+
+
+def unseen(reason: Reason, for_s: float = 0.0) -> dict[str, Any]:
+    """Kafka says nothing of the group, since so many seconds."""
+    return {"kafka": Unobserved(reason, "the group cannot be described", NOW - for_s), "history": GroupHistory()}
+
+
+UNSEEN = [
+    ("it may not be described", overdue(**unseen(Reason.NOT_AUTHORIZED)), True),
+    ("but not for long", overdue(300, **unseen(Reason.NOT_AUTHORIZED)), False),
+    ("it is one of another type", overdue(**unseen(Reason.GROUP_OF_ANOTHER_TYPE)), True),
+    ("its KafkaConnection is wrong", overdue(**unseen(Reason.CONNECTION_INVALID)), True),
+    ("no broker answers", overdue(**unseen(Reason.KAFKA_UNREACHABLE, 301)), True),
+    ("no broker answers since a moment", overdue(**unseen(Reason.KAFKA_UNREACHABLE, 300)), False),
+    ("the operator has just started", overdue(3600, **unseen(Reason.OBSERVATION_INCOMPLETE)), False),
+    ("somebody started pods", overdue(sets={"replicas": 3}, **unseen(Reason.NOT_AUTHORIZED)), False),
+]
+
+
+@pytest.mark.parametrize(("given", "is_over"), [row[1:] for row in UNSEEN], ids=[row[0] for row in UNSEEN])
+def test_the_deadline_of_a_stop_holds_where_the_group_cannot_be_seen(given: World, is_over: bool) -> None:
+    hold = plan(given).hold
+    assert hold is not None
+    assert (hold.reason is Reason.DRAIN_STANDS_STILL) is is_over
+    assert "the group cannot be described" in hold.message
+
+
+def test_a_group_that_cannot_be_seen_goes_back_all_the_same() -> None:
+    """As it was before nobody consumed. What it had in the group then are members of these pods."""
+    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED)))
+    assert decided.memory.phase is RolloutPhase.ROLLING_BACK
+    assert "nobody consumes: the group cannot be described" in decided.memory.message
+    back = overdue(rollback=True, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED))
+    act = plan(back.remembering(decided.memory)).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.replicas, act.template) == (Purpose.SCALE, 3, STANDING.body)
+
+
+def test_abort_takes_back_a_group_that_cannot_be_seen() -> None:
+    """It is what the hold names."""
+    given = overdue(10, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED))
+    metadata = _annotated(given, {"slackwater.dev/abort": "now"})
+    given = replace(given, group=given.group.model_copy(update={"metadata": metadata}))
+    act = plan(given.remembering(plan(given).memory)).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.replicas, act.template) == (Purpose.SCALE, 3, STANDING.body)
+
+
+def test_back_over_a_stop_of_its_own_waits_until_the_group_can_be_seen() -> None:
+    """Pods had the other protocol already: their members may be in the group, where these could not join."""
+    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED)))
+    other = render_template(group(client=RDKAFKA), BOOTSTRAP, COOPERATIVE)
+    sets = {"replicas": 0, "template": other.body, "template_hash": other.hash}
+    back = overdue(sets=sets, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED))
+    waiting = plan(back.remembering(decided.memory))
+    assert (waiting.act, waiting.hold and waiting.hold.reason) == (None, Reason.DRAIN_STANDS_STILL)
 
 
 LOST = (pod(1, protocol=EAGER, terminating=True),)

@@ -48,7 +48,7 @@ def next_step(world: World, workload: Workload, template: Template) -> Decision:
     """The order is: stop, take the members out, start. The next of these, or what is being waited for."""
     following = _following(world, workload, template)
     if isinstance(following, Hold):
-        return _stands_still(world, following) or Decision(world.memory, hold=following)
+        return _stands_still(world, workload, following) or Decision(world.memory, hold=following)
     return Decision(_with_the_moment(world, following), act=following)
 
 
@@ -66,14 +66,27 @@ def _is_overdue(world: World) -> bool:
     return upgrade is not None and upgrade.stopped_at is not None and world.now - upgrade.stopped_at > timeout_s
 
 
-def _stands_still(world: World, hold: Hold) -> Decision | None:
-    """Nobody consumes, and something has kept everybody from starting for too long: back, where `onFailure` says so."""
-    if not _is_overdue(world) or (hold.reason.gate is not None and hold.reason is not Reason.FOREIGN_MEMBERS):
+def _stands_still(world: World, workload: Workload, hold: Hold) -> Decision | None:
+    """Nobody consumes, and something has kept everybody from starting for too long: back, where `onFailure` says so.
+
+    Also where Kafka does not show the group, as when `Describe` is denied. The way back then begins blind: since the
+    stop no pod was started, so the members in the group are those of the pods that come back. A stranger there can at
+    worst keep them out, and nobody consumes anyway. Where pods had the other protocol before the stop, the way back is
+    a stop of its own (`is_due`), and starts nobody before the group was seen to be empty.
+    """
+    if workload.replicas > 0 or not _is_overdue(world) or _may_pass(world):
         return None
     message = f"all consumers are stopped, and nobody consumes: {hold.message}"
     if may_fail(world) and world.group.spec.rollout.on_failure is OnFailure.ROLLBACK and can_go_back(world.memory):
         return fail(world, Failure(Reason.DRAIN_STANDS_STILL, message, 0))
     return Decision(world.memory, hold=Hold(Reason.DRAIN_STANDS_STILL, f"{message}. {ABORT} goes back", _SOON_S))
+
+
+def _may_pass(world: World) -> bool:
+    """Kafka is away, and has not been for all of `rejoinTimeout`. No version is given up for one look that failed, nor
+    since an operator that has just started has not looked yet; and where nobody can reach Kafka, nothing is gained."""
+    kafka, timeout_s = world.kafka, world.group.spec.rollout.rejoin_timeout_s
+    return not isinstance(kafka, GroupObservation) and kafka.reason.passes and world.now - kafka.since <= timeout_s
 
 
 def _are_lost(world: World, kafka: GroupObservation) -> bool:
