@@ -12,7 +12,6 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.work import (
     find_idle_pods,
     find_stall,
-    find_standing,
     is_stalled,
     nobody_consumes,
     nobody_gets_on,
@@ -37,6 +36,7 @@ from tests.core.factories import (
     watched,
     world,
 )
+from tests.core.members.returns import BEFORE_IT, look, never_commits, returned
 
 MODERN: dict[str, Any] = {"type": GroupType.CONSUMER}
 TWO = members(0, 2)
@@ -79,22 +79,6 @@ def test_which_pods_do_nothing(given: World, ordinals: list[int]) -> None:
     assert [each.ordinal for each in find_idle_pods(given)] == ordinals
 
 
-STARTED = fresh_pod(1, age_s=60)
-
-
-def returned(*looks: GroupObservation, **changes: Any) -> World:
-    """Pod 1 was restarted a minute ago, and is back; pod 0 before it."""
-    usual: dict[str, Any] = {"kafka": looks[-1], "history": folded(*looks), "pods": (pod(0, NEW), STARTED, pod(2))}
-    return world(**(usual | changes))
-
-
-def look(ago_s: float, committed: int = 100, end: int = 100, **changes: Any) -> GroupObservation:
-    """Pod 1's partitions, so many seconds ago; the others' do not move."""
-    usual = observation((member(0), member(1, "b"), member(2)), at=NOW - ago_s)
-    mine = dict.fromkeys(owned_by(1), PartitionOffsets(committed, end))
-    return replace(usual, **({"offsets": {**usual.offsets, **mine}} | changes))
-
-
 def came_before(ago_s: float, earlier_s: float = 0.0) -> tuple[GroupObservation, ...]:
     """Records came for another member 3 s before pod 1 had the partitions, or earlier; none since."""
     first = ago_s + 3 + earlier_s
@@ -107,29 +91,10 @@ def came_before(ago_s: float, earlier_s: float = 0.0) -> tuple[GroupObservation,
     )
 
 
-def one_stands(ago_s: float, moving: int, standing: int, end: int) -> GroupObservation:
-    """What was committed in the first of pod 1's partitions, and in the other one."""
-    seen = look(ago_s)
-    first, other = sorted(owned_by(1))
-    mine = {first: PartitionOffsets(moving, end), other: PartitionOffsets(standing, end)}
-    return replace(seen, offsets={**seen.offsets, **mine})
-
-
-def never_commits(ago_s: float, end: int) -> GroupObservation:
-    seen = look(ago_s)
-    return replace(seen, offsets=dict.fromkeys(seen.partitions, PartitionOffsets(None, end)))
-
-
 TO_ANOTHER: dict[str, Any] = {"members": (member(0), member(1, "b", assignment=owned_by(0)), member(2))}
-BEFORE_IT = observation(members(0, 2), at=NOW - 70)
 GONE: dict[str, Any] = {"members": members(0, 2)}
 LEFT = (look(90, 80, 1000), look(80, 100, 1000), look(70, 100, 1000, **GONE))
 OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
-STANDS = (look(50), one_stands(40, 105, 100, 105), one_stands(0, 109, 100, 110))
-THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
-STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
-CAME_AND_DIED = (BEFORE_IT, look(50), look(45, 105, 105), look(35, 105, 108), look(0, 105, 110))
-FIRST = (pod(0), STARTED, pod(2))
 STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ("records came just before it", returned(*came_before(2)), (NOT_MOVING, NOW - 2)),
     ("they came just before it, and none since", returned(*came_before(3)), None),
@@ -208,34 +173,6 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
 def test_who_is_back_and_does_not_work(given: World, stall: tuple[Reason, float] | None) -> None:
     found = find_stall(given, given.pods[1])
     assert (None if found is None else (found.hold.reason, found.since)) == stall
-
-
-IMPATIENT = group(rollout={"rejoinTimeout": "39s"})
-STANDING: list[tuple[str, World, str | None]] = [
-    ("all work", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
-    ("one of its threads is dead", returned(*THREAD_DIED), "orders-3 since it came"),
-    ("it was before our first look", returned(*THREAD_DIED[3:]), "orders-3 since it came"),
-    ("the partition stood before it came, too", returned(*STOOD_BEFORE), None),
-    ("it had its time", returned(*THREAD_DIED, group=IMPATIENT), None),
-    (
-        "the first of its version committed when it came, and not since",
-        returned(*CAME_AND_DIED, pods=FIRST),
-        "stableFor",
-    ),
-    ("a later one did", returned(*CAME_AND_DIED), None),
-    ("the first of its version commits on", returned(*CAME_AND_DIED[:-1], look(5, 108, 110), pods=FIRST), None),
-    ("the group keeps its offsets elsewhere", returned(BEFORE_IT, never_commits(50, 100), never_commits(0, 105)), None),
-    ("Kafka cannot be seen", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), None),
-]
-
-
-@pytest.mark.parametrize(("given", "where"), [row[1:] for row in STANDING], ids=[row[0] for row in STANDING])
-def test_who_does_not_get_on_in_each_of_its_partitions(given: World, where: str | None) -> None:
-    """It holds the next step for a while, and nothing more: no pod is down and no version has failed for it."""
-    hold = find_standing(given, given.pods[1])
-    assert (where is None) is (hold is None)
-    assert hold is None or (where or "") in hold.message
-    assert not is_stalled(given, given.pods[1])
 
 
 def waits(unread_s: float, **changes: Any) -> World:

@@ -1,8 +1,7 @@
 """Does a pod work? Being a member is not enough: it has to own partitions and get on.
 
-`find_stall` asks it of one pod that is back in the group; `find_standing`, for the gates, of each of its partitions.
-`find_idle_pods` asks it of all pods, for the
-status: which are Ready and own nothing, while there are partitions that no living member owns?
+`find_stall` asks it of one pod that is back in the group; `standing`, of each of its partitions. `find_idle_pods` asks
+it of all pods, for the status: which are Ready and own nothing, while there are partitions that no living member owns?
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import listing, seconds
+from slackwater.core.decision.words import listing
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -48,55 +46,28 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     kafka = world.kafka
     if not isinstance(kafka, GroupObservation):
         return None
-    owned = _owned_by(world, pod)
-    since = _owner_since(world, pod)
+    owned = owned_by(world, pod)
+    since = owner_since(world, pod)
     if not owned:
         message = f"pod {pod.name} is back in the group but owns no partition"
         return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
     history = world.history
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
-    arrived = [history.unread_since[partition] for partition in _arrived(world, owned, since)]
-    left = not arrived and any(_was_left_half_read(world, kafka, partition, since) for partition in owned)
+    waiting = [history.unread_since[partition] for partition in arrived(world, owned, since)]
+    left = not waiting and any(_was_left_half_read(world, kafka, partition, since) for partition in owned)
     soon = any(_is_about_to_come(world, partition, since) for partition in owned)
-    if not kafka.commits or not (arrived or left or soon):
+    if not kafka.commits or not (waiting or left or soon):
         return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
-    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(arrived, default=since)))
+    return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(waiting, default=since)))
 
 
-def find_standing(world: World, pod: Pod) -> Hold | None:
-    """Why a pod that gets on is not yet known to do so in each of its partitions: one of its threads may be dead.
-
-    The first pod of a version has to commit after `stableFor`, too: such a thread may have committed when it came. A
-    partition counts that got on shortly before the pod had it, for `rejoinTimeout` at most: by then the member of a
-    dead thread is out of the group, and a consumer that is far behind works through its partitions in turn.
-    """
-    if world.seen is None or not world.seen.commits:
-        return None
-    since, timeout_s = _owner_since(world, pod), world.group.spec.rollout.rejoin_timeout_s
-    is_first, moved_after = world.once(_first_of_its_version) is pod, world.history.commit_moved_after
-    proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
-    waiting = [
-        partition
-        for partition in _arrived(world, _owned_by(world, pod), since)
-        if moved_after.get(partition, 0.0) < proven_at
-        and world.now - max(since, world.history.unread_since[partition]) <= timeout_s
-        and _got_on_before(world, partition, since)
-    ]
-    if not waiting:
-        return None
-    what = "the first of its version, has yet to commit" if is_first else "has yet to commit"
-    after = f" after {seconds(world.group.spec.rollout.stable_for_s)} (stableFor)" if is_first else " since it came"
-    message = f"pod {pod.name}{', ' if is_first else ' '}{what} in {partitions_in_words(waiting)}{after}"
-    return Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0)
-
-
-def _owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
+def owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
     return frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
 
 
-def _arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list[TopicPartition]:
+def arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list[TopicPartition]:
     """The partitions with records to read, into which some came since then."""
     history = world.history
     return [p for p in owned if p in history.unread_since and history.end_moved_after.get(p, 0.0) >= since]
@@ -122,23 +93,6 @@ def _was_left_half_read(world: World, kafka: GroupObservation, partition: TopicP
 def _has_backlog(kafka: GroupObservation, partition: TopicPartition) -> bool:
     offsets = kafka.offsets.get(partition)
     return offsets is not None and (offsets.unread or 0) > MARKERS_AT_MOST
-
-
-def _first_of_its_version(world: World) -> Pod | None:
-    """The only pod so far of the version that is rolled out."""
-    if world.memory.phase is not RolloutPhase.PROGRESSING or len(world.wanted_pods) != len(world.outdated) + 1:
-        return None
-    others = {pod.ordinal for pod in world.outdated}
-    return next((pod for pod in world.wanted_pods if pod.ordinal not in others), None)
-
-
-def _got_on_before(world: World, partition: TopicPartition, since: float) -> bool:
-    """Within what a restart may take, and as long again. One that stood then says nothing; of what was before our first
-    look nothing is known, and it may have got on."""
-    history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
-    if history.watched_since is None or history.watched_since >= since:
-        return True
-    return history.commit_moved_after.get(partition, 0.0) >= since - 2 * timeout_s
 
 
 def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition, ...]:
@@ -232,7 +186,7 @@ def _is_idle(world: World, pod: Pod, alive: list[Member], unchanged_since: float
     return not works and world.now - since >= IDLE_FOR_S
 
 
-def _owner_since(world: World, pod: Pod) -> float:
+def owner_since(world: World, pod: Pod) -> float:
     """What was committed earlier may be the work of whoever had the partitions then."""
     sightings = [world.history.members.get(m.instance_id or m.member_id) for m in world.members_of(pod)]
     moments = [sighting.assigned_since for sighting in sightings if sighting is not None]

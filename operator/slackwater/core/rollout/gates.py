@@ -19,7 +19,8 @@ from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, is_down, lives, presence
-from slackwater.core.members.work import find_stall, find_standing, find_unowned, partitions_in_words
+from slackwater.core.members.standing import find_standing
+from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
