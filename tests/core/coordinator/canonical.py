@@ -130,6 +130,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
                 assigned_since=move(s.assigned_since),
                 takeovers=() if s.after_nobody else (move(s.since),),
                 there_by=maybe(s.there_by),
+                found_waiting=None,
             )
             for k, s in history.members.items()
         },

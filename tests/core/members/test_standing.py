@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.standing import find_standing
+from slackwater.core.members.standing import find_halted, find_standing
 from slackwater.core.members.work import is_stalled
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.history import advance, interrupted
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation, PartitionOffsets, Unobserved
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group, pod, world
+from tests.core.factories import NOW, dynamic_member, folded, group, observation, owned_by, pod, tp, world
 from tests.core.members.returns import BEFORE_IT, STARTED, look, never_commits, one_stands, returned
 
 STANDS = (look(50), one_stands(40, 105, 100, 105), one_stands(0, 109, 100, 110))
@@ -17,6 +22,7 @@ THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFOR
 STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
 CAME_AND_DIED = (BEFORE_IT, look(50), look(45, 105, 105), look(35, 105, 108), look(0, 105, 110))
 FIRST = (pod(0), STARTED, pod(2))
+OUT_OF_SIGHT = advance(interrupted(folded(*THREAD_DIED[:-1])), THREAD_DIED[-1])
 IMPATIENT = group(rollout={"rejoinTimeout": "39s"})
 STANDING: list[tuple[str, World, str | None]] = [
     ("all work", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
@@ -24,6 +30,12 @@ STANDING: list[tuple[str, World, str | None]] = [
     ("it was before our first look", returned(*THREAD_DIED[3:]), "orders-3 since it came"),
     ("the partition stood before it came, too", returned(*STOOD_BEFORE), None),
     ("it had its time", returned(*THREAD_DIED, group=IMPATIENT), None),
+    ("Kafka was out of sight in that time", returned(*THREAD_DIED, group=IMPATIENT, history=OUT_OF_SIGHT), "orders-3"),
+    (
+        "but that was given to it once",
+        returned(*THREAD_DIED, group=group(rollout={"rejoinTimeout": "19s"}), history=OUT_OF_SIGHT),
+        None,
+    ),
     (
         "the first of its version committed when it came, and not since",
         returned(*CAME_AND_DIED, pods=FIRST),
@@ -43,3 +55,100 @@ def test_who_does_not_get_on_in_each_of_its_partitions(given: World, where: str 
     assert (where is None) is (hold is None)
     assert hold is None or (where or "") in hold.message
     assert not is_stalled(given, given.pods[1])
+
+
+MOVED = one_stands(80, 100, 100, 100)
+"""By then all that had come was read, in both of its partitions."""
+COME_ON = (look(50), one_stands(40, 105, 100, 105), one_stands(10, 107, 100, 108), one_stands(0, 109, 100, 110))
+HALTED = (one_stands(90, 90, 90, 100), MOVED, BEFORE_IT, *COME_ON)
+CAME_ONCE = (*HALTED[:-2], one_stands(10, 105, 100, 105), one_stands(0, 105, 100, 105))
+STOOD = (one_stands(100, 90, 90, 100), one_stands(95, 100, 100, 100), one_stands(85, 100, 100, 105))
+STEP = Step(1, NOW - 62, made=True)
+
+
+def halting(*looks: GroupObservation, step: Step | None = STEP, timeout_s: int = 39, **changes: Any) -> World:
+    memory = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=step)
+    return returned(*looks, group=group(rollout={"rejoinTimeout": f"{timeout_s}s"}), memory=memory, **changes)
+
+
+def beside_one_that_stands(since_s: float, moved_ago_s: float, came_ago_s: float = 5.0) -> World:
+    """Records have waited in a partition of pod 0 for so long."""
+    given = halting(*HALTED)
+    known = given.history
+    history = replace(
+        known,
+        unread_since={**known.unread_since, tp(0): NOW - since_s},
+        commit_moved_after={**known.commit_moved_after, tp(0): NOW - moved_ago_s},
+        end_moved_after={**known.end_moved_after, tp(0): NOW - came_ago_s},
+    )
+    return replace(given, history=history)
+
+
+HALTS: list[tuple[str, World, list[int]]] = [
+    ("where the pod before it got on", halting(*HALTED), [3]),
+    ("not for longer than rejoinTimeout", halting(*HALTED, timeout_s=41), []),
+    ("records came once, as of an aborted transaction", halting(*CAME_ONCE), []),
+    ("records come no more", halting(*HALTED[:-2], one_stands(0, 109, 100, 110)), []),
+    ("it stood before the step", halting(*STOOD, *HALTED[2:]), []),
+    (
+        "before the step records had waited for no longer than between two commits",
+        halting(*STOOD[:-1], one_stands(81, 100, 100, 105), *HALTED[2:]),
+        [3],
+    ),
+    ("what was before is not known", halting(*HALTED[3:]), []),
+    (
+        "a partition of another pod stands as long",
+        beside_one_that_stands(45, 50),
+        [],
+    ),
+    ("one stands for a moment", beside_one_that_stands(20, 25), [3]),
+    ("one has stood for ever", beside_one_that_stands(5000, 5000), [3]),
+    ("one has what a transaction left", beside_one_that_stands(45, 50, came_ago_s=45), [3]),
+    ("the next pod is under way", halting(*HALTED, step=replace(STEP, ordinal=0)), []),
+    ("it is not known which pod was restarted last", halting(*HALTED, step=None), []),
+    (
+        "Kafka was out of sight meanwhile",
+        halting(*HALTED, history=advance(interrupted(folded(*HALTED[:-1])), HALTED[-1])),
+        [],
+    ),
+    ("a second try, however it was before", halting(*COME_ON, step=replace(STEP, halted=True)), [3]),
+    ("one long after the first", halting(look(500), BEFORE_IT, *COME_ON, step=replace(STEP, halted=True)), [3]),
+    ("a first one, of which nothing was seen before", halting(look(500), BEFORE_IT, *COME_ON), []),
+    (
+        "the first of its version committed when it came, and not since",
+        halting(*CAME_AND_DIED[:-1], look(10, 105, 109), look(0, 105, 110), pods=FIRST, timeout_s=34),
+        [2, 3],
+    ),
+    ("all work", halting(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), []),
+]
+
+
+@pytest.mark.parametrize(("given", "partitions"), [row[1:] for row in HALTS], ids=[row[0] for row in HALTS])
+def test_which_partitions_stand_by_the_versions_doing(given: World, partitions: list[int]) -> None:
+    assert find_halted(given, given.pods[1]) == tuple(map(tp, partitions))
+    assert not is_stalled(given, given.pods[1])
+    assert not partitions or find_standing(given, given.pods[1]) is None, "it would hold what has failed"
+
+
+def test_between_dynamic_members_a_partition_is_judged_from_when_the_pod_was_given_it() -> None:
+    """Somebody else had it while the pod was away."""
+    dynamic: dict[str, Any] = {"membership": "Dynamic", "replicas": 3, "rollout": {"rejoinTimeout": "39s"}}
+
+    def seen(ago_s: float, mine: PartitionOffsets, owner: int) -> GroupObservation:
+        others = [
+            dynamic_member(o, assignment=owned_by(o) | (owned_by(1) if o == owner else frozenset())) for o in (0, 2)
+        ]
+        came = [dynamic_member(1)] if owner == 1 else []
+        given = observation((*others, *came), at=NOW - ago_s)
+        return replace(given, offsets={**given.offsets, tp(2): mine, tp(3): replace(mine, committed=mine.end)})
+
+    def judged(stood_s: float) -> World:
+        before = (seen(120, PartitionOffsets(90, 90), 0), seen(110, PartitionOffsets(100, 100), 0))
+        stands = seen(50 + stood_s, PartitionOffsets(100, 105), 0)
+        after = [seen(ago_s, PartitionOffsets(100, 200 - int(ago_s)), 1) for ago_s in (50.0, 40.0, 10.0, 0.0)]
+        given = halting(*before, stands, *after, step=replace(STEP, started_at=NOW - 200))
+        return replace(given, group=group(**dynamic), now=NOW)
+
+    for stood_s, partitions in ((10, (tp(2),)), (30, ())):
+        given = judged(stood_s)
+        assert find_halted(given, given.pods[1]) == partitions

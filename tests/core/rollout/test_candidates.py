@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, step_with
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -76,3 +77,23 @@ def test_out_of_the_group_is_nobody_whom_somebody_unknown_may_be(
     now = observation(others)
     given = world(pods=pods, kafka=now, history=folded(now), group=group(membership=membership))
     assert out_of_the_group(given, workload()) == out
+
+
+HALTED = Step(2, NOW - 400, halted=True)
+
+
+@pytest.mark.parametrize(
+    ("step", "memory", "halted"),
+    [
+        (HALTED, {"retried_at": NOW - 5}, True),
+        (HALTED, {}, False),
+        (replace(HALTED, halted=False), {"retried_at": NOW - 5}, False),
+        (replace(HALTED, ordinal=1), {"retried_at": NOW - 5}, False),
+        (None, {"retried_at": NOW - 5}, False),
+    ],
+)
+def test_a_second_try_of_a_pod_knows_why_the_first_failed(
+    step: Step | None, memory: dict[str, Any], *, halted: bool
+) -> None:
+    given = world(memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, step=step, **memory))
+    assert step_with(given, given.pods[2], {"payments-2": "a"}) == Step(2, NOW, {"payments-2": "a"}, halted=halted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail, what_next
 from slackwater.core.rollout.failure import Failure
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, world
 
@@ -89,3 +90,13 @@ def test_fail(on_failure: str, known: dict[str, Any], phase: RolloutPhase, said:
     assert decided.act is None
     assert decided.hold is not None
     assert (decided.hold.reason, decided.hold.message) == (STUCK.reason, STUCK.message)
+
+
+@pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
+@pytest.mark.parametrize(("halted", "ordinal", "noted"), [(True, 2, True), (False, 2, False), (True, 1, False)])
+def test_what_stands_by_the_versions_doing_is_remembered_with_its_step(
+    on_failure: str, *, halted: bool, ordinal: int, noted: bool
+) -> None:
+    given = rolling(wanted={"rollout": {"onFailure": on_failure}}, step=Step(2, 10.0), **GOOD)
+    step = fail(given, replace(STUCK, halted=halted, ordinal=ordinal)).memory.step
+    assert step == Step(2, 10.0, halted=noted)

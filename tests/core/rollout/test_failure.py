@@ -12,7 +12,7 @@ from slackwater.core.rollout import failure
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.history import interrupted
 from slackwater.core.world.memory import RolloutMemory, Step
-from slackwater.core.world.observation import GroupState, PartitionOffsets, Unobserved
+from slackwater.core.world.observation import GroupObservation, GroupState, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -24,6 +24,7 @@ from tests.core.factories import (
     member,
     members,
     observation,
+    owned_by,
     pod,
     tp,
     watched,
@@ -147,6 +148,29 @@ def stalled(for_s: float) -> World:
     return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
 
 
+def halted(for_s: float) -> World:
+    """Pod 2 took over 1000 s ago, and gets on in one of its partitions. Records come to both."""
+    first, other = sorted(owned_by(2))
+
+    def seen(ago_s: float, moving: int, standing: int, end: int, **changes: Any) -> GroupObservation:
+        offsets = {first: PartitionOffsets(moving, end), other: PartitionOffsets(standing, end)}
+        usual: dict[str, Any] = {"members": (*members(0, 1), member(2, "b"))}
+        return observation(at=NOW - ago_s, offsets=offsets, **(usual | changes))
+
+    old: dict[str, Any] = {"members": members(0, 1, 2)}
+    before = [seen(1020, 90, 90, 90, **old), seen(1010, 100, 100, 100, **old), seen(990, 100, 100, 100)]
+    looks = [*before, seen(for_s, 105, 100, 105), seen(10, 106, 100, 106), seen(0, 107, 100, 107)]
+    memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1005))
+    return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
+
+
+def test_a_version_that_makes_a_partition_stand_has_failed_after_rejoin_timeout() -> None:
+    found = find_failure(halted(for_s=301))
+    assert found is not None
+    assert (found.reason, found.halted) == (Reason.REJOIN_TIMEOUT, True)
+    assert find_failure(halted(for_s=299)) is None
+
+
 def test_a_member_that_works_on_nothing_has_failed_after_rejoin_timeout() -> None:
     found = find_failure(stalled(for_s=301))
     assert found is not None
@@ -187,6 +211,8 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("out of it", with_new(fresh_pod(2, 400), absent_s=301), False),
         ("in it, and stalled for too long", stalled(for_s=301), False),
         ("in it, and stalled for a moment", stalled(for_s=5), True),
+        ("in it, and a partition stands for too long", halted(for_s=301), False),
+        ("in it, and a partition stands for a moment", halted(for_s=5), True),
     ],
     "may_be_in_the_group": [
         ("not known", UNKNOWN_WHETHER_IN, True),
@@ -238,6 +264,16 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         ("commits nothing", stalled(for_s=301), "has committed nothing there since it came, for more than 5 min"),
         ("works", with_new(fresh_pod(2, 400)), ""),
         ("out of the group", with_new(fresh_pod(2, 400), absent_s=301), ""),
+    ],
+    "halted": [
+        (
+            "in a partition",
+            halted(for_s=301),
+            "payments-2 has committed nothing in orders-5 for more than 5 min, where the one before it got on",
+        ),
+        ("for a moment", halted(for_s=5), ""),
+        ("works", with_new(fresh_pod(2, 400)), ""),
+        ("not Ready", changed(halted(for_s=301), pods=(pod(0), pod(1), fresh_pod(2, 1000, ready=False))), ""),
     ],
     "not_back_in_time": [
         ("not Ready", with_new(fresh_pod(2, 301, ready=False)), "payments-2 is not Ready after 5 min (rejoinTimeout)"),

@@ -55,6 +55,7 @@ class Process:
     consumes: bool = True
     protocols: tuple[str, ...] = RANGE
     """What it offers, most wanted first; none: it speaks KIP-848."""
+    reads_poison: bool = False
     alive: bool = True
     member_id: str = ""
     """Under which it joined last."""
@@ -71,6 +72,8 @@ class Broker:
         self.producing = True
         self.batch: int | None = None
         """Records that a member consumes of a partition before it commits; None: all that are there."""
+        self.poisoned: set[TopicPartition] = set()
+        """Where the next record is one at which consumers stand, if they do not read it."""
         self.group = Group()
         self.rebalances = 0
         """Of a consumer group: how often the coordinator had another target."""
@@ -222,7 +225,8 @@ class Broker:
             process = self._processes[member.member_id]
             if process.alive and process.consumes and now - process.committed_at >= COMMIT_EVERY_S:
                 process.committed_at = now
-                self._committed |= {p: self._read_to(p) for p in topic(member.assignment)}
+                read = {p for p in topic(member.assignment) if process.reads_poison or p not in self.poisoned}
+                self._committed |= {p: self._read_to(p) for p in read}
 
     def fill(self, records: int) -> None:
         """So many more in each partition, at once."""

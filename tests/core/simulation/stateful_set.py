@@ -118,8 +118,7 @@ class SimulatedPod:
         self._set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
         if self.version.joins and ran_s >= self.version.join_s:
             self._join(now, broker)
-        if self.version.one_dies_after_s is not None and ran_s >= self.version.one_dies_after_s:
-            self.processes[-1].alive = False
+        self._lose_a_thread(ran_s)
 
     def crash(self, now: float) -> None:
         self.end_process()
@@ -147,7 +146,8 @@ class SimulatedPod:
             return
         offers = OFFERS.get(self.profile, RANGE) if self.version.heeds_settings else RANGE
         self.processes = tuple(
-            Process(instance_id, self.address, self.version.consumes, offers) for instance_id in self._instance_ids()
+            Process(instance_id, self.address, self.version.consumes, offers, reads_poison=self.version.reads_poison)
+            for instance_id in self._instance_ids()
         )
         self.started_at, self.waiting, self.joined_at = now, "", None
 
@@ -168,6 +168,13 @@ class SimulatedPod:
         for process in self.processes:
             if process.alive:
                 broker.join(process, now)
+
+    def _lose_a_thread(self, ran_s: float) -> None:
+        dies_s, stands_s = self.version.one_dies_after_s, self.version.one_stands_after_s
+        if dies_s is not None and ran_s >= dies_s:
+            self.processes[-1].alive = False
+        if stands_s is not None and ran_s >= stands_s:
+            self.processes[-1].consumes = False
 
     def _set_ready(self, ready: bool, now: float) -> None:
         if ready != self.ready:

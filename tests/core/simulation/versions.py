@@ -28,10 +28,14 @@ class Version:
     """Else it offers what it always did, whatever the operator sets."""
     takes_its_id: bool = True
     """Else it joins without the instance id that it is given."""
+    reads_poison: bool = False
+    """It gets past records at which other versions stand."""
     members: int = 1
     """Consumers of each pod; of several, each has an instance id of its own."""
     one_dies_after_s: float | None = None
     """From the container's start; the last of its consumers ends without leaving the group."""
+    one_stands_after_s: float | None = None
+    """From the container's start; the last of its consumers commits nothing any more, and stays in the group."""
     stays_s: float | None = None
     """It leaves the group and joins again after so long, for ever."""
 
@@ -42,7 +46,7 @@ class Version:
 
     @property
     def _stays_whole(self) -> bool:
-        return self.stays_s is None and self.one_dies_after_s is None
+        return self.stays_s is None and self.one_dies_after_s is None and self.one_stands_after_s is None
 
 
 VERSIONS: Final[Mapping[str, Version]] = {
@@ -67,6 +71,9 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "nameless": Version(takes_its_id=False),
     "loses-a-thread": Version(members=3, one_dies_after_s=9.0),
     "loses-one-of-two": Version(members=2, one_dies_after_s=9.0),
+    "stands-in-a-thread": Version(members=3, one_stands_after_s=9.0),
+    "stands-from-the-start": Version(members=3, one_stands_after_s=0.0),
+    "reads-poison": Version(members=3, reads_poison=True),
     "comes-and-goes": Version(stays_s=2.0),
 }
 """Versions that no random run draws, so that its seeds go on meaning what they mean."""

@@ -83,6 +83,21 @@ def test_an_assignment_has_its_own_beginning() -> None:
     assert (sighting.since, sighting.assigned_since) == (10, 11)
 
 
+def test_an_assignment_knows_where_records_waited_by_then() -> None:
+    """What is seen in the same look may be the new owner's doing."""
+    first, other = sorted(owned_by(2))
+    read, unread = PartitionOffsets(5, 5), PartitionOffsets(5, 6)
+    looks = [
+        observation(at=10, offsets={first: read, other: read}),
+        observation(at=20, offsets={first: unread, other: read}),
+        observation((*members(0, 1), member(2, "b")), at=30, offsets={first: PartitionOffsets(6, 6), other: unread}),
+    ]
+    assert folded(*looks).members["payments-2"].found_waiting == {first: 20}
+    assert folded(*looks).members["payments-0"].found_waiting is None, "it was there at our first look"
+    given = observation((member(0, assignment=owned_by(2)), member(1)), at=30, offsets=looks[1].offsets)
+    assert folded(*looks[:2], given).members["payments-0"].found_waiting == {first: 20}
+
+
 def test_static_members_that_leave_are_remembered_until_they_return() -> None:
     gone = folded(observation(at=10), observation(members(0, 1), at=11), observation(members(0, 1), at=12))
     assert gone.departures == {"payments-2": 11}

@@ -19,7 +19,7 @@ from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_or
 from slackwater.core.handover.transitions import begun, member_ids, returned_so_far
 from slackwater.core.members.presence import is_down, lives
 from slackwater.core.rollout.canary import canary_hold
-from slackwater.core.rollout.candidates import has_retry, known_down
+from slackwater.core.rollout.candidates import has_retry, known_down, step_with
 from slackwater.core.rollout.failure import Failure, find_failure
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.memory import RolloutMemory, Step
@@ -139,7 +139,7 @@ def _try_again(world: World, way: Direction) -> Decision | None:
     pods = (pod for pod in world.pods if pod.workload == way.to.name and has_retry(world, pod))
     if (pod := next(pods, None)) is None:
         return None
-    step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
+    step = step_with(world, pod, member_ids(world, pod.ordinal))
     act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.RETRIED)
     return Decision(replace(world.memory, step=step), act)
 

@@ -1,41 +1,124 @@
-"""Does a pod get on in each of its partitions? One of its threads may be dead while others get on."""
+"""Does a pod get on in each of its partitions? One of its threads may be dead, or stand, while others get on.
+
+`find_standing` holds the next step while that is not known. `find_halted` says where the pod's version is to blame.
+"""
 
 from __future__ import annotations
 
+from typing import Final
+
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
-from slackwater.core.members.work import arrived, owned_by, owner_since, partitions_in_words
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.members.presence import serves
+from slackwater.core.members.work import SELDOM_S, arrived, owned_by, owner_since, partitions_in_words
+from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
+LONGEST_COMMIT_S: Final = 60.0
+"""Some consumers commit once a minute: a partition whose records had waited for longer stood."""
+
 
 def find_standing(world: World, pod: Pod) -> Hold | None:
-    """Why a pod that gets on is not yet known to do so in each of its partitions: one of its threads may be dead.
+    """Why a pod that gets on is not yet known to do so in each of its partitions.
 
-    The first pod of a version has to commit after `stableFor`, too: such a thread may have committed when it came. A
-    partition counts that got on shortly before the pod had it, for `rejoinTimeout` at most: by then the member of a
-    dead thread is out of the group, and a consumer that is far behind works through its partitions in turn.
+    It has `rejoinTimeout` for it. By then the member of a dead thread is out of the group; a partition that stands
+    through its version's fault fails that (`find_halted`); and any other keeps no rollout.
     """
-    if world.seen is None or not world.seen.commits:
-        return None
-    since, timeout_s = owner_since(world, pod), world.group.spec.rollout.rejoin_timeout_s
-    is_first, moved_after = world.once(_first_of_its_version) is pod, world.history.commit_moved_after
-    proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
-    waiting = [
-        partition
-        for partition in arrived(world, owned_by(world, pod), since)
-        if moved_after.get(partition, 0.0) < proven_at
-        and world.now - max(since, world.history.unread_since[partition]) <= timeout_s
-        and _got_on_before(world, partition, since)
-    ]
+    timeout_s, is_first = world.group.spec.rollout.rejoin_timeout_s, world.once(_first_of_its_version) is pod
+    waiting = [partition for partition in _unproven(world, pod) if _stood_s(world, pod, partition) <= timeout_s]
     if not waiting:
         return None
     what = "the first of its version, has yet to commit" if is_first else "has yet to commit"
     after = f" after {seconds(world.group.spec.rollout.stable_for_s)} (stableFor)" if is_first else " since it came"
     message = f"pod {pod.name}{', ' if is_first else ' '}{what} in {partitions_in_words(waiting)}{after}"
     return Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0)
+
+
+def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
+    """The partitions that stand for longer than `rejoinTimeout`, although records come, because this pod has them.
+
+    Whoever had such a one before got on there to the end, and no other pod's partition has stood as long lately: those
+    are the control group. What is not known, as after a restart of the operator, is held against no version; nor is
+    what comes when the next pod is under way.
+    """
+    timeout_s, watched_since = world.group.spec.rollout.rejoin_timeout_s, world.history.watched_since
+    step = world.memory.step
+    if watched_since is None or world.now - watched_since <= timeout_s or step is None or step.ordinal != pod.ordinal:
+        return ()
+    halted = [
+        partition
+        for partition in _unproven(world, pod)
+        if _stood_s(world, pod, partition) > timeout_s
+        and _records_come(world, partition)
+        and (step.halted or _moved_until_it_came(world, pod, partition, step))
+    ]
+    return tuple(sorted(halted)) if halted and not _others_stand(world, pod) else ()
+
+
+def is_halted(world: World, pod: Pod) -> bool:
+    """In the group, and its version is to blame for a partition of its that stands."""
+    return serves(world, pod) and bool(find_halted(world, pod))
+
+
+def _unproven(world: World, pod: Pod) -> list[TopicPartition]:
+    """Where records have come since the pod came, and it is not known to get on, as was got on before.
+
+    The first pod of a version has to commit after `stableFor`, too: a thread that is dead may have when it came.
+    """
+    if world.seen is None or not world.seen.commits:
+        return []
+    since, moved_after = owner_since(world, pod), world.history.commit_moved_after
+    is_first = world.once(_first_of_its_version) is pod
+    proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
+    step = world.memory.step
+    halted_before = step is not None and step.halted and step.ordinal == pod.ordinal
+    return [
+        partition
+        for partition in arrived(world, owned_by(world, pod), since)
+        if moved_after.get(partition, 0.0) < proven_at and (halted_before or _got_on_before(world, partition, since))
+    ]
+
+
+def _stood_s(world: World, pod: Pod, partition: TopicPartition) -> float:
+    """How long records wait there since the pod has it. What was out of sight counts only after `rejoinTimeout`."""
+    begun = max(owner_since(world, pod), world.history.unread_since[partition])
+    unseen_until = world.history.watched_since or world.now
+    return world.now - max(begun, min(unseen_until, begun + world.group.spec.rollout.rejoin_timeout_s))
+
+
+def _records_come(world: World, partition: TopicPartition) -> bool:
+    """More than once, and still: what an aborted transaction leaves is never committed by some clients."""
+    since = max(world.history.unread_since[partition], world.now - world.group.spec.rollout.rejoin_timeout_s / 2)
+    return world.history.end_moved_after.get(partition, 0.0) >= since
+
+
+def _moved_until_it_came(world: World, pod: Pod, partition: TopicPartition, step: Step) -> bool:
+    """No record had waited there for long when it came; where nobody had the partition meanwhile, before the step."""
+    timeout_s, rested = world.group.spec.rollout.rejoin_timeout_s, world.made_with(pod).is_static and not world.beside
+    let_go_at = step.started_at if rested else owner_since(world, pod)
+    sightings = [world.history.members.get(m.instance_id or m.member_id) for m in world.members_of(pod)]
+    found = next((each.found_waiting for each in sightings if each is not None and partition in each.assignment), None)
+    if found is None or partition not in world.history.commit_moved_after:
+        return False
+    return found.get(partition, let_go_at) >= let_go_at - min(LONGEST_COMMIT_S, timeout_s / 2)
+
+
+def _others_stand(world: World, pod: Pod) -> bool:
+    """A partition of another pod stands as long, and got on lately: where all wait for a database, an open transaction
+    or their turn, no version is to blame. One that has stood for ever says nothing of that."""
+    history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
+    lately = world.now - max(SELDOM_S, 3 * timeout_s)
+    others = [each for each in world.wanted_pods if each.ordinal != pod.ordinal and serves(world, each)]
+    return any(
+        world.now - history.unread_since[partition] > timeout_s
+        and history.commit_moved_after.get(partition, 0.0) >= lately
+        and _records_come(world, partition)
+        for each in others
+        for partition in owned_by(world, each)
+        if partition in history.unread_since
+    )
 
 
 def _first_of_its_version(world: World) -> Pod | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import consumes_unready, is_down
+from slackwater.core.members.standing import is_halted
 from slackwater.core.members.work import is_stalled
+from slackwater.core.world.memory import Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_overtaken
 from slackwater.core.world.workload import Workload
@@ -35,9 +39,9 @@ def _is_out(world: World, pod: Pod) -> bool:
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:
-    """Ordinals of the pods to be replaced that are known not to consume."""
+    """Ordinals of the pods to be replaced that are known not to consume, or not all that is theirs: see `has_retry`."""
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    down = frozenset(pod.ordinal for pod in pods if is_down(world, pod) or is_stalled(world, pod))
+    down = frozenset(pod.ordinal for pod in pods if _is_useless(world, pod) or has_retry(world, pod))
     return down | _down_in_both(world)
 
 
@@ -63,6 +67,17 @@ def unready_at_work(world: World, workload: Workload) -> frozenset[int]:
     return frozenset(pod.ordinal for pod in pods if consumes_unready(world, pod))
 
 
+def step_with(world: World, pod: Pod, before: Mapping[str, str]) -> Step:
+    """The restart of this pod. `before`: instance id → member id."""
+    last = world.memory.step
+    again = last is not None and last.ordinal == pod.ordinal and world.memory.retries(pod)
+    return Step(pod.ordinal, world.now, before, halted=again and last is not None and last.halted)
+
+
 def has_retry(world: World, pod: Pod) -> bool:
     """It has failed, and somebody has asked to try again since it was made."""
-    return world.memory.retries(pod) and (is_down(world, pod) or is_stalled(world, pod))
+    return world.memory.retries(pod) and (_is_useless(world, pod) or is_halted(world, pod))
+
+
+def _is_useless(world: World, pod: Pod) -> bool:
+    return is_down(world, pod) or is_stalled(world, pod)

@@ -48,6 +48,9 @@ def may_fail(world: World) -> bool:
 
 def fail(world: World, failure: Failure) -> Decision:
     """Go back or stop, as `onFailure` says."""
+    step = world.memory.step
+    if failure.halted and step is not None and step.ordinal == failure.ordinal:
+        world = world.remembering(replace(world.memory, step=replace(step, halted=True)))
     wants_back = world.group.spec.rollout.on_failure is OnFailure.ROLLBACK
     if wants_back and can_go_back(world.memory):
         memory = go_back(world.memory, failure.message)

@@ -10,6 +10,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
+from slackwater.core.members.standing import find_halted, is_halted
 from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.pods import UNSCHEDULABLE, Pod
@@ -33,6 +34,8 @@ class Failure:
     reason: Reason
     message: str
     ordinal: int
+    halted: bool = False
+    """Partitions stand by the version's doing."""
 
 
 def find_failure(world: World) -> Failure | None:
@@ -88,7 +91,7 @@ def is_ending(world: World, pod: Pod) -> bool:
 
 def works(world: World, pod: Pod) -> bool:
     """It is in the group and gets on there, or has not yet had `rejoinTimeout` to."""
-    return serves(world, pod) and not is_stalled(world, pod)
+    return serves(world, pod) and not is_stalled(world, pod) and not is_halted(world, pod)
 
 
 def may_be_in_the_group(world: World, pod: Pod) -> bool:
@@ -111,6 +114,16 @@ def stalled(world: World, pod: Pod) -> Failure | None:
         return None
     message = f"{stall.hold.message}, for more than {seconds(world.group.spec.rollout.rejoin_timeout_s)}"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
+
+
+def halted(world: World, pod: Pod) -> Failure | None:
+    """It gets on, but not in a partition where whoever had it before did."""
+    partitions = find_halted(world, pod) if serves(world, pod) else ()
+    if not partitions:
+        return None
+    where, for_s = partitions_in_words(partitions), seconds(world.group.spec.rollout.rejoin_timeout_s)
+    message = f"pod {pod.name} has committed nothing in {where} for more than {for_s}, where the one before it got on"
+    return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal, halted=True)
 
 
 def not_back_in_time(world: World, pod: Pod) -> Failure | None:
@@ -170,7 +183,7 @@ EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     gets_on_as_little_as_others,
 )
 """Any of them is enough; the cheap ones come first."""
-FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, stalled, not_back_in_time)
+FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, stalled, halted, not_back_in_time)
 """The first that is found is what people read."""
 
 

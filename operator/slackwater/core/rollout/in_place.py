@@ -17,9 +17,9 @@ from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.rollout.canary import canary_hold
-from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, unready_at_work
+from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, step_with, unready_at_work
 from slackwater.core.rollout.gates import cannot_be_made, first_refusal
-from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
@@ -119,4 +119,4 @@ def _close(world: World, workload: Workload, template: Template) -> WriteWorkloa
 
 def _with_step(world: World, pod: Pod) -> RolloutMemory:
     before = {member.instance_id: member.member_id for member in world.members_of(pod) if member.instance_id}
-    return replace(world.memory, step=Step(pod.ordinal, world.now, before))
+    return replace(world.memory, step=step_with(world, pod, before))

@@ -37,6 +37,9 @@ class MemberSighting:
     assignment: frozenset[TopicPartition] = frozenset()
     assigned_since: float = 0.0
     """When we first saw it with this assignment: commits from before that may be another member's."""
+    found_waiting: Mapping[TopicPartition, float] | None = None
+    """Of its partitions, those whose records waited by then, and since when (`unread_since`); None: it had them at our
+    first look, and what was before is not known."""
     takeovers: tuple[float, ...] = ()
     """The last times at which we saw the instance id change hands, oldest first."""
     there_by: float | None = None
@@ -141,14 +144,22 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
         at, assignment = observation.observed_at, member.assignment
         if known is None or known.member_id != member.member_id:
             takeovers = (*known.takeovers, at)[-TAKEOVERS_KEPT:] if known is not None else ()
-            sightings[key] = MemberSighting(member.member_id, at, history.observed_at, assignment, at, takeovers)
+            known = MemberSighting(member.member_id, at, history.observed_at, assignment, at, takeovers=takeovers)
+            sightings[key] = replace(known, found_waiting=_waiting(history, assignment))
             continue
         if known.there_by is None:
             known = replace(known, there_by=at)
         if known.assignment != assignment:
-            known = replace(known, assignment=assignment, assigned_since=at)
+            waiting = _waiting(history, assignment)
+            known = replace(known, assignment=assignment, assigned_since=at, found_waiting=waiting)
         sightings[key] = known
     return sightings
+
+
+def _waiting(history: GroupHistory, assignment: frozenset[TopicPartition]) -> dict[TopicPartition, float] | None:
+    if history.observed_at is None:
+        return None
+    return {p: history.unread_since[p] for p in assignment if p in history.unread_since}
 
 
 def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
