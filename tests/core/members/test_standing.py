@@ -61,6 +61,7 @@ MOVED = one_stands(80, 100, 100, 100)
 """By then all that had come was read, in both of its partitions."""
 COME_ON = (look(50), one_stands(40, 105, 100, 105), one_stands(10, 107, 100, 108), one_stands(0, 109, 100, 110))
 HALTED = (one_stands(90, 90, 90, 100), MOVED, BEFORE_IT, *COME_ON)
+BLINKED = (*HALTED[:-1], one_stands(5, 108, 100, 109))
 CAME_ONCE = (*HALTED[:-2], one_stands(10, 105, 100, 105), one_stands(0, 105, 100, 105))
 STOOD = (one_stands(100, 90, 90, 100), one_stands(95, 100, 100, 100), one_stands(85, 100, 100, 105))
 STEP = Step(1, NOW - 62, made=True)
@@ -111,6 +112,12 @@ HALTS: list[tuple[str, World, list[int]]] = [
         halting(*HALTED, history=advance(interrupted(folded(*HALTED[:-1])), HALTED[-1])),
         [],
     ),
+    (
+        "Kafka is out of sight now and then, for longer than it is waited for",
+        halting(*BLINKED, HALTED[-1], timeout_s=19, history=advance(interrupted(folded(*BLINKED)), HALTED[-1])),
+        [],
+    ),
+    ("between looks without a break", halting(*BLINKED, HALTED[-1], timeout_s=21), [3]),
     ("a second try, however it was before", halting(*COME_ON, step=replace(STEP, halted=True)), [3]),
     ("one long after the first", halting(look(500), BEFORE_IT, *COME_ON, step=replace(STEP, halted=True)), [3]),
     ("a first one, of which nothing was seen before", halting(look(500), BEFORE_IT, *COME_ON), []),
