@@ -272,7 +272,7 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
     work = _work(fleet, pod, started, since)
     back = _is_back_for_good(fleet, pod, work, seen)
     ancient = started is not None and fleet.now - started >= SESSION_S
-    deaths = (freed, there, ran) if _speaks_kip848(fleet) else ()
+    deaths = (freed, there, ran, _came_back(fleet, pod, sightings)) if _speaks_kip848(fleet) else ()
     return (
         made,
         looked,
@@ -281,6 +281,23 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
         ancient,
         work,
         None if back else _times_of_handover(fleet, pod, sightings),
+    )
+
+
+def _came_back(fleet: Fleet, pod: Pod, sightings: list[MemberSighting]) -> Hashable:
+    """Whether its member was seen gone, or away, after the moments that are remembered of this very member.
+
+    One that is away counts from the newest look, should it come back. A look without it is newer than all of them.
+    """
+    memory, looked_at = fleet.memory, fleet.history.observed_at
+    holder, release = memory.holders.get(pod.instance_id), memory.released.get(pod.instance_id)
+    known = [(holder.member_id, holder.there_by)] if holder is not None else []
+    known += [(release.member_id, release.released_at)] if release is not None else []
+    return tuple(
+        gone_at is not None and s.member_id == member_id and gone_at > moment
+        for s in sightings
+        for gone_at in (looked_at if s.away else s.absent_at,)
+        for member_id, moment in known
     )
 
 

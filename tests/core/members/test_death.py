@@ -11,12 +11,12 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.death import find_outlived, has_ended, known_holders, there_by, time_to_join
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import LastHolder, RolloutMemory
-from slackwater.core.world.observation import Member, Unobserved
+from slackwater.core.world.observation import GroupObservation, GroupState, Member, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, changed, dynamic_member, folded, group, member, observation, pod, world
-from tests.core.members.scenes import EPOCH, NEWLY_WATCHED, held, modern, restarted, scene
+from tests.core.members.scenes import EPOCH, GONE, NEWLY_WATCHED, held, modern, restarted, scene
 
 FIRST = "payments-1-a"
 JUST_JOINED = folded(modern(at=NOW - 9), modern(member(1, "b", epoch=EPOCH), at=NOW - 5))
@@ -92,6 +92,29 @@ def test_the_earlier_of_what_is_watched_and_what_is_remembered_counts() -> None:
     assert there_by(replace(watched, memory=held(1, NOW - 60)), "payments-1", FIRST) == NOW - 3590
     assert there_by(replace(watched, memory=held(1, NOW - 60, "z")), "payments-1", "payments-1-z") == NOW - 60
     assert there_by(watched, "payments-1", "payments-1-z") is None
+
+
+LEFT = modern(member(1, epoch=-2), at=NOW - 30, state=GroupState.RECONCILING)
+
+
+@pytest.mark.parametrize("look", [LEFT, replace(GONE, observed_at=NOW - 30)], ids=["away", "gone"])
+def test_a_member_that_is_back_counts_from_its_return(look: GroupObservation) -> None:
+    """Whatever is remembered of the time before: a process that joins lives, and may die after that."""
+    back = folded(modern(at=NOW - 60), modern(at=NOW - 50), look, modern(at=NOW - 20))
+    twice = scene(history=back, memory=held(1, NOW - 60), kafka=modern(at=NOW - 10))
+    assert there_by(twice, "payments-1", FIRST) == NOW - 10
+    assert known_holders(twice)["payments-1"] == LastHolder(FIRST, NOW - 10)
+    once = replace(twice, history=back, memory=held(1, NOW - 60))
+    assert there_by(once, "payments-1", FIRST) is None
+    assert known_holders(once)["payments-1"] == LastHolder(FIRST, NOW - 60)
+    assert there_by(replace(twice, memory=held(1, NOW - 25)), "payments-1", FIRST) == NOW - 25
+    assert there_by(replace(twice, memory=held(1, NOW - 60, "z")), "payments-1", "payments-1-z") == NOW - 60
+
+
+def test_one_that_is_away_was_there_before() -> None:
+    """Else its successor would not be known to have been refused."""
+    away = scene(history=folded(modern(at=NOW - 60), modern(at=NOW - 50)), kafka=replace(LEFT, observed_at=NOW))
+    assert there_by(away, "payments-1", FIRST) == NOW - 50
 
 
 def test_how_long_the_last_run_took_to_join() -> None:

@@ -10,7 +10,7 @@ from slackwater.core.decision.acts import ReleaseMembers
 from slackwater.core.members.release import find_dead, release_due, still_released
 from slackwater.core.world.history import advance
 from slackwater.core.world.memory import Release, RolloutMemory
-from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.observation import GroupObservation, GroupState
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, changed, folded, group, member, observation, pod
@@ -18,6 +18,7 @@ from tests.core.members.scenes import (
     AWAY,
     BACK,
     EPOCH,
+    GONE,
     MODERN,
     NEWLY_WATCHED,
     held,
@@ -88,10 +89,10 @@ def test_a_release_is_remembered_before_it_is_made_and_repeated_when_it_did_not_
 AHEAD_S = 6.0
 
 
-def releases(told_running_at: float | None, looks: int = 200) -> list[float]:
+def releases(told_running_at: float | None, heartbeat_s: int = 5, looks: int = 200) -> list[float]:
     """Seconds from the start of a container on a node whose clock is ahead to each release of its living member's id.
 
-    It joins 2 s after its start. When its id was released, the next look does not show it, and then it is back.
+    It joins 2 s after its start. Looks are a second apart; it is away from its release to its next heartbeat.
     """
     history, memory, released_at = folded(modern(at=NOW - 60), modern(at=NOW - 50)), RolloutMemory(), [0.0]
     said = NOW + AHEAD_S
@@ -103,9 +104,9 @@ def releases(told_running_at: float | None, looks: int = 200) -> list[float]:
         told_running_at=told_running_at,
     )
     for second in range(1, looks):
-        away = second == released_at[-1] + 1
-        kafka = modern(member(1, "b" if second >= 2 else "a", epoch=EPOCH), at=NOW + second)
-        kafka = replace(kafka, members=tuple(m for m in kafka.members if not away or m.instance_id != "payments-1"))
+        away = 0 < second - released_at[-1] < heartbeat_s and len(released_at) > 1
+        it = member(1, "b" if second >= 2 else "a", epoch=-2 if away else EPOCH)
+        kafka = modern(it, at=NOW + second, state=GroupState.RECONCILING if away else GroupState.STABLE)
         history = advance(history, kafka)
         seen = scene(node, now=NOW + second + 0.3, kafka=kafka, history=history, memory=memory)
         due = release_due(seen)
@@ -116,6 +117,32 @@ def releases(told_running_at: float | None, looks: int = 200) -> list[float]:
 
 def test_a_living_member_s_id_is_not_released_because_its_node_s_clock_is_ahead() -> None:
     assert releases(told_running_at=NOW + 0.5) == []
+
+
+def test_a_member_that_is_back_after_its_release_lives() -> None:
+    """Without a watch's word the node's clock is believed, once."""
+    assert releases(told_running_at=None) == [4]
+    assert releases(told_running_at=None, heartbeat_s=2) == [4]
+
+
+def test_one_that_is_back_before_the_next_look_is_released_again() -> None:
+    assert releases(told_running_at=None, heartbeat_s=1)[:3] == [4, 6, 10]
+
+
+LEFT = modern(member(1, epoch=-2), at=NOW - 3, state=GroupState.RECONCILING)
+
+
+@pytest.mark.parametrize("look", [LEFT, replace(GONE, observed_at=NOW - 3)], ids=["away", "gone"])
+def test_a_release_is_history_once_the_same_member_is_back(look: GroupObservation) -> None:
+    back = folded(modern(at=NOW - 60), modern(at=NOW - 50), look)
+    assert still_released(scene(restarted(), history=back, memory=released(5))) == {}
+    assert still_released(scene(restarted(), history=back, memory=released(2))).keys() == {"payments-1"}
+    assert still_released(scene(restarted(), memory=released(5))).keys() == {"payments-1"}
+
+
+def test_a_release_matters_while_its_member_is_away() -> None:
+    away = folded(modern(at=NOW - 60), modern(at=NOW - 50), LEFT)
+    assert still_released(scene(restarted(), kafka=AWAY, history=away, memory=released(5))).keys() == {"payments-1"}
 
 
 def test_a_release_is_history_once_another_member_has_the_id() -> None:

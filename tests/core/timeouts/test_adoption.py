@@ -14,11 +14,12 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.advice import Range, Subject
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Tuning, read_memory, write_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.recording import read_world, write_world
 from slackwater.core.world.settings import Setting
+from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, observation
 from tests.core.timeouts.advised import advice, at_rest, session

@@ -15,10 +15,11 @@ from slackwater.core.timeouts import judgement
 from slackwater.core.timeouts.adoption import at_rest as go_on
 from slackwater.core.timeouts.judgement import judge
 from slackwater.core.world.advice import AdviceStatus, Range, Subject
-from slackwater.core.world.memory import RolloutMemory, Tuning
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.settings import Setting
+from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, observation
 from tests.core.timeouts.advised import DAY, advice, at_rest, session

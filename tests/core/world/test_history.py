@@ -77,6 +77,36 @@ def test_a_sighting_knows_whether_nobody_had_the_id_before() -> None:
     assert not again.members["payments-2"].after_nobody
 
 
+def test_a_member_that_left_for_a_while_and_is_back_has_joined_again() -> None:
+    """F12: meanwhile it is listed, by an epoch below 0."""
+    here, away = (observation((member(0, epoch=epoch),), at=10) for epoch in (7, -2))
+    looks = [replace(look, observed_at=at) for look, at in ((here, 10), (here, 11), (away, 12), (away, 13), (here, 14))]
+    seen = [folded(*looks[: n + 1]).members["payments-0"] for n in range(len(looks))]
+    assert [(s.since, s.absent_at, s.there_by, s.away) for s in seen] == [
+        (10, None, None, False),
+        (10, None, 11, False),
+        (10, None, 11, True),
+        (10, None, 11, True),
+        (14, 13, None, False),
+    ]
+    assert (seen[-1].takeovers, seen[-1].after_nobody, seen[-1].assigned_since) == ((), True, 14)
+
+
+def test_a_member_that_is_away_when_it_is_first_seen_joins_when_it_is_back() -> None:
+    here, away = (observation((member(0, epoch=epoch),), at=at) for epoch, at in ((7, 11), (-2, 10)))
+    sighting = folded(away, here).members["payments-0"]
+    assert (sighting.since, sighting.absent_at) == (11, 10)
+
+
+def test_who_takes_the_id_of_one_that_is_away_takes_it_over_and_its_return_changes_no_hands() -> None:
+    away, taken, left, back = (
+        observation((member(0, who, epoch=epoch),), at=at)
+        for who, epoch, at in (("a", -2, 10), ("b", 7, 11), ("b", -2, 12), ("b", 7, 13))
+    )
+    assert folded(away, taken).members["payments-0"].takeovers == (11,)
+    assert folded(away, taken, left, back).members["payments-0"].takeovers == (11,)
+
+
 def test_an_assignment_has_its_own_beginning() -> None:
     more = member(2, assignment=owned_by(2) | owned_by(1))
     sighting = folded(observation(at=10), observation((member(0), more), at=11)).members["payments-2"]

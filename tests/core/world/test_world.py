@@ -24,7 +24,6 @@ from slackwater.core.world.memory import (
     RolloutMemory,
     RolloutPhase,
     Step,
-    Tuning,
     Upgrade,
     read_memory,
     write_memory,
@@ -34,6 +33,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.settings import Setting
+from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, changed, dynamic_member, group, member, observation, pod, workload, world

@@ -31,7 +31,7 @@ def known_holders(world: World) -> Mapping[str, LastHolder]:
         if instance_id is None or ordinal is None or ordinal >= replicas:
             continue
         seen_by, known = _watched(world, instance_id, member.member_id), wanted.get(instance_id)
-        if seen_by is not None and (known is None or known.member_id != member.member_id):
+        if seen_by is not None and (known is None or _is_outdated(world, instance_id, member.member_id, known)):
             wanted[instance_id] = LastHolder(member.member_id, seen_by)
     return wanted
 
@@ -79,13 +79,22 @@ def was_there_before(
 
 
 def there_by(world: World, instance_id: str, member_id: str) -> float | None:
-    """A moment by which this member was in the group for certain; None when it was not seen often enough to say."""
-    known = world.memory.holders.get(instance_id)
-    moments = [
-        _watched(world, instance_id, member_id),
-        known.there_by if known and known.member_id == member_id else None,
-    ]
-    return min((moment for moment in moments if moment is not None), default=None)
+    """A moment by which this member was in the group for certain; None when it was not seen often enough to say.
+
+    One that was gone and is back counts from its return: a process that joins lives.
+    """
+    known, watched = world.memory.holders.get(instance_id), _watched(world, instance_id, member_id)
+    if known is None or _is_outdated(world, instance_id, member_id, known):
+        return watched
+    return known.there_by if watched is None else min(watched, known.there_by)
+
+
+def came_back(world: World, instance_id: str, member_id: str, since: float) -> bool:
+    """This member has the id, and a look after that moment showed it gone, or away (F12)."""
+    sighting = world.history.members.get(instance_id)
+    if sighting is None or sighting.member_id != member_id or sighting.absent_at is None:
+        return False
+    return sighting.absent_at > since
 
 
 def time_to_join(world: World, pod: Pod, instance_id: str, member_id: str) -> float | None:
@@ -105,6 +114,10 @@ def _kept_out(world: World, kafka: GroupObservation, known: Mapping[str, LastHol
     held = {member.instance_id for member in kafka.members}
     modern = {pod.ordinal for pod in world.wanted_pods if pod.protocol is Profile.CONSUMER}
     return {k: h for k, h in known.items() if k not in held and world.ordinal_of(k) in modern}
+
+
+def _is_outdated(world: World, instance_id: str, member_id: str, known: LastHolder) -> bool:
+    return known.member_id != member_id or came_back(world, instance_id, member_id, known.there_by)
 
 
 def _watched(world: World, instance_id: str, member_id: str) -> float | None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from slackwater.core.decision.acts import ReleaseMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
+from slackwater.core.members.death import came_back
 from slackwater.core.members.succession import Dead, state_of_held
 from slackwater.core.world.memory import Release
 from slackwater.core.world.observation import GroupObservation, refs
@@ -38,7 +39,7 @@ def release_due(world: World) -> Decision | None:
 
 
 def still_released(world: World) -> Mapping[str, Release]:
-    """A release is history once another member has the id, or its pod is not wanted any more."""
+    """A release is history once a member has joined under the id since, or its pod is not wanted any more."""
     return {key: release for key, release in world.memory.released.items() if _matters(world, key, release)}
 
 
@@ -54,4 +55,5 @@ def _matters(world: World, instance_id: str, release: Release) -> bool:
     if ordinal is None or ordinal >= world.replicas:
         return False
     members = world.members_at(ordinal)
-    return all(m.instance_id != instance_id or m.member_id == release.member_id for m in members)
+    another = any(m.instance_id == instance_id and m.member_id != release.member_id for m in members)
+    return not another and not came_back(world, instance_id, release.member_id, release.released_at)

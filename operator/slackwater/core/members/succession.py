@@ -101,6 +101,7 @@ LEADS_TO: Final[Mapping[type[State], tuple[type[State], ...]]] = {
 """Which state follows which, by one thing that happens; between two passes several may.
 
 Held → Free: the member left, and was seen too briefly to be remembered. Released → Dead: the release did not take.
+Released → Held: its successor joined; or it lived after all, and is back.
 Refused → Free: the pod was restarted, and no release is on record that could say so. Refused → Held: it joined after
 all, since somebody else restarted it. A restart that is remembered and was not done leaves it Refused.
 """

@@ -16,9 +16,9 @@ from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
 from slackwater.core.timeouts.in_force import in_force
 from slackwater.core.world.advice import Advice, AdviceStatus, Range, Subject
 from slackwater.core.world.broker import Bounds
-from slackwater.core.world.memory import Tuning
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.settings import HEARTBEAT_OF, Setting, Values, asked
+from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.world import World
 
 STALE_AFTER_S: Final = 14 * 86_400.0

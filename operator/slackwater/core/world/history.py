@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from slackwater.core.world.observation import GroupObservation, TopicPartition
+from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 
 TAKEOVERS_KEPT: Final = 3
 CLOCK_SET_BACK_S: Final = 30.0
@@ -33,7 +33,8 @@ class MemberSighting:
     since: float
     """When we first looked and saw it. It may have come a moment later, while that look was under way."""
     absent_at: float | None
-    """The last moment at which we saw it *not* there; None when it was there at our first look: its age is unknown."""
+    """The last moment at which we saw it *not* there, or away; None when it was there at our first look: its age is
+    unknown."""
     assignment: frozenset[TopicPartition] = frozenset()
     assigned_since: float = 0.0
     """When we first saw it with this assignment: commits from before that may be another member's."""
@@ -44,6 +45,8 @@ class MemberSighting:
     """The last times at which we saw the instance id change hands, oldest first."""
     there_by: float | None = None
     """When the second look that saw it began: by then it was there for certain; None before that look."""
+    away: bool = False
+    """The newest look shows that it has left for a while (F12): who is back after that has joined again."""
 
     @property
     def after_nobody(self) -> bool:
@@ -140,20 +143,36 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
     sightings: dict[str, MemberSighting] = {}
     for member in observation.members:
         key = member.instance_id or member.member_id
-        known = history.members.get(key)
-        at, assignment = observation.observed_at, member.assignment
-        if known is None or known.member_id != member.member_id:
-            takeovers = (*known.takeovers, at)[-TAKEOVERS_KEPT:] if known is not None else ()
-            known = MemberSighting(member.member_id, at, history.observed_at, assignment, at, takeovers=takeovers)
-            sightings[key] = replace(known, found_waiting=_waiting(history, assignment))
+        known, at = history.members.get(key), observation.observed_at
+        if known is None or known.member_id != member.member_id or (known.away and not member.has_left):
+            sightings[key] = _first_sighting(history, member, known, at)
             continue
         if known.there_by is None:
             known = replace(known, there_by=at)
-        if known.assignment != assignment:
-            waiting = _waiting(history, assignment)
-            known = replace(known, assignment=assignment, assigned_since=at, found_waiting=waiting)
+        if known.away != member.has_left:
+            known = replace(known, away=member.has_left)
+        if known.assignment != member.assignment:
+            waiting = _waiting(history, member.assignment)
+            known = replace(known, assignment=member.assignment, assigned_since=at, found_waiting=waiting)
         sightings[key] = known
     return sightings
+
+
+def _first_sighting(history: GroupHistory, member: Member, known: MemberSighting | None, at: float) -> MemberSighting:
+    """Of one that has come, or come back. `known`: who was seen under its id in the look before."""
+    takeovers = known.takeovers if known is not None else ()
+    if known is not None and known.member_id != member.member_id:
+        takeovers = (*takeovers, at)[-TAKEOVERS_KEPT:]
+    return MemberSighting(
+        member.member_id,
+        at,
+        history.observed_at,
+        member.assignment,
+        at,
+        takeovers=takeovers,
+        away=member.has_left,
+        found_waiting=_waiting(history, member.assignment),
+    )
 
 
 def _waiting(history: GroupHistory, assignment: frozenset[TopicPartition]) -> dict[TopicPartition, float] | None:

@@ -21,7 +21,7 @@ from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod, Run
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
-from slackwater.core.world.settings import Setting
+from slackwater.core.world.tuning import Tuning
 
 _WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
@@ -174,29 +174,6 @@ class LastHolder:
     member_id: str
     there_by: Moment
     """It was in the group by then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """Recommended timeouts that the operator took over, or will; in milliseconds, or records."""
-
-    __pydantic_config__ = _WIRE
-
-    values: Mapping[Setting, int] = field(default_factory=dict)
-    """In force where the spec says nothing itself."""
-    as_of: Moment | None = None
-    """Of the recommendation that they came from last."""
-    came_from: Mapping[Setting, int] = field(default_factory=dict)
-    """What was in force before each of them."""
-    turned: tuple[Setting, ...] = ()
-    """Those that went back the way they came once: the operator does not do it a second time on its own."""
-    queued: Mapping[Setting, int] = field(default_factory=dict)
-    """To come with the next rollout."""
-    queued_as_of: Moment | None = None
-    good: Mapping[Setting, int] = field(default_factory=dict)
-    """What the last good version has."""
-    failed_as_of: Moment | None = None
-    """A version with what was recommended then failed; it is not tried again unless a person approves it."""
 
 
 @dataclass(frozen=True, slots=True)
