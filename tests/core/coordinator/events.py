@@ -11,7 +11,8 @@ from typing import Final
 
 from slackwater.core.decision.acts import DeletePod, ReleaseMembers
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupState
+from slackwater.core.world.observation import GroupState, GroupType
+from slackwater.core.world.profile import Profile
 from tests.core.coordinator import clients, model, modern
 from tests.core.coordinator.controller import Seen, Wanted
 from tests.core.coordinator.fleet import (
@@ -23,9 +24,10 @@ from tests.core.coordinator.fleet import (
     Pod,
     Spec,
     StatefulSet,
+    balanced,
     state_seen,
 )
-from tests.core.coordinator.model import Error, Member
+from tests.core.coordinator.model import Error, Group, Member
 from tests.core.coordinator.pilot import Broken, carry_out, die, passes, put, stop, take_down
 
 Change = Callable[[Spec], Spec]
@@ -67,7 +69,7 @@ def _of_a_pod(later: Fleet, pod: Pod) -> Iterator[tuple[str, Fleet]]:
             lives_on = replace(later, pods=put(later.pods, replace(pod, refused=True)))
             yield f"{pod.name} is fenced and lives on", lives_on
     elif pod.member_id and not pod.refused and not later.is_member(pod):
-        yield f"{pod.name} joins again", _served(joined(later, replace(pod, member_id="")))
+        yield f"{pod.name} joins again", _served(joined(later, pod))
     elif not pod.member_id and not pod.refused and not _is_decided_on(later, pod):
         yield f"{pod.name} joins", _served(joined(later, pod))
 
@@ -85,6 +87,8 @@ def faults(fleet: Fleet) -> Iterator[tuple[str, Fleet]]:
         if pod.running and not pod.terminating:
             yield f"crash {pod.name}", crashed(later, pod)
             yield f"evict {pod.name}", replace(stop(later, pod), taken=later.taken - {pod.ordinal})
+        if later.is_member(pod) and pod.profile is Profile.CONSUMER:
+            yield f"cut {pod.name} off", cut_off(later, pod)
 
 
 def changes(fleet: Fleet, change: Change | None) -> Iterator[tuple[str, Fleet]]:
@@ -201,15 +205,32 @@ def _started(fleet: Fleet, pod: Pod) -> Fleet:
 
 
 def joined(fleet: Fleet, pod: Pod) -> Fleet:
-    """Its process asks to be let in. Raises Broken when no protocol is common to all (F2)."""
-    member_id = f"{pod.address}/{fleet.ids}"
+    """Its process asks to be let in. Raises Broken when no protocol is common to all (F2).
+
+    One of KIP-848 that was a member before keeps its member id.
+    """
+    keeps = bool(pod.member_id) and pod.profile is Profile.CONSUMER
+    member_id = pod.member_id if keeps else f"{pod.address}/{fleet.ids}"
     member = Member(member_id, pod.instance_id if fleet.client.static else None, fleet.client.offers[pod.profile])
     group, error = clients.ask_to_join(fleet.group, member)
     if error is Error.INCONSISTENT_GROUP_PROTOCOL:
         raise Broken(f"{pod.name} with {pod.profile.words} is refused: no protocol is common to all")
     refused = error is Error.UNRELEASED_INSTANCE_ID
+    if fleet.group.type is GroupType.CONSUMER and group.type is GroupType.CLASSIC:
+        group = _with_targets(group)
     after = replace(pod, member_id="" if refused else member_id, refused=refused)
     return replace(fleet, group=group, pods=put(fleet.pods, after), ids=fleet.ids + 1)
+
+
+def _with_targets(group: Group) -> Group:
+    """What each was to have: a group that is classic again by a takeover does not rebalance (KAFKA-17317).
+
+    One that was empty does.
+    """
+    if group.state is not GroupState.STABLE:
+        return group
+    given = balanced(group.members)
+    return replace(group, members=tuple(replace(m, assignment=given[m.member_id]) for m in group.members))
 
 
 def rebalanced(fleet: Fleet) -> Fleet:
@@ -251,6 +272,12 @@ def crashed(fleet: Fleet, pod: Pod) -> Fleet:
         ready_changed_at=fleet.now,
     )
     return replace(fleet, pods=put(fleet.pods, dead), taken=fleet.taken - {pod.ordinal})
+
+
+def cut_off(fleet: Fleet, pod: Pod) -> Fleet:
+    """It cannot reach its broker until its session has ended, and lives on."""
+    group, _ = modern.drop(fleet.group, pod.member_id)
+    return replace(fleet, group=group, taken=fleet.taken - {pod.ordinal})
 
 
 def _served(fleet: Fleet) -> Fleet:

@@ -9,22 +9,40 @@ import pytest
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import LastHolder, Release
 from tests.core.coordinator.canonical import key
+from tests.core.coordinator.events import faults, natural
 from tests.core.coordinator.exploring import settled_fleet
 from tests.core.coordinator.fleet import Client, Fleet
 
 ID = "payments-1"
 
 
+def after(fleet: Fleet, *steps: str) -> Fleet:
+    for step in steps:
+        fleet = [found for event, found in (*faults(fleet), *natural(fleet)) if event == step][-1]
+    return fleet
+
+
 @pytest.fixture(scope="module", name="fleet")
 def _fleet() -> Fleet:
     """Of KIP-848, at rest."""
-    return settled_fleet(Client(), "Consumer")
+    return replace(settled_fleet(Client(), "Consumer"), faults=1)
 
 
 def seen(fleet: Fleet, **changes: object) -> Fleet:
     """The same, but for what was seen of one member."""
     sighting: MemberSighting = replace(fleet.history.members[ID], **changes)  # type: ignore[arg-type]
     return replace(fleet, history=replace(fleet.history, members={**fleet.history.members, ID: sighting}))
+
+
+def test_a_member_that_was_cut_off_comes_back_as_itself_and_counts_from_then(fleet: Fleet) -> None:
+    member_id, known = fleet.history.members[ID].member_id, fleet.memory.holders[ID]
+    gone = after(fleet, "cut payments-1 off", "the operator looks")
+    assert gone.memory.holders[ID] == known
+    assert ID not in gone.history.members
+    back = after(gone, "payments-1 joins again", "the operator looks")
+    assert back.history.members[ID].member_id == member_id == back.memory.holders[ID].member_id
+    assert back.memory.holders[ID].there_by > known.there_by
+    assert back.pending is None
 
 
 @pytest.mark.parametrize("later", [False, True])
