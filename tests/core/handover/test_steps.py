@@ -121,6 +121,9 @@ def test_what_needs_no_gate(seen: World, expected: str) -> None:
 
 HALF: Final = placed(range(1), range(1, 3))
 WENT_DOWN: Final = pod(0, "after", name=f"{ALT}-0", uid="alt-0", workload=ALT, ready=False, ready_changed_at=NOW - 60)
+ALL_BACK: Final = placed(range(0), range(3))
+FROM_A_GOOD_ONE: Final = {**A_THIRD, "last_good_hash": "the version before"}
+AWAY_BACK: Final = pod(1, "before", workload=NAME, created_at=NOW - 4, started_at=NOW - 3, ready_changed_at=NOW - 1)
 ONWARDS: Final = {
     "the next ordinal": (calm(HALF), f"HAND_OVER {ALT} [0, 2)"),
     "a gate does not hold": (
@@ -141,6 +144,18 @@ ONWARDS: Final = {
     "it was another ordinal's old pod": (
         calm(HALF, handover=replace(over(), returned=RETURNS)),
         f"HAND_OVER {ALT} [0, 2)",
+    ),
+    "all are back, one of them is away, and a third version is forced: the empty set goes": (
+        calm(ALL_BACK, replacing=(AWAY_BACK,), forced_hash="a third version", **FROM_A_GOOD_ONE),
+        f"DeleteWorkload {ALT}",
+    ),
+    "all are back, one of them is away, and a third version is not forced": (
+        calm(ALL_BACK, replacing=(AWAY_BACK,), **FROM_A_GOOD_ONE),
+        "MemberNotRejoined: the group lists pod payments-1's member, but not yet one that joined since the pod started",
+    ),
+    "all are back, and a third version is forced, and paused": (
+        calm(ALL_BACK, annotations={"slackwater.dev/pause": ""}, forced_hash="a third version", **A_THIRD),
+        "Paused: paused: remove the annotation slackwater.dev/pause to go on",
     ),
     "a pod that failed, and retry was given": (
         calm(HALF, replacing=(WENT_DOWN,), retried_at=NOW - 5),

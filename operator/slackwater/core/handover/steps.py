@@ -51,7 +51,8 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     """The next ordinal, once all gates hold."""
     workload = world.workload or way.to
     if hold := first_refusal(world, known_down(world, workload)):
-        if way.following is None and _is_no_good_either(world, beside):
+        forced_on = hold.reason in OF_A_POD and _is_forced_on(world, beside)
+        if way.following is None and (forced_on or _is_no_good_either(world, beside)):
             return _delete(world.memory, way.off, forward=way.forward)
         missing = not_joining(world) if hold.reason in OF_A_POD else None
         return Decision(world.memory, hold=missing or hold)
@@ -105,6 +106,11 @@ def failing(world: World, beside: Beside) -> Failure | None:
     """The new version's: a replacement that does not take over, or a pod that did and works no more."""
     failure = find_arrival_failure(world, beside) or find_failure(world)
     return None if failure is not None and _was_fenced(world, failure) else failure
+
+
+def _is_forced_on(world: World, beside: Beside) -> bool:
+    """All pods have one version by now, and a third one is forced: an empty set that goes disturbs nobody."""
+    return world.memory.is_forced and is_overtaken(beside, world.memory.target_hash)
 
 
 def _close(world: World, way: Direction) -> Decision:
