@@ -10,6 +10,8 @@ from confluent_kafka import Producer
 
 MAX_AGE_S = 0.1
 _FLUSH_S = 10.0
+_FLUSH_WITHOUT_A_LEADER_S = 25.0
+"""Until another broker leads, the session of the one that was cut off has to end (9 s). Less than a pod's grace."""
 
 
 class DeliveryLog:
@@ -25,6 +27,7 @@ class DeliveryLog:
         # measured. A leader that is cut off takes along what nobody else has read by then, though it was acknowledged.
         stored = {"enable.idempotence": "true"} if outlives_brokers else {"acks": "1"}
         self._producer = Producer({**connection, **stored})
+        self._flush_s = _FLUSH_WITHOUT_A_LEADER_S if outlives_brokers else _FLUSH_S
         self._topic = topic
         self._origin = {"pod": pod, "i": instance}
         self._batch: list[tuple[int, int, int]] = []
@@ -43,10 +46,10 @@ class DeliveryLog:
         self._producer.poll(0)
 
     def flush(self) -> None:
-        """Send what is there and wait until it is stored, ten seconds at most."""
+        """Send what is there and wait until it is stored, for so long at most."""
         if self._batch:
             self._send()
-        self._producer.flush(_FLUSH_S)
+        self._producer.flush(self._flush_s)
 
     def close(self) -> None:
         """To be called at the end."""
