@@ -28,6 +28,8 @@ from tests.e2e.stage.waiting import wait_for
 pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.minutes(10), pytest.mark.timeout(1200)]
 
 SESSION_S: Final = 20
+GRACE_S: Final = 30
+"""Kubernetes' default: a pod that ends while a broker is cut off has yet to write down what it was given."""
 CLIENT: Final = {"library": "Librdkafka", "version": "2.16.1"}
 PLAYED: Final = tuple(kind for kind in KINDS if kind.name != "slackwater-dynamic")
 Table = dict[str, Figures]
@@ -48,7 +50,10 @@ def stage(crds: None, kubeconfig: Path, brokers: ThreeBrokers) -> Iterator[Stage
 @pytest.fixture(scope="module")
 def worlds(stage: Stage) -> Iterator[tuple[World, ...]]:
     spec = {"client": CLIENT, "protocol": {"target": "Eager"}}
-    with played(*(World(stage, kind, SESSION_S, env={"BROKERS_GO_DOWN": "1"}, spec=spec) for kind in PLAYED)) as made:
+    worlds = (
+        World(stage, kind, SESSION_S, env={"BROKERS_GO_DOWN": "1"}, grace_s=GRACE_S, spec=spec) for kind in PLAYED
+    )
+    with played(*worlds) as made:
         yield made
 
 

@@ -58,6 +58,8 @@ class World:
     env: dict[str, str | None] = field(default_factory=dict)
     members_per_pod: int = 1
     partitions: int = PARTITIONS
+    grace_s: int | None = None
+    """Of its pods; None: the stage's."""
     spec: Json = field(default_factory=dict)
     """More of a ConsumerGroup's."""
 
@@ -189,7 +191,12 @@ class World:
         spec: Json = {"membership": "Static" if self.kind.static else "Dynamic", "replicas": self.replicas}
         spec |= {"membersPerPod": self.members_per_pod, "timeouts": self._timeouts}
         group = self.stage.group(self.name, self.topic, **(spec | self.spec))
-        return with_env(group, **self._environment)
+        return self._with_grace(with_env(group, **self._environment))
+
+    def _with_grace(self, group: Json) -> Json:
+        if self.grace_s is not None:
+            group["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = self.grace_s
+        return group
 
     @property
     def _timeouts(self) -> Json:
@@ -207,7 +214,7 @@ class World:
         }
         if self.kind.static:
             settings["KAFKA_GROUP_INSTANCE_ID"] = {"fieldRef": {"fieldPath": "metadata.name"}}
-        group = with_env(self.stage.group(self.name, self.topic), **(settings | self._environment))
+        group = self._with_grace(with_env(self.stage.group(self.name, self.topic), **(settings | self._environment)))
         labels = {LABEL: self.name}
         spec: Json = {
             "replicas": self.replicas,
