@@ -108,9 +108,9 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 	cat build/beside-it.log; exit $$status
 
 LONG := e2e and long and not exhaustive
-long-in-the-sandbox: setup # All of it is played, whatever fails, since it is seldom played.
+long-in-the-sandbox: setup # All of it is played, whatever fails, since it is seldom played. Operators that die start again: three at a time.
 	@status=0; \
-	$(BIN)/pytest -v $(WORKERS) $(HANGS) --durations=30 -m "$(LONG) and not alone and not quiet" || status=$$?; \
+	$(BIN)/pytest -v $(WORKERS) --numprocesses=3 $(HANGS) --durations=30 -m "$(LONG) and not alone and not quiet" || status=$$?; \
 	$(BIN)/pytest -v --numprocesses=2 --dist=loadfile $(HANGS) --durations=10 -m "$(LONG) and quiet" || status=$$?; \
 	$(BIN)/pytest -v $(HANGS) -m "$(LONG) and alone" || status=$$?; \
 	exit $$status

@@ -16,7 +16,7 @@ from tests.e2e.stage.waiting import wait_for
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(4), pytest.mark.timeout(600)]
 
 QUOTA: Final = "little"
-REJOIN_S: Final = 10.0
+REJOIN_S: Final = 30.0
 ENDS_WITHIN_S: Final = 300.0
 """The StatefulSet controller tries again at ever longer intervals."""
 
