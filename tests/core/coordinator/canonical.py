@@ -138,6 +138,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
         commit_moved_after={p: move(at) for p, at in history.commit_moved_after.items()},
         end_moved_after={p: move(at) for p, at in history.end_moved_after.items()},
         unread_since={p: move(at) for p, at in history.unread_since.items()},
+        waited_s={},
     )
     return replace(fleet, now=int(move(float(fleet.now))), pods=pods, memory=memory, history=history)
 

@@ -43,8 +43,9 @@ def taken_by(member_id: str, absent_at: float | None) -> World:
     return looked_at(member_id, MemberSighting(member_id, NOW - 5, absent_at))
 
 
-def watched_for(so_long_s: float, seen: World) -> World:
-    return replace(seen, history=replace(seen.history, watched_since=NOW - so_long_s))
+def watched_for(so_long_s: float | None, seen: World) -> World:
+    since = None if so_long_s is None else NOW - so_long_s
+    return replace(seen, history=replace(seen.history, watched_since=since))
 
 
 GONE_IN_TIME: Final = ALONE_SINCE + SESSION_S
@@ -76,6 +77,12 @@ FENCED: Final = {
         looked_at(C, replace(JOINED, member_id=C, absent_at=ALONE_SINCE - 1), commits_moved_after=ALONE_SINCE - 0.1),
         NEW,
         True,
+    ),
+    "another member was there at the first look, and Kafka is out of sight since": (
+        over(),
+        watched_for(None, taken_by(C, None)),
+        NEW,
+        False,
     ),
     "another member is there, and nobody watched": (over(), looked_at(C, None), NEW, True),
     "another member is there, and it is not known since when it is alone": (

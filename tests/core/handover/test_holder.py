@@ -120,6 +120,14 @@ STORIES: dict[str, Story] = {
     "the replacement joined before its node reported the start": Story(
         Holder.STARTING, new=replace(NEW, started_at=None)
     ),
+    "what its node says of it is late: an image is being pulled again": Story(
+        Holder.STARTING, new=replace(NEW, started_at=None, waiting="ImagePullBackOff")
+    ),
+    "its node has not reported the start for rejoinTimeout": Story(
+        Holder.UNCLEAR,
+        new=replace(NEW, started_at=None),
+        seen=looked_at(B, replace(JOINED, since=NOW - 301, absent_at=NOW - 302)),
+    ),
     "the replacement took over, and is being removed": Story(
         Holder.UNCLEAR, new=replace(NEW, started_at=None, terminating=True)
     ),

@@ -82,10 +82,10 @@ def test_a_pod_of_which_something_lives_has_that_to_lose(who: tuple[Member, ...]
 
 
 def test_what_is_known_of_the_rollout_goes_on_to_the_next_handover() -> None:
-    known = over(fenced=2, cold=True)
+    known = over(fenced=2, cold=True, returned=1)
     same, following = begun(remembered(known), 0, TO_ALT, OLD), begun(remembered(known), 1, TO_ALT, pod(1))
-    assert (same.fenced, same.cold, same.alone_since) == (2, True, ALONE_SINCE)
-    assert (following.fenced, following.cold, following.alone_since) == (2, True, None)
+    assert (same.fenced, same.cold, same.alone_since, same.returned) == (2, True, ALONE_SINCE, 1)
+    assert (following.fenced, following.cold, following.alone_since, following.returned) == (2, True, None, 0)
 
 
 def test_a_pod_that_did_not_come_has_all_its_tries_in_the_next_handover() -> None:
@@ -126,3 +126,7 @@ def test_the_run_is_known_only_if_every_member_came_with_it() -> None:
     came, earlier = MemberSighting("b", JOINED_AT, STARTED_AT), MemberSighting("b", JOINED_AT, STARTED_AT - 1)
     assert taken_over(two_threads("b0", "b1", came, came), TWO_HELD, NEW).held.run == NEW.run
     assert taken_over(two_threads("b0", "b1", came, earlier), TWO_HELD, NEW).held.run is None
+
+
+def test_a_takeover_ends_the_row_of_returns() -> None:
+    assert taken_over(looked_at(), begun_with(returned=2), NEW).returned == 0

@@ -134,6 +134,14 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
         {"rollout": {"strategy": "InPlace"}, "new": UNSCHEDULABLE, "other": WITHOUT_A_NODE},
         GIVES_OLD_UP,
     ),
+    "it is to go on in place, and another one is down: a second would be away": (
+        {"rollout": {"strategy": "InPlace"}, "other": WITHOUT_A_NODE},
+        WAITS,
+    ),
+    "it is to go on in place, another one is down, and the replacement is late": (
+        {"rollout": {"strategy": "InPlace", "rejoinTimeout": "10s"}, "other": WITHOUT_A_NODE},
+        GIVES_OLD_UP,
+    ),
     "there is no room, and another one crashes": (
         {"then": COLD, "new": UNSCHEDULABLE, "other": {**WITHOUT_A_NODE, "waiting": "CrashLoopBackOff", "restarts": 3}},
         GIVES_OLD_UP,

@@ -65,11 +65,20 @@ BLINKED = (*HALTED[:-1], one_stands(5, 108, 100, 109))
 CAME_ONCE = (*HALTED[:-2], one_stands(10, 105, 100, 105), one_stands(0, 105, 100, 105))
 STOOD = (one_stands(100, 90, 90, 100), one_stands(95, 100, 100, 100), one_stands(85, 100, 100, 105))
 STEP = Step(1, NOW - 62, made=True)
+AGAIN = replace(STEP, halted=("orders-3",))
 
 
 def halting(*looks: GroupObservation, step: Step | None = STEP, timeout_s: int = 39, **changes: Any) -> World:
     memory = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=step)
-    return returned(*looks, group=group(rollout={"rejoinTimeout": f"{timeout_s}s"}), memory=memory, **changes)
+    given = returned(*looks, group=group(rollout={"rejoinTimeout": f"{timeout_s}s"}), memory=memory, **changes)
+    return having_waited(given)
+
+
+def having_waited(given: World, *waits_s: float) -> World:
+    """How long records had waited at the last commits, in every partition."""
+    assert given.seen is not None
+    waited = dict.fromkeys(given.seen.partitions, waits_s or (1.0, 1.0, 1.0))
+    return replace(given, history=replace(given.history, waited_s=waited))
 
 
 def beside_one_that_stands(since_s: float, moved_ago_s: float, came_ago_s: float = 5.0) -> World:
@@ -87,6 +96,9 @@ def beside_one_that_stands(since_s: float, moved_ago_s: float, came_ago_s: float
 
 HALTS: list[tuple[str, World, list[int]]] = [
     ("where the pod before it got on", halting(*HALTED), [3]),
+    ("commits were as seldom before", having_waited(halting(*HALTED), 1.0, 27.0, 2.0), []),
+    ("commits were not as seldom before", having_waited(halting(*HALTED), 1.0, 26.0, 2.0), [3]),
+    ("hardly any commits were seen", having_waited(halting(*HALTED), 1.0, 1.0), []),
     ("not for longer than rejoinTimeout", halting(*HALTED, timeout_s=41), []),
     ("records came once, as of an aborted transaction", halting(*CAME_ONCE), []),
     ("records come no more", halting(*HALTED[:-2], one_stands(0, 109, 100, 110)), []),
@@ -118,8 +130,14 @@ HALTS: list[tuple[str, World, list[int]]] = [
         [],
     ),
     ("between looks without a break", halting(*BLINKED, HALTED[-1], timeout_s=21), [3]),
-    ("a second try, however it was before", halting(*COME_ON, step=replace(STEP, halted=True)), [3]),
-    ("one long after the first", halting(look(500), BEFORE_IT, *COME_ON, step=replace(STEP, halted=True)), [3]),
+    ("a second try, however it was before", halting(*COME_ON, step=AGAIN), [3]),
+    ("one long after the first", halting(look(500), BEFORE_IT, *COME_ON, step=AGAIN), [3]),
+    ("hardly any commits were seen of it", having_waited(halting(*COME_ON, step=AGAIN), 1.0), [3]),
+    (
+        "a second try, and it stood in another one",
+        halting(look(500), BEFORE_IT, *COME_ON, step=replace(STEP, halted=("orders-2",))),
+        [],
+    ),
     ("a first one, of which nothing was seen before", halting(look(500), BEFORE_IT, *COME_ON), []),
     (
         "the first of its version committed when it came, and not since",

@@ -18,6 +18,7 @@ from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, NOW, OLD, observation, pod, workload, world
+from tests.core.handover.stories import over
 
 WANTED = wanted_template(world())
 AT_REST = RolloutPhase.COMPLETE
@@ -85,12 +86,19 @@ def test_versions_are_known_for_as_long_as_pods_have_them_or_may_get_them() -> N
 
 def test_what_the_last_one_left_is_forgotten() -> None:
     left = at(
-        RolloutPhase.FAILED, failed_hash="before", canary=Canary(0, NOW), step=Step(1, NOW), message="x", retried_at=NOW
+        RolloutPhase.FAILED,
+        failed_hash="before",
+        canary=Canary(0, NOW),
+        step=Step(1, NOW),
+        handover=replace(over(), fenced=2, cold=True, returned=3),
+        message="x",
+        retried_at=NOW,
     )
     memory = begin(left, WANTED).memory
     assert memory.phase is RolloutPhase.PROGRESSING
     assert (memory.failed_hash, memory.canary, memory.step, memory.message) == ("", None, None, "")
     assert memory.retried_at is None
+    assert memory.handover == over(), "how its pods came back says nothing of those of another version"
 
 
 @pytest.mark.parametrize(

@@ -79,21 +79,21 @@ def test_out_of_the_group_is_nobody_whom_somebody_unknown_may_be(
     assert out_of_the_group(given, workload()) == out
 
 
-HALTED = Step(2, NOW - 400, halted=True)
+HALTED = Step(2, NOW - 400, halted=("orders-3",))
 
 
 @pytest.mark.parametrize(
     ("step", "memory", "halted"),
     [
-        (HALTED, {"retried_at": NOW - 5}, True),
-        (HALTED, {}, False),
-        (replace(HALTED, halted=False), {"retried_at": NOW - 5}, False),
-        (replace(HALTED, ordinal=1), {"retried_at": NOW - 5}, False),
-        (None, {"retried_at": NOW - 5}, False),
+        (HALTED, {"retried_at": NOW - 5}, ("orders-3",)),
+        (HALTED, {}, ()),
+        (replace(HALTED, halted=()), {"retried_at": NOW - 5}, ()),
+        (replace(HALTED, ordinal=1), {"retried_at": NOW - 5}, ()),
+        (None, {"retried_at": NOW - 5}, ()),
     ],
 )
 def test_a_second_try_of_a_pod_knows_why_the_first_failed(
-    step: Step | None, memory: dict[str, Any], *, halted: bool
+    step: Step | None, memory: dict[str, Any], halted: tuple[str, ...]
 ) -> None:
     given = world(memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, step=step, **memory))
     assert step_with(given, given.pods[2], {"payments-2": "a"}) == Step(2, NOW, {"payments-2": "a"}, halted=halted)

@@ -12,8 +12,9 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail, what_next
 from slackwater.core.rollout.failure import Failure
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import TopicPartition
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, group, world
+from tests.core.factories import NOW, group, tp, world
 
 PROGRESSING, FAILED, BACK = RolloutPhase.PROGRESSING, RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK
 GOOD: dict[str, Any] = {"last_good_revision": "r", "last_good_hash": "good"}
@@ -93,9 +94,9 @@ def test_fail(on_failure: str, known: dict[str, Any], phase: RolloutPhase, said:
 
 
 @pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
-@pytest.mark.parametrize(("halted", "ordinal", "noted"), [(True, 2, True), (False, 2, False), (True, 1, False)])
+@pytest.mark.parametrize(("halted", "ordinal", "noted"), [((tp(3),), 2, ("orders-3",)), ((), 2, ()), ((tp(3),), 1, ())])
 def test_what_stands_by_the_versions_doing_is_remembered_with_its_step(
-    on_failure: str, *, halted: bool, ordinal: int, noted: bool
+    on_failure: str, halted: tuple[TopicPartition, ...], ordinal: int, noted: tuple[str, ...]
 ) -> None:
     given = rolling(wanted={"rollout": {"onFailure": on_failure}}, step=Step(2, 10.0), **GOOD)
     step = fail(given, replace(STUCK, halted=halted, ordinal=ordinal)).memory.step

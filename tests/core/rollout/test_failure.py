@@ -161,13 +161,14 @@ def halted(for_s: float) -> World:
     before = [seen(1020, 90, 90, 90, **old), seen(1010, 100, 100, 100, **old), seen(990, 100, 100, 100)]
     looks = [*before, seen(for_s, 105, 100, 105), seen(10, 106, 100, 106), seen(0, 107, 100, 107)]
     memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1005))
-    return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
+    history = replace(folded(*looks), waited_s=dict.fromkeys((first, other), (1.0, 1.0, 1.0)))
+    return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=history, memory=memory)
 
 
 def test_a_version_that_makes_a_partition_stand_has_failed_after_rejoin_timeout() -> None:
     found = find_failure(halted(for_s=301))
     assert found is not None
-    assert (found.reason, found.halted) == (Reason.REJOIN_TIMEOUT, True)
+    assert (found.reason, len(found.halted)) == (Reason.REJOIN_TIMEOUT, 1)
     assert find_failure(halted(for_s=299)) is None
 
 

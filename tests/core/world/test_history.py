@@ -8,11 +8,12 @@ from slackwater.core.world.history import (
     DEPARTURES_KEPT,
     DEPARTURES_KEPT_S,
     LATELY_S,
+    WAITS_KEPT,
     GroupHistory,
     advance,
     interrupted,
 )
-from slackwater.core.world.observation import GroupState, PartitionOffsets
+from slackwater.core.world.observation import GroupObservation, GroupState, PartitionOffsets
 from tests.core.factories import NOW, dynamic_member, folded, member, members, observation, owned_by, stranger, tp
 
 
@@ -205,3 +206,21 @@ def test_a_clock_that_was_set_back_begins_a_new_row() -> None:
     begun = advance(ahead, observation(at=NOW))
     assert (begun.watched_since, begun.observed_at) == (NOW, NOW)
     assert advance(begun, observation(at=NOW + 5)).observed_at == NOW + 5
+
+
+def at(moment: float, committed: int, end: int | None) -> GroupObservation:
+    return observation(at=moment, offsets={tp(0): PartitionOffsets(committed, end)})
+
+
+def test_a_leader_that_is_away_for_a_look_leaves_what_waits_as_it_was() -> None:
+    """It must not look read, nor new once the leader is back."""
+    waits = folded(at(10, 5, 5), at(20, 5, 8), at(30, 5, None), at(40, 5, 9))
+    assert waits.unread_since == {tp(0): 20}
+    assert waits.end_moved_after == {tp(0): 30}
+
+
+def test_how_long_records_had_waited_at_the_last_commits() -> None:
+    looks = [at(10, 5, 5), at(20, 5, 8), at(50, 8, 8), at(60, 9, 9)]
+    assert folded(*looks).waited_s == {tp(0): (30.0, 10.0)}
+    many = [at(100 + number, 10 + number, 10 + number) for number in range(9)]
+    assert folded(*looks, *many).waited_s == {tp(0): (1.0,) * WAITS_KEPT}

@@ -168,7 +168,10 @@ def test_a_function_of_a_world_is_asked_once_for_each() -> None:
 
 MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
-STEPS = st.builds(Step, st.integers(0, 99), MOMENTS, st.dictionaries(WORDS, WORDS, max_size=2), *3 * [st.booleans()])
+HALTED = st.lists(WORDS, max_size=2).map(tuple)
+STEPS = st.builds(
+    Step, st.integers(0, 99), MOMENTS, st.dictionaries(WORDS, WORDS, max_size=2), *2 * [st.booleans()], HALTED
+)
 CANARIES = st.builds(Canary, st.integers(0, 15), MOMENTS, st.booleans())
 UPGRADES = st.builds(
     Upgrade,

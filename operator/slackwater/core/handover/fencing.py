@@ -16,7 +16,7 @@ from slackwater.core.world.world import World
 
 JOINS_AGAIN_WITHIN_S: Final = 10.0
 """A process that learns that it is no member any more, and was not fenced, has joined again by then."""
-COMMITS_WITHIN_S: Final = 10.0
+COMMITS_WITHIN_S: Final = 60.0
 """So long after the first look a pod may prove by a commit that the id is its own, where nobody saw whose it became."""
 
 
@@ -83,7 +83,7 @@ def _another_took_it(world: World, handover: Handover, instance_id: str) -> bool
     if any(history.commit_moved_after.get(partition, 0.0) >= alone_since for partition in sighting.assignment):
         return False  # who commits is no process that has ended
     if sighting.absent_at is None:
-        return history.watched_since is None or world.now - history.watched_since >= COMMITS_WITHIN_S
+        return history.watched_since is not None and world.now - history.watched_since >= COMMITS_WITHIN_S
     not_taken_over = isinstance(handover.reached, Undone)
     return sighting.absent_at < (handover.started_at if not_taken_over else alone_since)
 

@@ -11,6 +11,7 @@ id changed before the replacement's container started, the old process did.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal
 
@@ -63,12 +64,22 @@ def holder(world: World, handover: Handover, old: Pod | None, new: Pod | None) -
             return Holder.CAME_BACK
         if new is None or new.terminating or not _runs_for_the_first_time(new):
             return Holder.UNCLEAR  # it has taken over, and crashed after that
-        return Holder.CAME_BACK if has_no_room(new) or new.waiting else Holder.STARTING
+        if has_no_room(new):
+            return Holder.CAME_BACK
+        return Holder.UNCLEAR if _is_overdue(world, changed) else Holder.STARTING
     if old is not None and all(_came_before(world, handover, old, new, instance_id) for instance_id in changed):
         return Holder.CAME_BACK
     if all(_is_the_new_ones(world, handover, old, new, instance_id) for instance_id in changed):
         return Holder.NEW if has_all(world, handover, new) else Holder.PARTLY_NEW
     return Holder.DOWN if old is not None and old.started_at is None else Holder.UNCLEAR
+
+
+def _is_overdue(world: World, changed: Iterable[str]) -> bool:
+    """The ids changed hands longer ago than `rejoinTimeout`, and the node still does not say that a new process runs:
+    what it says of containers may be late (an image of another one is being pulled), but not for ever."""
+    sightings = [world.history.members.get(key) for key in changed]
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    return all(each is not None and world.now - each.since > timeout_s for each in sightings)
 
 
 def heir(

@@ -57,9 +57,8 @@ def taken_over(world: World, handover: Handover, new: Pod | None) -> Handover:
     """
     ids = member_ids(world, handover.ordinal)
     known = new is not None and all(_came_with(world, instance_id, new) for instance_id in ids)
-    return replace(
-        handover, state=TakenOver(Held(ids, new.run if new is not None and known else None), handover.before)
-    )
+    held = Held(ids, new.run if new is not None and known else None)
+    return replace(handover, state=TakenOver(held, handover.before), returned=0)
 
 
 def undone(world: World, handover: Handover, old: Pod | None) -> Handover:

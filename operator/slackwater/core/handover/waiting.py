@@ -64,12 +64,14 @@ def replacement_is_tried_again(overlap: Overlap) -> Decision | None:
 
 
 def old_pods_go_first(overlap: Overlap) -> Decision | None:
-    """It is to go on in place. Where another pod is down, and this one works, it would be a second away: for
-    `rejoinTimeout`, its replacement may take over as it began to."""
-    rollout, ordinal = overlap.world.group.spec.rollout, overlap.handover.ordinal
-    in_time = overlap.world.now - overlap.handover.started_at <= rollout.rejoin_timeout_s
-    second = overlap.down and ordinal not in overlap.down
-    if rollout.strategy is not RolloutStrategy.IN_PLACE or (second and in_time and not has_no_room(overlap.new)):
+    """It is to go on in place. Where another pod is down, and this one works, it would be a second away: its
+    replacement may take over as it began to, until it is late."""
+    world, handover = overlap.world, overlap.handover
+    if world.group.spec.rollout.strategy is not RolloutStrategy.IN_PLACE:
+        return None
+    second = overlap.down and handover.ordinal not in overlap.down
+    late = has_no_room(overlap.new) or not_taking_over(world, handover, overlap.old, overlap.new) is not None
+    if second and not late:
         return None
     return give_up(overlap)
 

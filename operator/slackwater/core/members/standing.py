@@ -19,6 +19,10 @@ from slackwater.core.world.world import World
 LONGEST_COMMIT_S: Final = 60.0
 """Some consumers commit once a minute: a partition whose records had waited for longer stood."""
 
+_WAITS_NEEDED: Final = 3
+"""The first may have been seen in part, and the last one may be cut short by the end of a process."""
+_SOME_MORE: Final = 1.5
+
 
 def find_standing(world: World, pod: Pod) -> Hold | None:
     """Why a pod that gets on is not yet known to do so in each of its partitions.
@@ -52,7 +56,7 @@ def find_halted(world: World, pod: Pod) -> tuple[TopicPartition, ...]:
         for partition in _unproven(world, pod)
         if _stood_s(world, pod, partition) > timeout_s
         and _records_come(world, partition)
-        and (step.halted or _moved_until_it_came(world, pod, partition, step))
+        and (str(partition) in step.halted or _stands_since_it_came(world, pod, partition, step))
     ]
     return tuple(sorted(halted)) if halted and not _others_stand(world, pod) else ()
 
@@ -73,12 +77,25 @@ def _unproven(world: World, pod: Pod) -> list[TopicPartition]:
     is_first = world.once(_first_of_its_version) is pod
     proven_at = since + (world.group.spec.rollout.stable_for_s if is_first else 0.0)
     step = world.memory.step
-    halted_before = step is not None and step.halted and step.ordinal == pod.ordinal
+    halted = step.halted if step is not None and step.ordinal == pod.ordinal else ()
     return [
         partition
         for partition in arrived(world, owned_by(world, pod), since)
-        if moved_after.get(partition, 0.0) < proven_at and (halted_before or _got_on_before(world, partition, since))
+        if moved_after.get(partition, 0.0) < proven_at
+        and (str(partition) in halted or _got_on_before(world, partition, since))
     ]
+
+
+def _stands_since_it_came(world: World, pod: Pod, partition: TopicPartition, step: Step) -> bool:
+    too_long = _stood_s(world, pod, partition) > _longest_s(world, partition)
+    return too_long and _moved_until_it_came(world, pod, partition, step)
+
+
+def _longest_s(world: World, partition: TopicPartition) -> float:
+    """What a commit there may take: half as long again as the longest wait of late. Some programs commit seldom, each
+    partition when enough of it is there, and once more when they end. Unknown while too few were seen."""
+    waits = world.history.waited_s.get(partition, ())
+    return _SOME_MORE * max(waits) if len(waits) >= _WAITS_NEEDED else float("inf")
 
 
 def _stood_s(world: World, pod: Pod, partition: TopicPartition) -> float:

@@ -19,13 +19,12 @@ from slackwater.core.decision.words import listing
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
-from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import last_chance
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, may_fail, what_next
-from slackwater.core.rollout.failure import find_failure
+from slackwater.core.rollout.failure import find_failure, works
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.rollout.in_place import next_move
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
@@ -123,8 +122,8 @@ def _stopped(memory: RolloutMemory) -> Hold:
 
 def _is_well(world: World) -> bool:
     """Every pod has the version, works, and has for a while."""
-    works = all(serves(world, pod) for pod in world.wanted_pods)
-    return works and not world.outdated and first_refusal(world, frozenset()) is None
+    all_work = all(works(world, pod) for pod in world.wanted_pods)
+    return all_work and not world.outdated and first_refusal(world, frozenset()) is None
 
 
 def rest(world: World, workload: Workload, template: Template) -> Decision | None:

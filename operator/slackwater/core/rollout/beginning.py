@@ -116,7 +116,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
         step=None,
-        handover=replace(memory.handover, fenced=0, cold=False) if memory.handover is not None else None,
+        handover=replace(memory.handover, fenced=0, cold=False, returned=0) if memory.handover is not None else None,
         canary=None,
         onwards_hash="",
         message="",

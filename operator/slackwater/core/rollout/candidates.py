@@ -71,7 +71,7 @@ def step_with(world: World, pod: Pod, before: Mapping[str, str]) -> Step:
     """The restart of this pod. `before`: instance id → member id."""
     last = world.memory.step
     again = last is not None and last.ordinal == pod.ordinal and world.memory.retries(pod)
-    return Step(pod.ordinal, world.now, before, halted=again and last is not None and last.halted)
+    return Step(pod.ordinal, world.now, before, halted=last.halted if again and last is not None else ())
 
 
 def has_retry(world: World, pod: Pod) -> bool:

@@ -50,7 +50,7 @@ def fail(world: World, failure: Failure) -> Decision:
     """Go back or stop, as `onFailure` says."""
     step = world.memory.step
     if failure.halted and step is not None and step.ordinal == failure.ordinal:
-        world = world.remembering(replace(world.memory, step=replace(step, halted=True)))
+        world = world.remembering(replace(world.memory, step=replace(step, halted=tuple(map(str, failure.halted)))))
     wants_back = world.group.spec.rollout.on_failure is OnFailure.ROLLBACK
     if wants_back and can_go_back(world.memory):
         memory = go_back(world.memory, failure.message)

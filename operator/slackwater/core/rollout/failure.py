@@ -12,7 +12,7 @@ from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
 from slackwater.core.members.standing import find_halted, is_halted
 from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
-from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.observation import GroupObservation, TopicPartition
 from slackwater.core.world.pods import UNSCHEDULABLE, Pod
 from slackwater.core.world.world import World
 
@@ -34,7 +34,7 @@ class Failure:
     reason: Reason
     message: str
     ordinal: int
-    halted: bool = False
+    halted: tuple[TopicPartition, ...] = ()
     """Partitions stand by the version's doing."""
 
 
@@ -123,7 +123,7 @@ def halted(world: World, pod: Pod) -> Failure | None:
         return None
     where, for_s = partitions_in_words(partitions), seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = f"pod {pod.name} has committed nothing in {where} for more than {for_s}, where the one before it got on"
-    return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal, halted=True)
+    return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal, partitions)
 
 
 def not_back_in_time(world: World, pod: Pod) -> Failure | None:

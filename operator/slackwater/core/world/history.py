@@ -18,6 +18,8 @@ CLOCK_SET_BACK_S: Final = 30.0
 
 DEPARTURES_KEPT_S: Final = 86_400.0
 """Whoever waits for a member waits for a session, or for `rejoinTimeout`: nobody asks who left the day before."""
+WAITS_KEPT: Final = 5
+"""Enough that some are whole: the first may have begun before we looked, and a consumer that ends commits early."""
 DEPARTURES_KEPT: Final = 1_000
 """Strangers come and go in any group: of what left before the last hour, so many are remembered, the newest."""
 LATELY_S: Final = 3_600.0
@@ -81,6 +83,8 @@ class GroupHistory:
     """The same for the end of the partition's log."""
     unread_since: Mapping[TopicPartition, float] = field(default_factory=dict)
     """When we first saw records arrive after the last move of a partition's committed offset."""
+    waited_s: Mapping[TopicPartition, tuple[float, ...]] = field(default_factory=dict)
+    """How long records had waited at the last `WAITS_KEPT` moves of a partition's committed offset, oldest first."""
 
     def calm_for(self, observation: GroupObservation) -> float:
         """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
@@ -99,6 +103,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
     unchanged = history.unchanged_since is not None and fingerprint == history.fingerprint
     committed = {p: o.committed for p, o in observation.offsets.items() if o.committed is not None}
     end = {p: o.end for p, o in observation.offsets.items() if o.end is not None}
+    end = {p: o for p, o in history.end.items() if p in observation.partitions} | end  # a leader may be away for a look
     members = _sightings(history, observation)
     return GroupHistory(
         watched_since=observation.observed_at if history.watched_since is None else history.watched_since,
@@ -115,6 +120,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         end=end,
         end_moved_after=_moved(history.end, end, history.end_moved_after, history.observed_at),
         unread_since=_unread(history, committed, end, observation.observed_at),
+        waited_s=_waited(history, committed, observation.observed_at),
     )
 
 
@@ -203,6 +209,17 @@ def _moved(
     for partition, offset in now.items():
         if last_look is not None and partition in before and offset > before[partition]:
             result[partition] = last_look
+    return result
+
+
+def _waited(
+    history: GroupHistory, committed: Mapping[TopicPartition, int], at: float
+) -> dict[TopicPartition, tuple[float, ...]]:
+    result = {p: waits for p, waits in history.waited_s.items() if p in committed}
+    for partition, offset in committed.items():
+        if history.observed_at is not None and offset > history.committed.get(partition, offset):
+            wait_s = at - history.unread_since.get(partition, history.observed_at)
+            result[partition] = (*result.get(partition, ()), wait_s)[-WAITS_KEPT:]
     return result
 
 

@@ -69,8 +69,8 @@ class Step:
     """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
     rebalanced: bool = False
     """Its member was taken out while it lived, so that the group rebalances for another topic."""
-    halted: bool = False
-    """Its version failed for partitions that stood by its doing: a second try is held against that."""
+    halted: tuple[str, ...] = ()
+    """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
 
 
 @dataclass(frozen=True, slots=True)
