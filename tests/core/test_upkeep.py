@@ -14,7 +14,13 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.scaled_away import LATE_FOR_S
 from slackwater.core.plan import plan
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
-from slackwater.core.upkeep import note_members, rebalance_for_other_topics, restart_the_refused, upkeep
+from slackwater.core.upkeep import (
+    note_members,
+    rebalance_for_more_partitions,
+    rebalance_for_other_topics,
+    restart_the_refused,
+    upkeep,
+)
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, Unobserved
 from slackwater.core.world.pods import Pod
@@ -213,6 +219,56 @@ def missed(phase: RolloutPhase = RolloutPhase.PROGRESSING, *, done: bool = False
     memory = RolloutMemory(phase=phase, step=step)
     pods = (fresh_pod(0, calm_s + 8), pod(1, NEW), pod(2, NEW))
     return world(kafka=look, pods=pods, memory=memory, history=history)
+
+
+GROWN: Any = observation().partitions | {tp(6), tp(7)}
+
+
+def grown(calm_s: float = 30.0, annotations: dict[str, str] | None = None, **kafka: Any) -> World:
+    """The topic has two partitions more than anybody owns, and the group has been calm for so long."""
+    look = observation(**({"partitions": GROWN} | kafka))
+    history = folded(replace(look, observed_at=NOW - calm_s), look)
+    return world(kafka=look, history=history, group=group(annotations))
+
+
+def of_eight(given: World, known: int) -> World:
+    return given.remembering(replace(given.memory, grown={"orders": known}))
+
+
+MORE_PARTITIONS = [
+    ("nobody owns them, in a calm group", grown(), True),
+    ("since a moment", grown(calm_s=29.0), False),
+    ("the group rebalances", grown(state=GroupState.PREPARING_REBALANCE), False),
+    ("a KIP-848 group, which needs no help", grown(type=GroupType.CONSUMER), False),
+    ("it was done for that size", of_eight(grown(), 8), False),
+    ("it was done for a smaller size", of_eight(grown(), 7), True),
+    ("a pod is away", changed(grown(), pods=(pod(0), pod(1, ready=False), pod(2))), False),
+    ("the group is paused", grown(annotations={PAUSE: ""}), False),
+    ("all are owned", grown(partitions=observation().partitions), False),
+    ("of a topic that nobody reads", grown(partitions=TWO_TOPICS), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "done"), [row[1:] for row in MORE_PARTITIONS], ids=[row[0] for row in MORE_PARTITIONS]
+)
+def test_a_group_rebalances_once_for_partitions_that_nobody_has_seen_come(given: World, done: bool) -> None:
+    assert given.seen is not None
+    found = rebalance_for_more_partitions(given, given.seen, AT_REST)
+    assert (found is not None) is done
+    if found is not None:
+        assert isinstance(found.act, RemoveMembers)
+        assert found.act.members == (MemberRef("payments-0", "payments-0-a"),)
+        assert found.memory.grown == {"orders": 8}
+        assert "orders" in found.act.why
+        again = given.remembering(found.memory)
+        assert again.seen is not None
+        assert rebalance_for_more_partitions(again, again.seen, AT_REST) is None
+
+
+def test_a_topic_that_was_made_again_may_grow_again() -> None:
+    assert note_members(of_eight(world(), 6)).memory.grown == {"orders": 6}
+    assert note_members(of_eight(world(), 7)).memory.grown == {}
 
 
 OTHER_TOPICS = [

@@ -5,7 +5,8 @@ None of it disturbs a consumer that works.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -28,6 +29,9 @@ from slackwater.core.world.world import World
 
 MISSED_FOR_S: Final = 5.0
 """A group that is calm for so long does not rebalance by itself for what the last pod subscribes to."""
+GROWN_FOR_S: Final = 30.0
+"""A group that is calm for so long with partitions that nobody owns: a leader that looked out for them would have come
+round, where its `metadata.max.age.ms` is not longer (5 min by default); to be early costs the same rebalance."""
 
 Care = Callable[[World, GroupObservation, Workload], Decision | None]
 
@@ -37,8 +41,17 @@ def note_members(world: World) -> Decision:
     memory, given, holders = world.memory, ids_given(world), known_holders(world)
     released, refused, removed = still_released(world), still_refused(world), still_removed(world)
     noted = replace(memory, ids_given=given, holders=holders, released=released, refused=refused, removed=removed)
-    noted = replace(noted, ended_since=ended_since(world))
+    noted = replace(noted, ended_since=ended_since(world), grown=_still_grown(world))
     return Decision(memory if noted == memory else noted)
+
+
+def _still_grown(world: World) -> Mapping[str, int]:
+    """A topic that was made again with fewer partitions may grow again."""
+    known = world.memory.grown
+    if world.seen is None or not known:
+        return known
+    sizes = sizes_of(world.seen)
+    return {topic: size for topic, size in known.items() if sizes.get(topic, size) >= size}
 
 
 def upkeep(world: World, workload: Workload) -> Decision | None:
@@ -94,6 +107,33 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     return Decision(replace(memory, step=replace(step, rebalanced=True)), RemoveMembers(there, why))
 
 
+def rebalance_for_more_partitions(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """A topic has grown, and nobody has seen it: only a classic group's leader looks out for that, and a static leader
+    that was restarted does so no more (F57). So one member is taken out, and joins again at its next heartbeat.
+
+    Once for each size of a topic, in a calm group whose pods all work; with a live leader it would come by itself.
+    """
+    memory, sizes = world.memory, sizes_of(kafka)
+    calm_for_s = max(world.group.spec.rollout.stable_for_s, GROWN_FOR_S)
+    calm = kafka.state is GroupState.STABLE and world.history.calm_for(kafka) >= calm_for_s
+    if kafka.type is not GroupType.CLASSIC or not calm or world.beside or PAUSE in world.group.metadata.annotations:
+        return None
+    owned = {partition for member in kafka.members for partition in member.assignment}
+    read, more = {partition.topic for partition in owned}, kafka.partitions - owned
+    topics = sorted({p.topic for p in more if p.topic in read and memory.grown.get(p.topic, 0) < sizes[p.topic]})
+    who = next((refs(world.members_of(pod)) for pod in world.wanted_pods), ())
+    if not topics or not who or not all(serves(world, each) for each in world.wanted_pods):
+        return None
+    why = f"so that the group rebalances, and somebody reads the new partitions of {listing(topics)}"
+    noted = replace(memory, grown={**memory.grown, **{topic: sizes[topic] for topic in topics}})
+    return Decision(noted, RemoveMembers(who[:1], why))
+
+
+def sizes_of(kafka: GroupObservation) -> Mapping[str, int]:
+    """How many partitions each topic has."""
+    return Counter(partition.topic for partition in kafka.partitions)
+
+
 def release_the_dead(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """Ids of dead members are given free, so that their successors can join (F13)."""
     return release_due(world)
@@ -120,6 +160,7 @@ CARE: Final[tuple[Care, ...]] = (
     remove_scaled_away,
     remove_outlived,
     rebalance_for_other_topics,
+    rebalance_for_more_partitions,
     release_the_dead,
     restart_the_refused,
     keep_settings,

@@ -201,6 +201,7 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
         tuple(sorted((k, ids[r.member_id], r.restarted) for k, r in memory.released.items())),
         tuple(sorted((k, ids[h.member_id]) for k, h in memory.holders.items())),
         tuple(sorted((k, ids[m]) for k, m in memory.removed.items())),
+        tuple(sorted(memory.grown.items())),
         tuple(sorted((name, refusal.unseen) for name, refusal in memory.refused.items())),
         tuple(sorted(memory.commands.items())),
         memory.retried_at is None,

@@ -245,6 +245,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "released": st.dictionaries(WORDS, st.builds(Release, WORDS, MOMENTS, st.booleans()), max_size=2),
     "holders": st.dictionaries(WORDS, st.builds(LastHolder, WORDS, MOMENTS), max_size=2),
     "refused": st.dictionaries(WORDS, REFUSALS, max_size=2),
+    "grown": st.dictionaries(WORDS, st.integers(0, 99), max_size=2),
     "removed": st.dictionaries(WORDS, WORDS, max_size=2),
     "ended_since": st.none() | MOMENTS,
     "tuning": TUNINGS,

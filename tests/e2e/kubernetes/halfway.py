@@ -40,8 +40,8 @@ def wait_rolled_out(stage: Stage, name: str, version: str = "2", replicas: int =
     stage.cluster.wait_complete(name)
     stage.cluster.wait_condition(name, "Ready", "True")
     assert versions_of(stage, name) == [version] * replicas
-    members = {f"{name}-{ordinal}" for ordinal in range(replicas)}
-    assert set(stage.kafka.look(stage.group_id(name)).members) == members
+    members = {f"{name}-{ordinal}" for ordinal in range(replicas)}  # of those that were scaled away, not yet, perhaps
+    wait_for("its members and no others", lambda: set(stage.kafka.look(stage.group_id(name)).members) == members, 60.0)
 
 
 def restarts(stage: Stage, name: str, since: float) -> dict[str, int]:

@@ -48,6 +48,20 @@ def test_a_topic_that_grows_in_a_rollout_is_read_in_full_and_the_rollout_ends(st
     assert_nobody_restarted_needlessly(stage, "grows", began)
 
 
+def test_a_topic_that_grows_once_every_pod_was_restarted_is_read_in_full(stage: Stage) -> None:
+    """The group's leader was restarted with them: it looks out for new partitions no more (F57)."""
+    topic = f"{stage.topic}-grows-at-rest"
+    stage.kafka.make_topic(topic, PARTITIONS)
+    group = quick(stage.group("grows-at-rest", topic))
+    stage.create(group)
+    began = begin(stage, group)
+    wait_rolled_out(stage, "grows-at-rest")
+    client = admin(stage)
+    client.create_partitions([NewPartitions(topic, 2 * PARTITIONS)])[topic].result(REQUEST_S)
+    wait_for("all to be owned", lambda: owned(stage, "grows-at-rest") == set(range(2 * PARTITIONS)), 120.0)
+    assert_nobody_restarted_needlessly(stage, "grows-at-rest", began)
+
+
 def test_a_topic_deleted_in_a_rollout_holds_it_until_it_is_made_again(stage: Stage) -> None:
     topic = f"{stage.topic}-comes-back"
     stage.kafka.make_topic(topic, PARTITIONS)

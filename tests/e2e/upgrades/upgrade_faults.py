@@ -100,6 +100,8 @@ def play(stage: Stage, scenario: Scenario) -> Played:
     """Run a group, ask for the other protocol, let the fault happen, and wait for the end."""
     name, way = scenario.name, scenario.way
     group = group_before(stage, name, way)
+    if scenario.fault is Fault.KILL_OLD:  # one that ends at once is gone before it can be killed
+        group = with_env(group, DEADLOCK_ON_SIGTERM="1")
     stage.create(group)
     played = Played(scenario)
     with Lookout(stage.kafka, stage.group_id(name)) as lookout:

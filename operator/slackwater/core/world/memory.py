@@ -232,6 +232,8 @@ class RolloutMemory:
     """By pod name."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
+    grown: Mapping[str, int] = field(default_factory=dict)
+    """Topic → how many partitions it had when the group was last made to rebalance, since nobody had seen it grow."""
     ended_since: Moment | None = None
     """Since when members of pods that were scaled away and have ended wait for those of pods that still end."""
     tuning: Tuning = field(default_factory=Tuning)
