@@ -243,6 +243,7 @@ MORE_PARTITIONS = [
     ("it was done for that size", of_eight(grown(), 8), False),
     ("it was done for a smaller size", of_eight(grown(), 7), True),
     ("a pod is away", changed(grown(), pods=(pod(0), pod(1, ready=False), pod(2))), False),
+    ("a pod is missing", changed(grown(), pods=(pod(0), pod(1))), False),
     ("the group is paused", grown(annotations={PAUSE: ""}), False),
     ("all are owned", grown(partitions=observation().partitions), False),
     ("of a topic that nobody reads", grown(partitions=TWO_TOPICS), False),

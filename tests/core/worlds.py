@@ -133,7 +133,8 @@ def views(draw: st.DrawFn, replicas: int) -> tuple[KafkaView, GroupHistory]:
 @st.composite
 def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
     good = draw(st.booleans())
-    steps = st.builds(Step, st.integers(0, 3), PAST, st.just({f"{NAME}-1": f"{NAME}-1-a"}), *3 * [st.booleans()])
+    before, halted = st.just({f"{NAME}-1": f"{NAME}-1-a"}), st.sampled_from([(), ("orders-3",)])
+    steps = st.builds(Step, st.integers(0, 3), PAST, before, *2 * [st.booleans()], halted)
     under_way = (RolloutPhase.PROGRESSING,) * 6 + (RolloutPhase.ROLLING_BACK,) * 4
     phase = draw(st.sampled_from((*under_way, *RolloutPhase)))
     gave_up = phase.goes_back or phase is RolloutPhase.FAILED

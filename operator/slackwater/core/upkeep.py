@@ -122,7 +122,8 @@ def rebalance_for_more_partitions(world: World, kafka: GroupObservation, workloa
     read, more = {partition.topic for partition in owned}, kafka.partitions - owned
     topics = sorted({p.topic for p in more if p.topic in read and memory.grown.get(p.topic, 0) < sizes[p.topic]})
     who = next((refs(world.members_of(pod)) for pod in world.wanted_pods), ())
-    if not topics or not who or not all(serves(world, each) for each in world.wanted_pods):
+    whole = len(world.wanted_pods) == world.replicas and all(serves(world, each) for each in world.wanted_pods)
+    if not topics or not who or not whole:
         return None
     why = f"so that the group rebalances, and somebody reads the new partitions of {listing(topics)}"
     noted = replace(memory, grown={**memory.grown, **{topic: sizes[topic] for topic in topics}})
