@@ -192,10 +192,11 @@ def test_a_paused_group_is_explained_and_goes_on_when_resumed(shown: Shown) -> N
         f"{NAME}: paused; no pod is restarted until you resume it\n"
     )
     shown.stage.cluster.apply(with_env(shown.group, VERSION="paused"))
-    late = shown.typed("status", NAME, "--wait", "--timeout", "2s")
+    shown.stage.cluster.wait_condition(NAME, "RolloutGated", "True", "Paused")  # what holds it first is another hold
+    late = shown.typed("status", NAME, "--wait", "--timeout", "10s")
     assert (late.code, late.out) == (3, "")
     assert late.err == (
-        f"Error: ConsumerGroup {NAME} was not Ready within 2 s, it is Paused: slackwater explain {NAME} says why.\n"
+        f"Error: ConsumerGroup {NAME} was not Ready within 10 s, it is Paused: slackwater explain {NAME} says why.\n"
     )
     said = " ".join(shown.typed("explain", NAME).out.split())
     assert "It waits, Paused: " in said
