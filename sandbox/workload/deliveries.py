@@ -83,7 +83,7 @@ def parse(batch: bytes) -> list[Delivery]:
 
 
 def read(connection: Mapping[str, str], topic: str, start_ms: int) -> list[Delivery]:
-    """All deliveries recorded in `topic` since `start_ms` and until this call, in no particular order.
+    """All deliveries since `start_ms` that `topic` records until this call, in no particular order.
 
     A delivery is recorded within MAX_AGE_S of `delivery_log`: to measure up to a moment, call this a second later.
     Raises KafkaException when the brokers do not answer or the topic is unknown, TimeoutError after a minute.
@@ -101,7 +101,8 @@ def read(connection: Mapping[str, str], topic: str, start_ms: int) -> list[Deliv
                 continue
             if error := message.error():
                 raise KafkaException(error)
-            rows += parse(message.value())
+            # A record may hold deliveries of some time before it.
+            rows += [row for row in parse(message.value()) if row.at_ms >= start_ms]
             end = ends.get(message.partition())
             if end is not None and message.offset() + 1 >= end:
                 del ends[message.partition()]

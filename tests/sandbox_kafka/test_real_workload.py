@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Message, Producer
 
 from sandbox.workload import deliveries, generations
 from sandbox.workload.consumer import EXIT_FATAL, EXIT_REFUSED
@@ -52,11 +52,16 @@ class Fleet:
         }
         return self._run("sandbox.workload.consumer", **(settings | environment))
 
-    def send(self, value: str) -> None:
-        """One record more, into partition 0."""
+    def send(self, value: str) -> int:
+        """One record more, into partition 0; its offset."""
         producer = Producer({"bootstrap.servers": self.bootstrap_servers})
-        producer.produce(self.name, value, partition=0)
+        sent: list[Message] = []
+        producer.produce(self.name, value, partition=0, on_delivery=lambda _, message: sent.append(message))
         assert producer.flush(30) == 0
+        (message,) = sent
+        offset: int | None = message.offset()
+        assert offset is not None
+        return offset
 
     def output(self) -> str:
         """A topic for what the consumers write; it goes when they have stopped, who could end no transaction else."""
@@ -81,6 +86,12 @@ class Fleet:
             assert time.monotonic() < deadline, f"{servants} serve {served}"
             rows = self.delivered_since(start_ms)
             served, servants = {row.partition for row in rows}, {row.instance for row in rows}
+
+    def wait_until_served_beyond(self, offset: int, start_ms: int) -> None:
+        """Until somebody has been given what comes after `offset` in partition 0."""
+        deadline = time.monotonic() + 60
+        while not any(row.partition == 0 and row.offset > offset for row in self.delivered_since(start_ms)):
+            assert time.monotonic() < deadline, f"nothing after offset {offset} was served"
 
     def _run(self, module: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", module, *arguments]
@@ -167,12 +178,20 @@ def test_a_blocked_member_serves_nothing_and_ends_only_when_it_goes_on(fleet: Fl
     fleet.produce()
     fleet.wait_until_served_by(0)
     blocked_ms = _now_ms()
-    fleet.send("wait")
-    fleet.wait_until_served_by(0)
+    fleet.wait_until_served_beyond(fleet.send("wait"), blocked_ms)
     measured = deliveries.measure(fleet.delivered_since(blocked_ms), PARTITIONS, blocked_ms, _now_ms())
     assert measured.worst_gap_seconds >= 5.0
     assert measured.missing == measured.duplicates == 0
     assert consumer.poll() is None
+
+
+def test_a_record_of_the_log_gives_only_what_was_delivered_since(fleet: Fleet) -> None:
+    """It holds up to a second of deliveries, so one that was written since tells of some before."""
+    fleet.produce()
+    fleet.consume(0, **CLASSIC)
+    fleet.wait_until_served_by(0)
+    for row in sorted(fleet.delivered_since(0), key=lambda row: row.at_ms):
+        assert min(each.at_ms for each in fleet.delivered_since(row.at_ms)) == row.at_ms
 
 
 def test_a_deadlock_on_sigterm_is_ended_by_sigkill_only(fleet: Fleet) -> None:
