@@ -167,6 +167,15 @@ async def test_a_missing_secret_is_said_and_looked_for_again(stage: Stage) -> No
     assert stage.secrets[0]["login"]["password"] == b"right"
 
 
+async def test_what_is_wrong_counts_from_when_it_came_to_be(stage: Stage) -> None:
+    """A deadline asks for how long; each pass looks again."""
+    for now in (10.0, 20.0, 30.0):
+        await stage.use(now=now, **WITH_SECRET)
+    view, _ = stage.connections.view(KEY, 30.0)
+    assert isinstance(view, Unobserved)
+    assert view.since == 10.0
+
+
 async def test_a_corrected_secret_is_taken_up_where_kafka_refused_the_old_one(stage: Stage) -> None:
     stage.add_secret("wrong")
     await stage.use(**WITH_SECRET)

@@ -208,7 +208,9 @@ class Connections:
                 return opened
             kafka = self._open_kafka(connection, secrets, self._changed)
         except SlackwaterError as error:
-            self._broken[key] = Unobserved(Reason.CONNECTION_INVALID, str(error), now)
+            before = self._broken.get(key)
+            since = now if before is None else before.since
+            self._broken[key] = Unobserved(Reason.CONNECTION_INVALID, str(error), since)
             return opened  # what still works goes on working, but is not believed: `view` says what is wrong
         self._broken.pop(key, None)
         return await self._renew(key, _Open(generation, uid, secrets, now, kafka))

@@ -276,14 +276,15 @@ def unseen(reason: Reason, for_s: float = 0.0) -> dict[str, Any]:
 
 
 UNSEEN = [
-    ("it may not be described", overdue(**unseen(Reason.NOT_AUTHORIZED)), True),
-    ("but not for long", overdue(300, **unseen(Reason.NOT_AUTHORIZED)), False),
-    ("it is one of another type", overdue(**unseen(Reason.GROUP_OF_ANOTHER_TYPE)), True),
-    ("its KafkaConnection is wrong", overdue(**unseen(Reason.CONNECTION_INVALID)), True),
+    ("it may not be described", overdue(**unseen(Reason.NOT_AUTHORIZED, 301)), True),
+    ("but was stopped a moment ago", overdue(300, **unseen(Reason.NOT_AUTHORIZED, 301)), False),
+    ("the first look was refused", overdue(3600, **unseen(Reason.NOT_AUTHORIZED, 1)), False),
+    ("it is one of another type", overdue(**unseen(Reason.GROUP_OF_ANOTHER_TYPE, 301)), True),
+    ("its KafkaConnection is wrong", overdue(**unseen(Reason.CONNECTION_INVALID, 301)), True),
     ("no broker answers", overdue(**unseen(Reason.KAFKA_UNREACHABLE, 301)), True),
     ("no broker answers since a moment", overdue(**unseen(Reason.KAFKA_UNREACHABLE, 300)), False),
     ("the operator has just started", overdue(3600, **unseen(Reason.OBSERVATION_INCOMPLETE)), False),
-    ("somebody started pods", overdue(sets={"replicas": 3}, **unseen(Reason.NOT_AUTHORIZED)), False),
+    ("somebody started pods", overdue(sets={"replicas": 3}, **unseen(Reason.NOT_AUTHORIZED, 301)), False),
 ]
 
 
@@ -297,10 +298,10 @@ def test_the_deadline_of_a_stop_holds_where_the_group_cannot_be_seen(given: Worl
 
 def test_a_group_that_cannot_be_seen_goes_back_all_the_same() -> None:
     """As it was before nobody consumed. What it had in the group then are members of these pods."""
-    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED)))
+    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED, 301)))
     assert decided.memory.phase is RolloutPhase.ROLLING_BACK
     assert "nobody consumes: the group cannot be described" in decided.memory.message
-    back = overdue(rollback=True, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED))
+    back = overdue(rollback=True, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED, 301))
     act = plan(back.remembering(decided.memory)).act
     assert isinstance(act, WriteWorkload)
     assert (act.purpose, act.replicas, act.template) == (Purpose.SCALE, 3, STANDING.body)
@@ -308,7 +309,7 @@ def test_a_group_that_cannot_be_seen_goes_back_all_the_same() -> None:
 
 def test_abort_takes_back_a_group_that_cannot_be_seen() -> None:
     """It is what the hold names."""
-    given = overdue(10, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED))
+    given = overdue(10, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED, 301))
     metadata = _annotated(given, {"slackwater.dev/abort": "now"})
     given = replace(given, group=given.group.model_copy(update={"metadata": metadata}))
     act = plan(given.remembering(plan(given).memory)).act
@@ -318,10 +319,10 @@ def test_abort_takes_back_a_group_that_cannot_be_seen() -> None:
 
 def test_back_over_a_stop_of_its_own_waits_until_the_group_can_be_seen() -> None:
     """Pods had the other protocol already: their members may be in the group, where these could not join."""
-    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED)))
+    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED, 301)))
     other = render_template(group(client=RDKAFKA), BOOTSTRAP, COOPERATIVE)
     sets = {"replicas": 0, "template": other.body, "template_hash": other.hash}
-    back = overdue(sets=sets, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED))
+    back = overdue(sets=sets, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED, 301))
     waiting = plan(back.remembering(decided.memory))
     assert (waiting.act, waiting.hold and waiting.hold.reason) == (None, Reason.DRAIN_STANDS_STILL)
 
@@ -346,13 +347,17 @@ def test_one_that_runs_is() -> None:
     assert decided.hold.reason is Reason.DRAIN_STANDS_STILL
 
 
-def test_when_everybody_was_stopped_is_remembered_until_they_start() -> None:
+def test_when_everybody_was_stopped_is_remembered_beyond_a_start_that_fails() -> None:
     upgrade = plan(draining()).memory.upgrade
     assert upgrade is not None
     assert upgrade.stopped_at == NOW
-    started = plan(overdue(10, **EMPTY_GROUP)).memory.upgrade
-    assert started is not None
-    assert started.stopped_at is None
+    starts = plan(overdue(**EMPTY_GROUP))
+    assert isinstance(starts.act, WriteWorkload)
+    assert starts.act.purpose is Purpose.START
+    out_of_sight = overdue(**unseen(Reason.NOT_AUTHORIZED, 301)).remembering(starts.memory)
+    hold = plan(out_of_sight).hold
+    assert hold is not None
+    assert hold.reason is Reason.DRAIN_STANDS_STILL
 
 
 @pytest.mark.parametrize("state", [GroupState.EMPTY, GroupState.DEAD])

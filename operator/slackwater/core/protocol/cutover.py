@@ -53,11 +53,11 @@ def next_step(world: World, workload: Workload, template: Template) -> Decision:
 
 
 def _with_the_moment(world: World, act: Act) -> RolloutMemory:
-    """From when on nobody consumes."""
+    """From when on nobody consumes. It stays when they are to start, which may fail; another stop has its own."""
     memory, upgrade = world.memory, world.memory.upgrade
-    if upgrade is None or not isinstance(act, WriteWorkload):
+    if upgrade is None or not isinstance(act, WriteWorkload) or act.purpose is not Purpose.DRAIN:
         return memory
-    return replace(memory, upgrade=replace(upgrade, stopped_at=world.now if act.purpose is Purpose.DRAIN else None))
+    return replace(memory, upgrade=replace(upgrade, stopped_at=world.now))
 
 
 def _is_overdue(world: World) -> bool:
@@ -83,10 +83,10 @@ def _stands_still(world: World, workload: Workload, hold: Hold) -> Decision | No
 
 
 def _may_pass(world: World) -> bool:
-    """Kafka is away, and has not been for all of `rejoinTimeout`. No version is given up for one look that failed, nor
-    since an operator that has just started has not looked yet; and where nobody can reach Kafka, nothing is gained."""
+    """The group is out of sight, and has not been for all of `rejoinTimeout`. No version is given up for one look that
+    failed or was refused, nor since an operator that has just started has not looked yet."""
     kafka, timeout_s = world.kafka, world.group.spec.rollout.rejoin_timeout_s
-    return not isinstance(kafka, GroupObservation) and kafka.reason.passes and world.now - kafka.since <= timeout_s
+    return not isinstance(kafka, GroupObservation) and world.now - kafka.since <= timeout_s
 
 
 def _are_lost(world: World, kafka: GroupObservation) -> bool:
