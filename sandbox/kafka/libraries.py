@@ -17,13 +17,13 @@ _POM = Path(__file__).with_name("pom.xml")
 _DOWNLOAD_S = 540.0
 
 
-def ensure_libraries(layout: Layout) -> Path:
-    """The directory that holds Kafka's jars, filled on first use.
+def ensure_libraries(layout: Layout, version: str | None = None) -> Path:
+    """The directory that holds Kafka's jars, filled on first use. `version`: another one than the sandbox's.
 
     Installs Maven where apt is there, and raises MissingPrerequisite where it is not; CommandFailed when Maven cannot
     fetch the jars.
     """
-    key = hashlib.sha256(_POM.read_bytes()).hexdigest()[:16]
+    key = hashlib.sha256(_POM.read_bytes()).hexdigest()[:16] + (f"-{version}" if version else "")
     libraries = layout.cache / f"kafka-{key}"
     if libraries.exists():
         return libraries
@@ -32,6 +32,9 @@ def ensure_libraries(layout: Layout) -> Path:
     partial = Path(tempfile.mkdtemp(prefix=f"kafka-{key}.", dir=layout.cache))
     partial.chmod(0o755)
     copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={partial}"]
+    if version:
+        # Kafka 3 brings what joins SLF4J and Log4j 1: with it there were two that join, of which either may win.
+        copy += [f"-Dkafka.version={version}", "-DexcludeArtifactIds=slf4j-reload4j"]
     try:
         with step("Fetch Kafka's jars with Maven", "once: 54 MB, kept in the cache"):
             commands.run(["mvn", "-q", "-B", "-f", _POM, *copy], deadline_s=_DOWNLOAD_S)

@@ -94,8 +94,9 @@ def made_broker(
     host: str = LOOPBACK,
     also: Sequence[Listener] = (),
     java_options: Sequence[str] = (),
+    libraries: Path | None = None,
 ) -> OwnBroker:
-    """Its storage is formatted; it does not run yet."""
+    """Its storage is formatted; it does not run yet. `libraries`: of another Kafka than the sandbox's."""
     port, controller_port = free_ports(host, LOOPBACK)
     listeners = [Listener("CLIENTS", protocol, port), *also]
     properties = folder / "server.properties"
@@ -112,7 +113,7 @@ def made_broker(
         f"-Dlog4j2.configurationFile={_LOGGING}",
         *java_options,
         "-cp",
-        class_path(ensure_libraries(layout)),
+        class_path(libraries or ensure_libraries(layout)),
     ]
     cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     with_features = [f"--feature={name}={level}" for name, level in (features or {}).items()]
