@@ -48,7 +48,21 @@ def test_the_consumers_container_is_the_one_that_the_pods_own_version_names() ->
 
     names = {"old": "worker", "new": "consumer"}
     pods = to_pods([running(0, "old", "worker"), running(1, "new", "consumer")], [SET], names.__getitem__, {})
+    assert to_pods([running(0, "new", "worker")], [SET], names.__getitem__, {})[0].started_at is None
     assert [(pod.template_hash, pod.started_at) for pod in pods] == [("old", MIDNIGHT + 660), ("new", MIDNIGHT + 660)]
+
+
+def test_the_only_container_is_the_consumers_whatever_it_is_called() -> None:
+    """Of a pod that was adopted nobody noted its name, and the spec may name another one by now."""
+    metadata = {
+        "name": "payments-0",
+        "uid": "u",
+        "creationTimestamp": "2025-12-31T00:00:00Z",
+        "ownerReferences": [{"uid": "set", "controller": True}],
+    }
+    status = {"containerStatuses": [{"name": "app", "containerID": "c", "state": RUNNING}]}
+    (found,) = to_pods([{"metadata": metadata, "status": status}], [SET], lambda _: "consumer", {})
+    assert found.started_at == MIDNIGHT + 660
 
 
 @pytest.mark.parametrize(

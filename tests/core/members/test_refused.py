@@ -427,6 +427,7 @@ def test_a_chance_is_given_once_however_long_ago() -> None:
 
 def _with_what_is_wanted(given: World) -> World:
     """As if the StatefulSet had what the spec asks for already."""
-    wanted = plan(replace(given, memory=RolloutMemory(protocol=Profile.CONSUMER))).memory.target_hash
+    known = RolloutMemory(target_hash="another", protocol=Profile.CONSUMER)
+    wanted = plan(replace(given, memory=known)).memory.target_hash
     memory = replace(given.memory, target_hash=wanted, protocol=Profile.CONSUMER)
     return changed(given, memory=memory, workload=replace(AT_WORK, template_hash=wanted))

@@ -10,7 +10,7 @@ import pytest
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.standing import find_halted, find_standing
 from slackwater.core.members.work import is_stalled
-from slackwater.core.world.history import advance, interrupted
+from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, Unobserved
 from slackwater.core.world.world import World
@@ -22,7 +22,17 @@ THREAD_DIED = (one_stands(90, 90, 90, 100), one_stands(80, 100, 100, 100), BEFOR
 STOOD_BEFORE = (one_stands(90, 90, 100, 100), one_stands(80, 100, 100, 100), BEFORE_IT, *STANDS)
 CAME_AND_DIED = (BEFORE_IT, look(50), look(45, 105, 105), look(35, 105, 108), look(0, 105, 110))
 FIRST = (pod(0), STARTED, pod(2))
-OUT_OF_SIGHT = advance(interrupted(folded(*THREAD_DIED[:-1])), THREAD_DIED[-1])
+
+
+def out_of_sight_before(last: int, *looks: GroupObservation) -> GroupHistory:
+    """All looks before the last so many failed, since the one before."""
+    history = interrupted(folded(*looks[:-last]))
+    for each in looks[-last:]:
+        history = advance(history, each)
+    return history
+
+
+OUT_OF_SIGHT = out_of_sight_before(1, *THREAD_DIED)
 IMPATIENT = group(rollout={"rejoinTimeout": "39s"})
 STANDING: list[tuple[str, World, str | None]] = [
     ("all work", returned(BEFORE_IT, look(50), look(40, 100, 105), look(0, 105, 105)), None),
@@ -121,12 +131,13 @@ HALTS: list[tuple[str, World, list[int]]] = [
     ("it is not known which pod was restarted last", halting(*HALTED, step=None), []),
     (
         "Kafka was out of sight meanwhile",
-        halting(*HALTED, history=advance(interrupted(folded(*HALTED[:-1])), HALTED[-1])),
+        halting(*HALTED, history=out_of_sight_before(2, *HALTED)),
         [],
     ),
+    ("one look failed", halting(*HALTED, history=out_of_sight_before(1, *HALTED)), [3]),
     (
         "Kafka is out of sight now and then, for longer than it is waited for",
-        halting(*BLINKED, HALTED[-1], timeout_s=19, history=advance(interrupted(folded(*BLINKED)), HALTED[-1])),
+        halting(*BLINKED, timeout_s=19, history=out_of_sight_before(2, *BLINKED)),
         [],
     ),
     ("between looks without a break", halting(*BLINKED, HALTED[-1], timeout_s=21), [3]),

@@ -20,6 +20,7 @@ from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, PartitionOffsets, Unobserved
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -182,12 +183,14 @@ def waits(unread_s: float, **changes: Any) -> World:
 
 
 ALONE = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
+BETWEEN = (pod(0), pod(1, NEW), pod(2))
 GETS_ON = {tp(0): NOW - 10.0}
+GOT_ON = {tp(0): NOW - 401.0}
 
 
-def control(backlog: Any = (), **history: Any) -> World:
+def control(backlog: Any = (), pods: tuple[Pod, ...] = BETWEEN, **history: Any) -> World:
     """Records wait for 400 s in partitions of all pods, of which 0 and 2 have another version."""
-    given = waits(400, pods=(pod(0), pod(1, NEW), pod(2)))
+    given = waits(400, pods=pods)
     assert isinstance(given.kafka, GroupObservation)
     offsets = {**given.kafka.offsets, **dict.fromkeys(backlog, PartitionOffsets(100, 1000))}
     given = replace(given, kafka=replace(given.kafka, offsets=offsets))
@@ -207,7 +210,17 @@ NOBODY_GETS_ON: list[tuple[str, World, bool]] = [
         True,
     ),
     ("they had nothing to read", control(unread_since=dict.fromkeys(owned_by(1), NOW - 400)), False),
-    ("there is no other version", waits(400, pods=ALONE), False),
+    ("there is no other version, and none of this one got on before", waits(400, pods=ALONE), False),
+    (
+        "there is none, and those of this one got on before, and do no more",
+        control(pods=ALONE, unread_since=dict.fromkeys(owned_by(0), NOW - 400), commit_moved_after=GOT_ON),
+        True,
+    ),
+    (
+        "they do",
+        control(pods=ALONE, unread_since=dict.fromkeys(owned_by(0), NOW - 400), commit_moved_after=GETS_ON),
+        False,
+    ),
 ]
 
 
@@ -215,7 +228,7 @@ NOBODY_GETS_ON: list[tuple[str, World, bool]] = [
     ("given", "nobody"), [row[1:] for row in NOBODY_GETS_ON], ids=[row[0] for row in NOBODY_GETS_ON]
 )
 def test_where_nobody_gets_on_no_version_is_to_blame(given: World, nobody: bool) -> None:
-    assert nobody_gets_on(given) is nobody
+    assert nobody_gets_on(given, given.pods[1]) is nobody
 
 
 BACKWARDS = RolloutMemory(phase=RolloutPhase.ROLLING_BACK)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -26,6 +27,7 @@ from tests.core.factories import (
     OLD,
     group,
     member,
+    members,
     observation,
     pod,
     stranger,
@@ -345,6 +347,38 @@ def test_one_that_runs_is() -> None:
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.reason is Reason.DRAIN_STANDS_STILL
+
+
+TARGET = {"target": "Cooperative", "allowDowntime": True}
+NONE_AT_ALL: dict[str, Any] = {"replicas": 0, "client": RDKAFKA, "protocol": TARGET}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param(draining(spec=NONE_AT_ALL, kafka=observation((*members(0, 1, 2), stranger()))), id="a stranger"),
+        pytest.param(draining(spec=NONE_AT_ALL, **unseen(Reason.KAFKA_UNREACHABLE)), id="Kafka is away"),
+        pytest.param(draining(spec={**NONE_AT_ALL, "annotations": {PAUSE: ""}}), id="paused"),
+    ],
+)
+def test_none_at_all_waits_for_nothing_where_a_stop_is_due(given: World) -> None:
+    act = plan(given.remembering(plan(given).memory)).act
+    assert isinstance(act, WriteWorkload)
+    assert act.replicas == 0
+
+
+def test_where_none_are_wanted_a_stop_stands_still_for_nobody() -> None:
+    decided = plan(overdue(rollback=True, **unseen(Reason.NOT_AUTHORIZED, 301), spec=NONE_AT_ALL))
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.NOT_AUTHORIZED
+
+
+def test_a_stop_that_waits_keeps_nobody_from_being_scaled() -> None:
+    waits = draining(spec={"client": RDKAFKA, "protocol": TARGET, "replicas": 4, "annotations": {PAUSE: ""}})
+    waits = waits.remembering(plan(waits).memory)
+    act = plan(waits.remembering(plan(waits).memory)).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.replicas) == (Purpose.SCALE, 4)
 
 
 def test_when_everybody_was_stopped_is_remembered_beyond_a_start_that_fails() -> None:

@@ -12,12 +12,12 @@ from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
-from slackwater.core.world.made_with import MadeWith
+from slackwater.core.world.made_with import ADOPTED, MadeWith
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NAME, NEW, NOW, OLD, observation, pod, workload, world
+from tests.core.factories import NAME, NEW, NOW, OLD, changed, observation, pod, workload, world
 from tests.core.handover.stories import over
 
 WANTED = wanted_template(world())
@@ -82,6 +82,32 @@ def test_versions_are_known_for_as_long_as_pods_have_them_or_may_get_them() -> N
         pods=(pod(0, template_hash="of a pod"),),
     )
     assert {*note_what_pods_are(given).memory.made_with} == {"of a pod", "of the set", "good", "failed"}
+
+
+ADOPTED_POD = {"pods": (pod(0, template_hash=""),)}
+
+
+@pytest.mark.parametrize(
+    ("known", "adopted"),
+    [
+        pytest.param({}, NOW_ASKED, id="first seen"),
+        pytest.param({WANTED.hash: OTHERWISE, ADOPTED: OTHERWISE}, NOW_ASKED, id="corrected, without another version"),
+        pytest.param({ADOPTED: OTHERWISE}, OTHERWISE, id="another version is asked for"),
+        pytest.param({WANTED.hash: NOW_ASKED, ADOPTED: OTHERWISE}, OTHERWISE, id="and has begun"),
+    ],
+)
+def test_adopted_pods_are_judged_by_what_was_asked_for_when_they_were(
+    known: dict[str, MadeWith], adopted: MadeWith
+) -> None:
+    given = changed(at(target_hash=WANTED.hash, made_with=known), **ADOPTED_POD)
+    assert note_what_pods_are(given).memory.made_with[ADOPTED] == adopted
+    assert given.remembering(note_what_pods_are(given).memory).made_with(given.pods[0]) == adopted
+
+
+def test_when_the_last_of_them_is_gone_that_is_forgotten() -> None:
+    given = at(RolloutPhase.COMPLETE, target_hash=WANTED.hash, made_with={WANTED.hash: NOW_ASKED, ADOPTED: OTHERWISE})
+    given = changed(given, pods=(pod(0, template_hash=WANTED.hash),))
+    assert ADOPTED not in note_what_pods_are(given).memory.made_with
 
 
 def test_what_the_last_one_left_is_forgotten() -> None:

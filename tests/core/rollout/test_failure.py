@@ -78,6 +78,16 @@ def unready(*olds: Pod, new: Pod | None = None, **changes: object) -> World:
     return changed(with_new(new, pods=(*olds, new)), **changes)
 
 
+LOST_LATELY = tuple(fresh_pod(ordinal, 1000, ready=False, ready_changed_at=NOW - 302) for ordinal in (0, 1))
+"""Of the newest version, and Ready for longer than rejoinTimeout before."""
+
+
+def crashing(ended_ago_s: float, seen_for_s: float) -> World:
+    """Pod 2 ends and ends, the last time so long ago; Kafka has been in sight for so long."""
+    given = with_new(replace(stuck("CrashLoopBackOff", 3), ended_at=NOW - ended_ago_s))
+    return replace(given, history=replace(given.history, watched_since=NOW - seen_for_s))
+
+
 def no_node(asks: Any) -> World:
     waits = fresh_pod(2, 400, ready=False, started_at=None, waiting="Unschedulable")
     return unready(pod(0), pod(1), new=waits, workload=workload(template=asks), last_good_template=SMALL)
@@ -229,6 +239,12 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("its startup probe goes on", with_new(fresh_pod(2, 400, ready=False, starting=True)), True),
         ("it has none, or that has succeeded", with_new(fresh_pod(2, 400, ready=False)), False),
     ],
+    "is_yet_to_be_tried": [
+        ("it ended when Kafka was out of sight, and was not tried since", crashing(100, seen_for_s=99), True),
+        ("it was tried since", crashing(100, seen_for_s=101), False),
+        ("by now it should have been", crashing(500, seen_for_s=311), False),
+        ("it does not end and end", with_new(fresh_pod(2, 400, ready=False, ended_at=NOW - 1000)), False),
+    ],
     "found_no_node": [
         ("none for a version before either", no_node(SMALL), True),
         ("none for what it asks for", no_node(LARGE), False),
@@ -242,6 +258,10 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("one of them cannot pull its image either", unready(pod(0), old_stuck("A"), new=stuck("A")), True),
         ("one of them has another trouble", unready(pod(0), old_stuck("B"), new=stuck("A")), False),
         ("it is Ready itself", unready(pod(0, ready=False), new=fresh_pod(2, 400)), False),
+        ("it is the last, and those before it were Ready for long", unready(*LOST_LATELY), True),
+        ("one of them still is", unready(LOST_LATELY[0], fresh_pod(1, 1000)), False),
+        ("one of them was for a moment", unready(fresh_pod(1, 1000, ready=False, ready_changed_at=NOW - 700)), False),
+        ("one of them ends and ends", unready(replace(LOST_LATELY[0], waiting="CrashLoopBackOff")), False),
     ],
     "gets_on_as_little_as_others": [
         ("others get on, or have nothing to do", with_new(fresh_pod(2, 400)), False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -23,8 +24,8 @@ from slackwater.core.rollout.gates import (
     partitions_are_owned,
     pods_are_ready,
     rollout_is_allowed,
-    the_pod_before_is_back,
 )
+from slackwater.core.rollout.way_back import has_had_its_time, the_pod_before_is_back
 from slackwater.core.world.history import GroupHistory, interrupted
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
@@ -284,6 +285,17 @@ OWNED: list[Row] = [
 
 NOBODY_WANTED = group(replicas=0, rollout={"maxLag": {"absolute": 100}})
 ABSOLUTE = {"group": group(rollout={"maxLag": {"absolute": 100}})}
+
+
+def with_another_topic(bound: dict[str, Any], **changes: Any) -> World:
+    """With 5,000 records in it that nobody has read, and a pod of the new version."""
+    usual, another = observation(), tp(0, "refunds")
+    offsets = {**usual.offsets, another: PartitionOffsets(None, 5000, 0)}
+    seen = replace(usual, partitions=usual.partitions | {another}, offsets=offsets)
+    return world(**({"kafka": seen, "pods": (pod(0), pod(1), pod(2, NEW))} | bound | changes))
+
+
+ALL_NEW = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
 GROWTH = {"group": group(rollout={"maxLag": {"growth": 100}}), "memory": RolloutMemory(lag_before=50)}
 UNKNOWN_END = observation(offsets={tp(0): PartitionOffsets(1, None)})
 LAG: list[Row] = [
@@ -295,6 +307,9 @@ LAG: list[Row] = [
     ("grown to the bound", world(kafka=observation(lag=150), **GROWTH), NOBODY, None),
     ("grown too much", world(kafka=observation(lag=151), **GROWTH), NOBODY, Reason.LAG_ABOVE_GATE),
     ("nobody is wanted", world(kafka=observation(lag=101), group=NOBODY_WANTED), NOBODY, None),
+    ("a topic that only the new version reads", with_another_topic(ABSOLUTE), NOBODY, None),
+    ("it has grown since it was asked for", with_another_topic(GROWTH), NOBODY, None),
+    ("every pod has the version", with_another_topic(ABSOLUTE, pods=ALL_NEW), NOBODY, Reason.LAG_ABOVE_GATE),
     ("above the bound because a pod is down", world(kafka=observation(lag=101), **ABSOLUTE), frozenset({1}), None),
 ]
 
@@ -344,6 +359,48 @@ def test_the_way_back_is_over_when_the_group_is_whole_again(since_s: float, refu
     step = replace(GOING_BACK, step=Step(2, NOW - since_s, {"payments-2": "payments-2-a"}, made=True))
     hold = first_refusal(changed(given, pods=ALL_GOOD, memory=step), NOBODY)
     assert (hold is not None and hold.reason is Reason.GROUP_REBALANCING) is refused
+
+
+def going_back_beside(*others: Pod, away_s: float, who: Sequence[Member] = BACK) -> World:
+    """Pod 2 is back with the good version; pod 1, too, and has been away for so long. The version of pod 0 failed."""
+    seen = observation(who)
+    looks = (observation(at=NOW - 1000), observation(who, at=NOW - away_s), seen)
+    step = Step(2, NOW - 900, {"payments-2": "payments-2-a"}, made=True)
+    history, memory = folded(*looks), replace(GOING_BACK, step=step)
+    pods = (pod(0, NEW), *others, fresh_pod(2, 890, OLD))
+    sets = workload(update_revision=OLD, current_revision=NEW)
+    return world(pods=pods, kafka=seen, history=history, memory=memory, workload=sets)
+
+
+LOST = fresh_pod(1, 890, OLD, ready=False, ready_changed_at=NOW - 890)
+WORKS_UNREADY = fresh_pod(1, 890, OLD, ready=False, ready_changed_at=NOW - 890)
+ONE_LESS = (member(0), member(2, "b"))
+ONLY_GOOD = (member(2, "b"),)
+HAD_ITS_TIME: list[tuple[str, World, bool]] = [
+    ("not for rejoinTimeout", going_back_beside(LOST, away_s=299, who=ONLY_GOOD), False),
+    ("nobody of the failed version works", going_back_beside(LOST, away_s=301, who=ONLY_GOOD), True),
+    ("somebody does", going_back_beside(LOST, away_s=301, who=ONE_LESS), False),
+    ("it works itself, and is not Ready", going_back_beside(WORKS_UNREADY, away_s=301), True),
+    ("it is missing, and nobody of the failed version works", going_back_beside(away_s=301, who=ONLY_GOOD), True),
+    ("it is missing", going_back_beside(away_s=301, who=ONE_LESS), False),
+]
+
+
+@pytest.mark.parametrize(("given", "had"), [row[1:] for row in HAD_ITS_TIME], ids=[row[0] for row in HAD_ITS_TIME])
+def test_the_way_back_waits_for_no_pod_of_the_good_version_for_ever(given: World, had: bool) -> None:
+    assert isinstance(given.kafka, GroupObservation)
+    assert has_had_its_time(given, 1) is had
+    assert (pods_are_ready(given, given.kafka, NOBODY) is None) is had
+    assert not has_had_its_time(given, 0)
+    forward = changed(given, memory=replace(given.memory, phase=RolloutPhase.PROGRESSING))
+    assert pods_are_ready(forward, given.kafka, NOBODY) is not None
+
+
+def test_on_the_way_back_who_is_out_of_the_group_waits_for_no_other_pod() -> None:
+    given = going_back_beside(LOST, away_s=10, who=ONE_LESS)
+    assert first_refusal(given, NOBODY, who_is_out=True) is None
+    forward = changed(given, memory=replace(given.memory, phase=RolloutPhase.PROGRESSING))
+    assert first_refusal(forward, NOBODY, who_is_out=True) is not None
 
 
 THE_FAULT_OF_THE_VERSION: list[tuple[str, World]] = [

@@ -20,7 +20,7 @@ from slackwater.core.rollout.scaling import (
     PUT_BACK_FORGOTTEN_S,
 )
 from slackwater.core.status.conditions import verdicts
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Upgrade, read_memory, write_memory
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step, Upgrade, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
@@ -33,6 +33,7 @@ from tests.core.factories import (
     folded,
     fresh_pod,
     group,
+    member,
     members,
     observation,
     pod,
@@ -106,6 +107,27 @@ def test_while_it_stands_still_the_number_changes(given: World, reason: Reason) 
     assert decided.hold.reason == reason
     assert decided.memory.replicas == ASKED
     assert scales(plan(replace(given, memory=decided.memory)))
+
+
+HALF = {"pods": LAST_NEW, "sets": {"partition": 2}}
+MADE = {"step": Step(2, NOW - 100, made=True)}
+ONE_TRIED = (*members(0, 1), member(2, "b"))
+
+
+@pytest.mark.parametrize(
+    ("given", "partition"),
+    [
+        pytest.param(asked_for_more({"annotations": {PAUSE: ""}}, memory=MADE, **HALF), 5, id="paused"),
+        pytest.param(asked_for_more(LAG, kafka=observation(ONE_TRIED, lag=101), memory=MADE, **HALF), 5, id="lag"),
+        pytest.param(
+            asked_for_more({"annotations": {PAUSE: ""}}, memory={"step": Step(2, NOW - 100)}, **HALF), 2, id="in hand"
+        ),
+    ],
+)
+def test_pods_that_are_added_meanwhile_have_no_version_that_may_be_the_cause(given: World, partition: int) -> None:
+    act = plan(replace(given, memory=plan(given).memory)).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.replicas, act.partition) == (Purpose.SCALE, ASKED, partition)
 
 
 NOBODY: dict[str, Any] = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "x", NOW), "pods": ()}

@@ -94,7 +94,7 @@ class Life(Outside):
         if pod is None or pod.lost:
             return
         pod.lost = True
-        pod._set_ready(False, self.now)
+        pod.set_ready(False, self.now)
         if power:
             pod.end_process()
         if evicted:

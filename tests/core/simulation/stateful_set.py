@@ -115,7 +115,7 @@ class SimulatedPod:
             if self.version.exits_when_fenced and now - self.fenced_at >= HEARTBEAT_S:
                 self.crash(now)
                 return
-        self._set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
+        self.set_ready(self.version.gets_ready and ran_s >= self.version.ready_s, now)
         if self.version.joins and ran_s >= self.version.join_s:
             self._join(now, broker)
         self._lose_a_thread(ran_s)
@@ -123,7 +123,7 @@ class SimulatedPod:
     def crash(self, now: float) -> None:
         self.end_process()
         self.ended_at, self.fenced_at = now, None
-        self._set_ready(False, now)
+        self.set_ready(False, now)
         self.restarts += 1
         self.started_at = None
         self.waiting = "CrashLoopBackOff"
@@ -176,7 +176,7 @@ class SimulatedPod:
         if stands_s is not None and ran_s >= stands_s:
             self.processes[-1].consumes = False
 
-    def _set_ready(self, ready: bool, now: float) -> None:
+    def set_ready(self, ready: bool, now: float) -> None:
         if ready != self.ready:
             self.ready, self.ready_changed_at = ready, now
 

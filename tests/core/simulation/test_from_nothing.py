@@ -93,3 +93,62 @@ def test_a_first_version_that_was_only_slow_is_good_once_it_works() -> None:
     run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
     run.until(ROLLED_BACK)
     assert images(run) == ["slow"] * 3
+
+
+@pytest.mark.parametrize("strategy", ["InPlace", "WarmHandover"])
+def test_who_was_stopped_for_a_version_is_started_with_its_fix_alone(strategy: str) -> None:
+    """Both in one manifest: no pod has the version again that did harm."""
+    run = at_rest(strategy=strategy)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until(COMPLETE)
+    to_nothing(run)
+    run.do("the fix, and three pods", lambda o: o.apply("v3", replicas=3))
+    seen: set[str] = set()
+    for _ in range(60):
+        run.step()
+        seen |= set(images(run))
+    assert seen == {"v3"}
+    run.until(COMPLETE)
+
+
+def test_abort_starts_nobody_of_a_stopped_group_with_what_is_aborted() -> None:
+    run = at_rest(protocol={"target": "Eager", "allowDowntime": True}, onFailure="Rollback")
+    run.do("version never-joins is applied", lambda o: o.apply("never-joins"))
+    run.until_it_is("one is there", lambda _: sorted(images(run)) == ["never-joins", "v1", "v1"])
+    run.do("another protocol is asked for", lambda o: o.change_target("Cooperative"))
+    run.until_it_is("stopped", lambda o: not o.pods)
+    run.do("abort", Outside.abort)
+    run.until_it_is("whole again", lambda o: len(o.pods) == 3)
+    for _ in range(60):
+        run.step()
+        assert set(images(run)) <= {"v1"}
+
+
+def test_a_canary_that_is_scaled_to_nothing_begins_again() -> None:
+    """As an autoscaler does: else every pod that comes next would have what nobody has promoted."""
+    run = at_rest(canary=[{"replicas": 1}])
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("held", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
+    run.for_seconds(20)
+    to_nothing(run)
+    run.for_seconds(60)
+    back(run)
+    assert images(run) == ["v1"] * 3
+    run.until_it_is("held again", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
+    run.for_seconds(120)
+    assert sorted(images(run)) == ["v1", "v1", "v2"]
+    run.do("promote", Outside.promote)
+    run.until(COMPLETE)
+    assert images(run) == ["v2"] * 3
+
+
+def test_one_that_is_promoted_meanwhile_is_what_all_get() -> None:
+    run = at_rest(canary=[{"replicas": 1}])
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("held", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
+    run.for_seconds(20)
+    to_nothing(run)
+    run.do("promote", Outside.promote)
+    back(run)
+    run.until(COMPLETE)
+    assert images(run) == ["v2"] * 3

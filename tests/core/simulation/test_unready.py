@@ -24,12 +24,12 @@ def at_rest(**options: Any) -> Run:
 
 def not_ready(monkeypatch: pytest.MonkeyPatch, which: Callable[[SimulatedPod], bool]) -> None:
     """Whatever else they do."""
-    as_it_is = SimulatedPod._set_ready
+    as_it_is = SimulatedPod.set_ready
 
     def set_ready(pod: SimulatedPod, ready: bool, now: float) -> None:
         as_it_is(pod, ready and not which(pod), now)
 
-    monkeypatch.setattr(SimulatedPod, "_set_ready", set_ready)
+    monkeypatch.setattr(SimulatedPod, "set_ready", set_ready)
 
 
 def test_a_database_that_is_away_for_a_moment_brings_a_bad_version_no_further(monkeypatch: pytest.MonkeyPatch) -> None:

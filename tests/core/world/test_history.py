@@ -55,6 +55,16 @@ def test_after_an_interruption_calm_and_watching_begin_again_but_members_are_rem
     assert (history.members["payments-2"].since, history.members["payments-2"].absent_at) == (70, 10)
 
 
+def test_looks_that_fail_between_two_close_ones_break_no_row() -> None:
+    """Else one answer of a hundred that is late would begin every deadline again."""
+    history = interrupted(interrupted(folded(observation(at=10), observation(at=20))))
+    assert history.watched_since is None
+    soon = advance(history, observation(at=30))
+    assert (soon.watched_since, soon.unchanged_since, soon.disturbed) == (10, 30, (20, 30))
+    assert advance(history, observation(at=31)).watched_since == 31
+    assert advance(interrupted(soon), observation(at=40)).watched_since == 10
+
+
 def test_another_coordinator_is_remembered_as_a_disturbance() -> None:
     history = folded(observation(at=10, coordinator=1), observation(at=11, coordinator=1))
     assert history.disturbed is None

@@ -19,7 +19,7 @@ from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.made_with import asked_for
+from slackwater.core.world.made_with import ADOPTED, asked_for
 from slackwater.core.world.memory import RolloutMemory, read_memory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.two_sets import names_of
@@ -109,7 +109,7 @@ def to_world(
     asked = asked_for(group)
 
     def container_of(template_hash: str) -> str:
-        return memory.made_with.get(template_hash, asked).container
+        return memory.made_with.get(template_hash or ADOPTED, asked).container
 
     return World(
         now=now,

@@ -149,7 +149,7 @@ def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running
     conditions = {condition["type"]: condition for condition in status.get("conditions", ())}
     gates = [gate["conditionType"] for gate in (obj.get("spec") or {}).get("readinessGates") or ()]
     ready, ready_changed_at = _ready(conditions, gates)
-    consumer: Json = next((c for c in status.get("containerStatuses", ()) if c["name"] == container), {})
+    consumer = _consumer(status, container)
     running = consumer.get("state", {}).get("running") or {}
     ends = [(consumer.get(when) or {}).get("terminated") or {} for when in ("state", "lastState")]
     runs = [(moment(end["finishedAt"]), end.get("startedAt")) for end in ends if end.get("finishedAt")]
@@ -180,6 +180,13 @@ def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running
         template_hash=_template_hash(obj),
         workload=workload,
     )
+
+
+def _consumer(status: Json, container: str) -> Json:
+    """The status of the container that runs the consumer; where none is called so, that of the only one."""
+    found: list[Json] = status.get("containerStatuses") or []
+    named = [each for each in found if each["name"] == container]
+    return next(iter(named or (found if len(found) == 1 else [])), {})
 
 
 def _template_hash(obj: Json) -> str:

@@ -13,7 +13,8 @@ from slackwater.core.decision.reasons import GateName, Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, presence
 from slackwater.core.rollout.candidates import known_down, out_of_the_group
-from slackwater.core.rollout.gates import GATES, OUT_OF_THE_GROUP, Gate, gates_asked, the_pod_before_is_back
+from slackwater.core.rollout.gates import GATES, Gate, gates_asked, gates_of_who_is_out
+from slackwater.core.rollout.way_back import the_pod_before_is_back
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, Unobserved
 from slackwater.core.world.world import World
@@ -49,7 +50,7 @@ def ask_gates(world: World, plan: Decision) -> tuple[GateVerdict, ...]:
     down = frozenset[int]() if world.workload is None else known_down(world, world.workload)
     is_out = world.workload is not None and world.beside is None and bool(out_of_the_group(world, world.workload))
     verdicts: dict[GateName, GateVerdict] = {}
-    for gate in OUT_OF_THE_GROUP if is_out else gates_asked(world):
+    for gate in gates_of_who_is_out(world) if is_out else gates_asked(world):
         name, hold = _NAMES[gate], gate(world, world.kafka, down)
         if hold is None:
             verdicts[name] = _verdict(name, Mark.PASS)

@@ -13,15 +13,20 @@ from slackwater.core.world.world import World
 
 
 def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
-    """The StatefulSet with every pod held where it is."""
+    """The StatefulSet with every pod held where it is; those that come where there is none have this template.
+
+    Below the partition they would be made from the revision before: perhaps the version that they were stopped for.
+    """
+    workload = world.workload
+    none_there = workload is not None and workload.replicas == 0 and not world.pods
     return WriteWorkload(
         purpose=purpose,
         template=template.body,
         replicas=world.replicas,
         strategy=UpdateStrategy.ROLLING_UPDATE,
-        partition=world.replicas,
-        resource_version=world.workload.resource_version if world.workload is not None else "",
-        name=world.workload.name if world.workload is not None else world.group.name,
+        partition=0 if none_there else world.replicas,
+        resource_version=workload.resource_version if workload is not None else "",
+        name=workload.name if workload is not None else world.group.name,
     )
 
 

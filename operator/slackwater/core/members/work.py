@@ -112,19 +112,38 @@ def find_unread(kafka: GroupObservation) -> tuple[TopicPartition, ...]:
     return tuple(sorted(partition for partition in kafka.partitions if partition.topic not in read))
 
 
-def nobody_gets_on(world: World) -> bool:
-    """Pods of another version own partitions with records to read, and have committed nothing there either, as long.
+def lag_of_what_is_read(world: World, kafka: GroupObservation) -> int | None:
+    """Where pods have another version still, without topics that nobody reads: the new one may be the first that does,
+    and their lag falls no earlier. None where it is not known."""
+    unread = frozenset(find_unread(kafka)) if world.outdated else frozenset[TopicPartition]()
+    return kafka.lag_in(kafka.partitions - unread) if unread else kafka.lag
+
+
+def nobody_gets_on(world: World, pod: Pod) -> bool:
+    """Pods of another version, and those of its own that got on before it came, own partitions with records to read,
+    and have committed nothing there for as long as a version is waited for.
 
     They are the control group: where a database that all consumers write to is away, no version is to blame. Where no
     such pod has anything to do, nothing is known.
     """
     history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
-    others = [pod for pod in world.outdated if serves(world, pod)]
-    owned = {partition for pod in others for member in world.members_of(pod) for partition in member.assignment}
+    others = [each for each in (*world.outdated, *_got_on_before(world, pod)) if serves(world, each)]
+    owned = {partition for each in others for member in world.members_of(each) for partition in member.assignment}
     kafka = world.seen
     waiting = {p for p in owned if p in history.unread_since or (kafka is not None and _has_backlog(kafka, p))}
     moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in owned), default=0.0)
     return bool(waiting) and world.now - moved_at > timeout_s
+
+
+def _got_on_before(world: World, pod: Pod) -> list[Pod]:
+    """Those of the newest version that committed something since they came."""
+    outdated, moved_after = {each.ordinal for each in world.outdated}, world.history.commit_moved_after
+    return [
+        each
+        for each in world.wanted_pods
+        if each.ordinal not in outdated | {pod.ordinal}
+        and any(moved_after.get(p, 0.0) >= owner_since(world, each) for p in owned_by(world, each))
+    ]
 
 
 def is_stalled(world: World, pod: Pod) -> bool:

@@ -26,6 +26,7 @@ from slackwater.core.rollout.beginning import (
     note_revisions,
     note_what_pods_are,
 )
+from slackwater.core.rollout.canary import begins_again
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
@@ -119,7 +120,10 @@ def _read(chapters: tuple[Chapter, ...], so_far: Decision, world: World) -> Deci
 
 
 def _template_to_run(world: World, template: Template) -> Template | Hold:
-    """The one asked for, with the timeouts that came along when it began; on the way back, the last good one."""
+    """The one asked for, with the timeouts that came along when it began; on the way back, or before a canary that has
+    to begin again, the last good one."""
+    if world.workload is not None and begins_again(world, world.workload):
+        return last_good(world) or template
     if not world.memory.phase.goes_back:
         return template if template.hash == world.memory.target_hash else wanted_template(world)
     revision = world.memory.last_good_revision

@@ -46,6 +46,9 @@ def is_due(world: World, workload: Workload, template: Template) -> bool:
 
 def next_step(world: World, workload: Workload, template: Template) -> Decision:
     """The order is: stop, take the members out, start. The next of these, or what is being waited for."""
+    if world.replicas == 0 < workload.replicas:  # nothing is asked before that, as anywhere else
+        act = _stop(world, workload)
+        return Decision(_with_the_moment(world, act), act=act)
     following = _following(world, workload, template)
     if isinstance(following, Hold):
         return _stands_still(world, workload, following) or Decision(world.memory, hold=following)
@@ -74,7 +77,7 @@ def _stands_still(world: World, workload: Workload, hold: Hold) -> Decision | No
     worst keep them out, and nobody consumes anyway. Where pods had the other protocol before the stop, the way back is
     a stop of its own (`is_due`), and starts nobody before the group was seen to be empty.
     """
-    if workload.replicas > 0 or not _is_overdue(world) or _may_pass(world):
+    if workload.replicas > 0 or world.replicas == 0 or not _is_overdue(world) or _may_pass(world):
         return None
     message = f"all consumers are stopped, and nobody consumes: {hold.message}"
     if may_fail(world) and world.group.spec.rollout.on_failure is OnFailure.ROLLBACK and can_go_back(world.memory):

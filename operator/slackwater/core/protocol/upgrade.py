@@ -17,7 +17,7 @@ from slackwater.core.protocol.origin import group_shows
 from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.world.memory import RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupObservation
-from slackwater.core.world.profile import Profile, profile_of
+from slackwater.core.world.profile import Profile, profile_in, profile_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -31,6 +31,9 @@ def set_course(world: World) -> Decision:
     if world.workload is None and memory.phase is RolloutPhase.NONE:
         wanted = profile_of(target) if target is not None else Profile.OWN_CHOICE
         return Decision(replace(memory, protocol=wanted), refusal=can_make(world, wanted))
+    if world.workload is not None and not memory.target_hash:  # the status was lost, or the StatefulSet adopted
+        memory = replace(memory, protocol=profile_in(world.workload.template))
+        world = world.remembering(memory)
     if target is None:
         return Decision(memory)  # a group keeps what it has, and finishes what is in hand
     wanted = profile_of(target)

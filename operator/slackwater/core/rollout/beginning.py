@@ -10,6 +10,7 @@ from slackwater.core.decision.notes import start_note
 from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
+from slackwater.core.world.made_with import ADOPTED
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import Workload
@@ -55,13 +56,16 @@ def note_what_pods_are(world: World) -> Decision:
     `world`: it is known whether a rollout begins. What is corrected without another template is true of pods that run.
     """
     memory = world.memory
+    adopted = any(not each.template_hash for each in world.all_pods)
     at_rest_and_known = memory.phase.at_rest and memory.made_with == {memory.target_hash: world.asked_for}
-    if at_rest_and_known or world.bootstrap_servers is None:
+    if (at_rest_and_known and not adopted) or world.bootstrap_servers is None:
         return Decision(memory)
     asked = world.once(wanted_template).hash
     kept = {memory.target_hash, memory.failed_hash, memory.last_good_hash}
-    kept |= {each.template_hash for each in world.sets} | {each.template_hash for each in world.all_pods}
+    kept |= {each.template_hash for each in world.sets} | {each.template_hash or ADOPTED for each in world.all_pods}
     known = {key: made for key, made in memory.made_with.items() if key in kept}
+    if adopted and memory.made_with.get(ADOPTED) == memory.made_with.get(asked):  # not known yet, or now corrected
+        known[ADOPTED] = world.asked_for
     if asked in (memory.target_hash, memory.failed_hash):
         known[asked] = world.asked_for
     return Decision(memory if known == memory.made_with else replace(memory, made_with=known))

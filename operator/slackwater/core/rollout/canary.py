@@ -44,6 +44,17 @@ def canary_ahead(world: World) -> bool:
     return canary is None or not canary.passed or canary.index < len(steps) - 1
 
 
+def begins_again(world: World, workload: Workload) -> bool:
+    """Its canary had begun, and no pod is left of it: those that come have the last good version first, and a canary
+    is tried of them as before. Not in a stop for another protocol, whose pods may not meet."""
+    memory, good = world.memory, world.last_good_template
+    tried = memory.step is not None or memory.canary is not None
+    if not canary_ahead(world) or not tried or memory.upgrade is not None or good is None or world.beside is not None:
+        return False
+    as_good = workload.template_hash == memory.last_good_hash
+    return not world.pods and (workload.replicas == 0 or as_good)
+
+
 def is_held_at_canary(world: World) -> bool:
     """Whether the rollout stands at a canary step, and its hold is not over, whatever has become of its pods since."""
     canary, steps = world.memory.canary, world.group.spec.rollout.canary

@@ -22,6 +22,9 @@ MAY_PASS: Final = ("ImagePullBackOff", "ErrImagePull", "CreateContainerConfigErr
 """States that a registry, or whoever makes a Secret, may mend within moments: the kubelet tries again."""
 MAY_PASS_FOR: Final = 0.5
 """The part of `rejoinTimeout` that they have, since the pod was made, ended or ceased to be Ready."""
+CRASH_LOOP: Final = "CrashLoopBackOff"
+LONGEST_PAUSE_S: Final = 310.0
+"""Of the kubelet, before it starts a container again that ends and ends: five minutes, and what it takes to be seen."""
 CRASHES_BEFORE_STUCK: Final = 3
 """A first crash may be chance, and the kubelet's pauses are still short."""
 JUDGED_BY_A_WEBHOOK: Final = "denied the request"
@@ -145,7 +148,7 @@ def _what_it_did(pod: Pod) -> str:
 
 def gets_on_as_little_as_others(world: World, pod: Pod) -> bool:
     """It is in the group, and pods of the other version get on there no better: what is wrong is not the version's."""
-    return serves(world, pod) and nobody_gets_on(world)
+    return serves(world, pod) and nobody_gets_on(world, pod)
 
 
 def found_no_node(world: World, pod: Pod) -> bool:
@@ -158,9 +161,20 @@ def is_starting(world: World, pod: Pod) -> bool:
     return pod.starting
 
 
+def is_yet_to_be_tried(world: World, pod: Pod) -> bool:
+    """It ended while Kafka was out of sight, as many programs do that reach no broker, and the kubelet has not started
+    it again since."""
+    watched_since = world.history.watched_since or world.now
+    in_a_pause = pod.waiting == CRASH_LOOP and pod.ended_at is not None and pod.ended_at <= watched_since
+    return in_a_pause and world.now - watched_since <= LONGEST_PAUSE_S
+
+
 def meets_what_others_meet(world: World, pod: Pod) -> bool:
-    """It is not Ready, and pods of the other version are not for the same reason, or none of them is at all."""
-    others = world.once(_troubles_of_others)
+    """It is not Ready, and pods of the other version are not for the same reason, or none of them is at all.
+
+    Where none is left, those of its own version speak for it that were Ready for longer than a version is waited for.
+    """
+    others = world.once(_troubles_of_others) or _troubles_of_those_before(world, pod)
     if pod.ready or not others:
         return False
     return pod.waiting in others if pod.waiting else None not in others
@@ -171,6 +185,15 @@ def _troubles_of_others(world: World) -> frozenset[str | None]:
     return frozenset(None if pod.ready else pod.waiting for pod in world.outdated if not pod.terminating)
 
 
+def _troubles_of_those_before(world: World, pod: Pod) -> frozenset[str | None]:
+    """The same of those of its own version that had proven themselves. None, too, for one that ends and ends: that may
+    be what the version does after a while."""
+    timeout_s = world.group.spec.rollout.rejoin_timeout_s
+    others = [each for each in world.wanted_pods if each is not pod and not each.terminating]
+    proven = [each for each in others if each.ready or (each.ready_changed_at or 0.0) - each.created_at > timeout_s]
+    return frozenset(None if each.ready or each.waiting else "" for each in proven)
+
+
 EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     has_another_version,
     is_to_be_tried_again,
@@ -178,6 +201,7 @@ EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     works,
     may_be_in_the_group,
     is_starting,
+    is_yet_to_be_tried,
     found_no_node,
     meets_what_others_meet,
     gets_on_as_little_as_others,
@@ -211,4 +235,5 @@ def is_stuck(world: World, pod: Pod) -> bool:
     if pod.waiting in MAY_PASS:
         since = max(pod.created_at, pod.ended_at or 0.0, pod.ready_changed_at or 0.0)
         return world.now - since > MAY_PASS_FOR * world.group.spec.rollout.rejoin_timeout_s
-    return pod.waiting in STUCK or (pod.waiting == "CrashLoopBackOff" and pod.restarts >= CRASHES_BEFORE_STUCK)
+    crashes = pod.waiting == CRASH_LOOP and pod.restarts >= CRASHES_BEFORE_STUCK
+    return pod.waiting in STUCK or (crashes and not is_yet_to_be_tried(world, pod))

@@ -18,9 +18,10 @@ from slackwater.core.decision.words import listing, rounded, seconds
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
-from slackwater.core.members.presence import Presence, absent_since, consumes_unready, is_down, lives, presence
+from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.standing import find_standing
-from slackwater.core.members.work import find_stall, find_unowned, partitions_in_words
+from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
+from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -41,7 +42,7 @@ def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold
     """
     if isinstance(world.kafka, Unobserved):
         return Hold(world.kafka.reason, world.kafka.message, SOON_S)
-    gates = OUT_OF_THE_GROUP if who_is_out else gates_asked(world)
+    gates = gates_of_who_is_out(world) if who_is_out else gates_asked(world)
     if gates is GATES and (blind := world.kafka.blind_to) is not None:
         return Hold(blind.reason, blind.message, SOON_S)
     for gate in gates:
@@ -51,16 +52,16 @@ def first_refusal(world: World, down: Down, *, who_is_out: bool = False) -> Hold
 
 
 def gates_asked(world: World) -> tuple[Gate, ...]:
-    """On the way back to the last good version they are fewer, until every pod has that; and so they are where people
-    force a rollout.
+    """On the way back to the last good version, and where people force a rollout, they are fewer."""
+    return WAY_BACK if is_on_the_way_back(world) else GATES
 
-    Then it is over when the group is whole again, or after `rejoinTimeout`.
+
+def gates_of_who_is_out(world: World) -> tuple[Gate, ...]:
+    """Before a pod whose consumer is out of the group: nothing that goes on there is a reason to keep it out.
+
+    With a version that has yet to prove itself, one at a time; with the last good one no other pod is waited for.
     """
-    if not world.memory.phase.goes_back and not world.memory.is_forced:
-        return GATES
-    step, timeout_s = world.memory.step, world.group.spec.rollout.rejoin_timeout_s
-    on_its_way = bool(world.outdated) or step is None or world.now - step.started_at > timeout_s
-    return WAY_BACK if on_its_way else GATES
+    return OUT_OF_THE_GROUP[:-1] if world.memory.phase.goes_back else OUT_OF_THE_GROUP
 
 
 def observation_is_fresh(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
@@ -91,7 +92,7 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     outdated = {pod.ordinal for pod in world.outdated}
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
-        if pod is None and cannot_be_made(world, ordinal, down):
+        if (pod is None and cannot_be_made(world, ordinal, down)) or has_had_its_time(world, ordinal):
             continue
         if pod is None:
             why = f": {said}" if (said := world.why_not_made(ordinal)) else ""
@@ -153,54 +154,16 @@ def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     bound = world.group.spec.rollout.max_lag
     if bound is None or down or world.replicas == 0:
         return None
-    if kafka.lag is None:
+    lag = lag_of_what_is_read(world, kafka)
+    if lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
-    if bound.absolute is not None and kafka.lag > bound.absolute:
-        message = f"lag is about {rounded(kafka.lag)} records, more than maxLag.absolute {bound.absolute}"
+    if bound.absolute is not None and lag > bound.absolute:
+        message = f"lag is about {rounded(lag)} records, more than maxLag.absolute {bound.absolute}"
         return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
     before = world.memory.lag_before or 0
-    if bound.growth is not None and kafka.lag - before > bound.growth:
-        message = f"lag grew from {before} to about {rounded(kafka.lag)}, by more than maxLag.growth {bound.growth}"
+    if bound.growth is not None and lag - before > bound.growth:
+        message = f"lag grew from {before} to about {rounded(lag)}, by more than maxLag.growth {bound.growth}"
         return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
-    return None
-
-
-def the_pod_before_is_back(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
-    """On the way back, instead of gates 4 to 7: each pod of the good version is back.
-
-    Where a member of it lives, or no pod of the failed version works, it is waited for no longer than `rejoinTimeout`.
-
-    What the failed version did to the group is no reason to leave it there: it may never be calm with such pods in it,
-    nor own every partition.
-    """
-    outdated, timeout_s = {pod.ordinal for pod in world.outdated}, world.group.spec.rollout.rejoin_timeout_s
-    others_work = any(lives(world, pod) for pod in world.outdated)
-    if hold := _one_may_be_coming_back(world):
-        return hold
-    for pod in reversed(world.wanted_pods):
-        overdue = world.now - absent_since(world, pod) > timeout_s
-        had_its_time = overdue and (lives(world, pod) or not others_work)
-        if pod.ordinal in outdated or had_its_time or presence(world, pod) is Presence.YES:
-            continue
-        message = f"pod {pod.name} has the version that all are to have, and is not yet known to be back in the group"
-        if overdue:
-            message += (
-                f" after {seconds(timeout_s)} (rejoinTimeout). Delete it if its node is to blame, or apply another"
-            )
-            message += " version: pods of the failed one still work, and none of them is taken away meanwhile"
-        return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
-    return None
-
-
-def _one_may_be_coming_back(world: World) -> Hold | None:
-    """Of the pods that are still to go, all but the next: with one of them away, a second would be."""
-    for pod in world.outdated[:-1]:
-        waits = world.now - absent_since(world, pod) <= world.group.spec.rollout.rejoin_timeout_s
-        if waits and not (lives(world, pod) or is_down(world, pod)):
-            message = (
-                f"it is not known yet whether pod {pod.name} is in the group, and the next one would be a second away"
-            )
-            return Hold(Reason.MEMBER_NOT_REJOINED, message, SOON_S)
     return None
 
 

@@ -19,6 +19,7 @@ from slackwater.core.manifests.writes import in_place
 from slackwater.core.rollout.canary import canary_hold
 from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, step_with, unready_at_work
 from slackwater.core.rollout.gates import cannot_be_made, first_refusal
+from slackwater.core.rollout.way_back import has_had_its_time
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -34,7 +35,10 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     candidates = replaceable(world, workload)
     down, out = known_down(world, workload), out_of_the_group(world, workload)
     by_hand = down | unready_at_work(world, workload)
-    if hold := _restart_in_hand(world, workload, by_hand):
+    chosen = _chosen(candidates, workload, (out, down, by_hand))
+    is_out = chosen is not None and chosen.ordinal in out
+    goes_at_once = is_out and world.memory.phase.goes_back
+    if not goes_at_once and (hold := _restart_in_hand(world, workload, by_hand)):
         return Decision(world.memory, hold=hold)
     is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
     if is_open and not by_hand:
@@ -43,8 +47,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
         if moves_on and hold is not None and hold.reason in _IN_MOTION:
             return Decision(world.memory, hold=hold)  # who came back may be about to leave again, as it did before
         return Decision(world.memory, act=_close(world, workload, template))
-    chosen = _chosen(candidates, workload, (out, down, by_hand))
-    if hold := first_refusal(world, down, who_is_out=chosen is not None and chosen.ordinal in out):
+    if hold := first_refusal(world, down, who_is_out=is_out):
         return Decision(world.memory, hold=hold)
     if chosen is None:
         return Decision(world.memory)
@@ -73,7 +76,7 @@ def _restart_in_hand(world: World, workload: Workload, by_hand: frozenset[int]) 
     for ordinal in range(world.replicas - 1, lowest - 1, -1):
         pod = world.pod(ordinal)
         name = f"{workload.name}-{ordinal}"
-        if pod is None and cannot_be_made(world, ordinal, by_hand):
+        if (pod is None and cannot_be_made(world, ordinal, by_hand)) or has_had_its_time(world, ordinal):
             continue
         if pod is None:
             why = f": {said}" if (said := world.why_not_made(ordinal)) else ""

@@ -22,6 +22,7 @@ from slackwater.core.manifests.writes import shape
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.rollout.canary import canary_ahead, is_held_at_canary
 from slackwater.core.rollout.ending import is_proven
+from slackwater.core.rollout.gates import lag_is_bounded
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import UNSCHEDULABLE
 from slackwater.core.world.put_back import PutBack
@@ -166,13 +167,27 @@ def _by_whom(world: World, workload: Workload) -> str:
 
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
     """The StatefulSet with the number of pods that there are to be now. None of an untried version is added."""
-    replicas = world.replicas
+    replicas, as_it_is = world.replicas, shape(world, template, Purpose.SCALE)
+    if workload.replicas == 0 and not world.pods:
+        return as_it_is
     parked = workload.partition >= workload.replicas
-    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world)
+    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world) or _waits_for_its_sake(world)
     held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
     partition = replicas if held else min(workload.partition, replicas)
     strategy = UpdateStrategy.ROLLING_UPDATE if held else workload.strategy
-    return replace(shape(world, template, Purpose.SCALE), strategy=strategy, partition=partition)
+    return replace(as_it_is, strategy=strategy, partition=partition)
+
+
+def _waits_for_its_sake(world: World) -> bool:
+    """A rollout is paused, or waits for the lag to fall: either may be for what its version does.
+
+    Not while a pod is away that is to come back with it: that would be taken back.
+    """
+    memory = world.memory
+    in_hand = memory.step is not None and not memory.step.made
+    if not memory.phase.under_way or in_hand or world.seen is None:
+        return False
+    return PAUSE in world.group.metadata.annotations or lag_is_bounded(world, world.seen, frozenset()) is not None
 
 
 def _scaled(world: World) -> RolloutMemory:

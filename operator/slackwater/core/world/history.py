@@ -16,6 +16,9 @@ TAKEOVERS_KEPT: Final = 3
 CLOCK_SET_BACK_S: Final = 30.0
 """No answer of Kafka is so late: a look that seems so much older than the last one was made by another clock."""
 
+BRIEFLY_S: Final = 10.0
+"""Between two looks so close nothing can happen that a look which fails in between would have shown."""
+
 DEPARTURES_KEPT_S: Final = 86_400.0
 """Whoever waits for a member waits for a session, or for `rejoinTimeout`: nobody asks who left the day before."""
 WAITS_KEPT: Final = 5
@@ -59,7 +62,10 @@ class MemberSighting:
 @dataclass(frozen=True, slots=True)
 class GroupHistory:
     watched_since: float | None = None
-    """The first observation of the unbroken row that leads to the newest one; None while there is none."""
+    """The first observation of the row that leads to the newest one; None while the last look failed. A row in which
+    some fail, but no two that succeed are more than `BRIEFLY_S` apart, is not broken."""
+    watched_before: float | None = None
+    """The same for the row that a failed look may have broken; None while none has failed."""
     observed_at: float | None = None
     """The newest observation folded in."""
     disturbed: tuple[float, float] | None = None
@@ -106,7 +112,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
     end = {p: o for p, o in history.end.items() if p in observation.partitions} | end  # a leader may be away for a look
     members = _sightings(history, observation)
     return GroupHistory(
-        watched_since=observation.observed_at if history.watched_since is None else history.watched_since,
+        watched_since=_watched_since(history, observation.observed_at),
         observed_at=observation.observed_at,
         disturbed=_disturbed(history, observation),
         coordinator=observation.coordinator,
@@ -125,8 +131,16 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
 
 
 def interrupted(history: GroupHistory) -> GroupHistory:
-    """An observation failed: what happened meanwhile is unknown, so calm and absence have to be shown again."""
-    return replace(history, unchanged_since=None, watched_since=None, unsettled_since=None)
+    """An observation failed: calm has to be shown again; absence, too, unless a look succeeds soon."""
+    watched = history.watched_since if history.watched_since is not None else history.watched_before
+    return replace(history, unchanged_since=None, watched_since=None, watched_before=watched, unsettled_since=None)
+
+
+def _watched_since(history: GroupHistory, at: float) -> float:
+    if history.watched_since is not None:
+        return history.watched_since
+    was_brief = history.observed_at is not None and at - history.observed_at <= BRIEFLY_S
+    return history.watched_before if was_brief and history.watched_before is not None else at
 
 
 def _disturbed(history: GroupHistory, observation: GroupObservation) -> tuple[float, float] | None:

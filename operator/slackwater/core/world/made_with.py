@@ -8,12 +8,16 @@ another template is true of the pods that run, and restarts none.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
+
+ADOPTED: Final = "adopted"
+"""Instead of a template's hash: pods that were made before the operator had their StatefulSet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,8 +190,12 @@ class GroupObservation:
     @cached_property
     def lag(self) -> int | None:
         """Total lag in records; None when that of any is unknown. Of a partition without a commit all is unread."""
+        return self.lag_in(self.partitions)
+
+    def lag_in(self, partitions: Iterable[TopicPartition]) -> int | None:
+        """The same of these partitions."""
         total = 0
-        for partition in self.partitions:
+        for partition in partitions:
             offsets = self.offsets.get(partition)
             unread = offsets.unread if offsets is not None else None
             if unread is None:

@@ -19,7 +19,7 @@ from slackwater.core.world.advice import Advice
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.identity import by_ordinal, ordinal_of
-from slackwater.core.world.made_with import MadeWith, asked_for
+from slackwater.core.world.made_with import ADOPTED, MadeWith, asked_for
 from slackwater.core.world.memory import LastHolder, Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
 from slackwater.core.world.placing import Placed, Placing
@@ -195,7 +195,7 @@ class World:
         Of an older one that was forgotten with the status, one member is all that can be asked for, and a static one
         where the group lists one of its ordinal.
         """
-        known = self.memory.made_with.get(pod.template_hash)
+        known = self.memory.made_with.get(pod.template_hash or ADOPTED)
         if known is not None or pod.template_hash in self._current:
             return known or self.asked_for
         membership = Membership.STATIC if self.members_at(pod.ordinal) else self.asked_for.membership

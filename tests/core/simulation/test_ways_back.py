@@ -1,0 +1,87 @@
+"""A way back ends by itself, whatever becomes of the other pods meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+from tests.core.simulation.stateful_set import SimulatedPod
+from tests.core.simulation.versions import NOT_DRAWN, VERSIONS
+
+COMPLETE, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK
+
+
+def of_four() -> Run:
+    run = Run(Outside(replicas=4, onFailure="Rollback"))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    return run
+
+
+def halfway() -> Run:
+    """Two of four pods have v2, and it works."""
+    run = of_four()
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("halfway", lambda o: sum(o.serves(pod) for pod in of_v2(o)) == 2)
+    return run
+
+
+def of_v2(outside: Outside) -> list[SimulatedPod]:
+    return [pod for pod in outside.pods if outside.image(pod) == "v2"]
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_good_pod_whose_node_is_lost_keeps_no_other_from_going_back(deleted: bool) -> None:
+    run = of_four()
+    run.do("version crashes is applied", lambda o: o.apply("crashes"))
+    run.for_seconds(12)
+
+    def lose(outside: Outside) -> None:
+        pod = outside.set.pods[0]
+        pod.lost, pod.processes[0].alive = True, False
+        pod.set_ready(False, outside.now)
+        if deleted:
+            outside.evict(0)
+
+    run.do("the node of pod 0 is lost", lose)
+    run.until_it_is("back", lambda o: o.image(o.set.pods[3]) == "v1")
+    assert run.phase is RolloutPhase.ROLLING_BACK
+
+
+def test_nor_does_one_for_which_there_is_no_room() -> None:
+    run = halfway()
+
+    def crash(outside: Outside) -> None:
+        for pod in of_v2(outside):
+            pod.version = VERSIONS["crashes"]
+            pod.crash(outside.now)
+        outside.room = 3
+
+    run.do("both crash from now on, and a node is lost", crash)
+    run.until(ROLLED_BACK)
+    assert not of_v2(run.outside)
+
+
+def test_nor_does_one_that_is_ready_only_in_a_calm_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where readiness asks whether Kafka Streams is RUNNING: the failed version's pods keep the group from it."""
+    run = halfway()
+    bad = {pod.uid for pod in of_v2(run.outside)}
+    good_before = {pod.uid for pod in run.outside.pods} - bad
+    as_it_is = SimulatedPod.set_ready
+
+    def set_ready(pod: SimulatedPod, ready: bool, now: float) -> None:
+        calm = not any(each.uid in bad for each in run.outside.pods)
+        as_it_is(pod, ready and (calm or pod.uid in bad | good_before), now)
+
+    def break_it(outside: Outside) -> None:
+        for pod in of_v2(outside):
+            pod.version = NOT_DRAWN["comes-and-goes"]
+
+    run.do("both come and go from now on", break_it)
+    monkeypatch.setattr(SimulatedPod, "set_ready", set_ready)
+    run.for_seconds(5)
+    run.do("abort", Outside.abort)
+    run.until(ROLLED_BACK, within_s=600)
+    assert not of_v2(run.outside)
