@@ -34,14 +34,18 @@ FACTS = BrokerFacts(
 )
 
 
-def capabilities(*api_keys: int, group_version: int | None = 1) -> Any:
+def capabilities(*api_keys: int, group_version: int | None = 1, supported: int = 1, version: int = 4) -> Any:
     features = (
         []
         if group_version is None
         else [ApiVersionsResponse.FinalizedFeatureKey(name="group.version", max_version_level=group_version)]
     )
     offered = [ApiVersionsResponse.ApiVersion(api_key=key, min_version=0, max_version=1) for key in api_keys]
-    return _over_the_wire(ApiVersionsResponse(api_keys=offered, finalized_features=features), 3)
+    could = [ApiVersionsResponse.SupportedFeatureKey(name="group.version", min_version=0, max_version=supported)]
+    answer = ApiVersionsResponse(
+        api_keys=offered, finalized_features=features, supported_features=could if supported else []
+    )
+    return _over_the_wire(answer, version)
 
 
 def described(settings: dict[str, str | None] | None = None, error_code: int = 0) -> Any:
@@ -91,6 +95,20 @@ async def test_a_broker_from_before_the_new_protocol_tells_what_it_has() -> None
         consumer_session=None,
         consumer_heartbeat=None,
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "serves"),
+    [
+        pytest.param(capabilities(68, group_version=0), True, id="Kafka 4, the feature is not raised"),
+        pytest.param(capabilities(68, group_version=None, supported=0), False, id="Kafka 3.9"),
+        pytest.param(capabilities(68, supported=0, version=3), True, id="one that does not tell what it supports"),
+        pytest.param(capabilities(3, group_version=0), False, id="the request is not offered"),
+    ],
+)
+async def test_a_broker_serves_these_groups_that_has_their_feature(answer: Any, serves: bool) -> None:
+    """Kafka 3.9 offers the request, and refuses to raise `group.version`."""
+    assert (await read((answer, described(dict(SETTINGS))))).serves_consumer_protocol is serves
 
 
 async def test_one_broker_that_cannot_is_enough() -> None:

@@ -31,6 +31,15 @@ pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.
 OLD: Final = "3.9.1"
 NAME: Final = "orders"
 _TOOL_S: Final = 60.0
+_LOGGING: Final = """<Configuration>
+  <Appenders><Console name="stdout"/></Appenders>
+  <Loggers>
+    <Root level="warn"><AppenderRef ref="stdout"/></Root>
+    <Logger name="kafka.server.KafkaRaftServer" level="info"/>
+  </Loggers>
+</Configuration>
+"""
+"""Kafka 3 has nothing that reads the sandbox's, which is YAML."""
 
 
 @dataclass(slots=True)
@@ -60,7 +69,10 @@ class Upgradable:
 def upgradable(sandbox_up: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upgradable]:
     layout = Layout.from_environment()
     old = ensure_libraries(layout, OLD)
-    broker = made_broker(tmp_path_factory.mktemp("upgraded"), {}, host=str(HOST), libraries=old)
+    folder = tmp_path_factory.mktemp("upgraded")
+    (folder / "log4j2.xml").write_text(_LOGGING)
+    logging = f"-Dlog4j2.configurationFile={folder}/log4j2.xml"
+    broker = made_broker(folder, {}, host=str(HOST), java_options=(logging,), libraries=old)
     with serving(broker):
         yield Upgradable(broker, old, ensure_libraries(layout))
 

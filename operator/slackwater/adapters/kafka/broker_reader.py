@@ -63,10 +63,10 @@ class BrokerReader:
     async def _ask(self, node_id: int) -> BrokerAnswer:
         row = DescribeConfigsRequest.DescribeConfigsResource
         resource = row(resource_type=_BROKER, resource_name=str(node_id), configuration_keys=list(_NAMES))
-        # Version 3 tells the finalized features (Kafka 2.7).
+        # Version 3 tells the finalized features (Kafka 2.7), version 4 all that are supported (Kafka 3.9).
         capabilities, settings = await asyncio.gather(
             self._wire.send(
-                ApiVersionsRequest(client_software_name="slackwater", client_software_version="0", max_version=3),
+                ApiVersionsRequest(client_software_name="slackwater", client_software_version="0", max_version=4),
                 node_id,
             ),
             self._wire.send(DescribeConfigsRequest(resources=[resource]), node_id),
@@ -81,6 +81,9 @@ def answer_of(node_id: int, capabilities: Any, described: Any) -> BrokerAnswer:
         raise KafkaUnreachable(message, Reason.OBSERVATION_INCOMPLETE)
     # Empty, and of epoch -1, in a cluster that finalized nothing.
     finalized = {feature.name: feature.max_version_level for feature in capabilities.finalized_features or ()}
+    # Kafka 3.9 offers the request, and not the feature that these groups need.
+    supported = {feature.name: feature.max_version for feature in capabilities.supported_features or ()}
+    offered = any(each.api_key == ConsumerGroupHeartbeatRequest.API_KEY for each in capabilities.api_keys)
     settings: dict[str, str] = {}
     problem = ""
     for result in described.results:
@@ -90,9 +93,8 @@ def answer_of(node_id: int, capabilities: Any, described: Any) -> BrokerAnswer:
             problem = f"Kafka broker {node_id} did not tell its settings: error code {result.error_code}"
         settings |= {config.name: config.value for config in result.configs if config.value is not None}
     return BrokerAnswer(
-        serves_consumer_protocol=any(
-            offered.api_key == ConsumerGroupHeartbeatRequest.API_KEY for offered in capabilities.api_keys
-        ),
+        serves_consumer_protocol=offered
+        and max(supported.get(_GROUP_VERSION, 0), finalized.get(_GROUP_VERSION, 0)) > 0,
         group_version=finalized.get(_GROUP_VERSION, 0),
         settings=settings,
         problem=problem,
