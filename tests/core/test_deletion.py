@@ -43,6 +43,8 @@ OURS, SECOND = workload(), workload(name=f"{NAME}-alt", uid="second")
 THEIRS = workload(owner_uid="", uid="theirs")
 LABELLED = frozenset({NAME})
 NOTHING_LEFT = Remains()
+AWAY = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", NOW)
+ANOTHER_TYPE = Unobserved(Reason.GROUP_OF_ANOTHER_TYPE, "group payments is a streams group", NOW)
 
 
 def ending(memory: RolloutMemory = RUN, orphan: bool = False, **changes: Any) -> World:
@@ -178,14 +180,53 @@ def test_one_that_came_by_an_id_after_its_member_was_taken_out_is_somebody_else(
 
 
 def test_while_kafka_is_away_it_waits_and_says_how_to_give_up() -> None:
-    away = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", NOW)
-    decided = plan_deletion(ending(kafka=away), NOTHING_LEFT)
+    decided = plan_deletion(ending(kafka=AWAY), NOTHING_LEFT)
     assert decided == cannot_leave(ending(), Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer")
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.recheck_s == KAFKA_AGAIN_S
     assert FINALIZER in decided.hold.message
     assert [(note.reason, note.warning) for note in decided.notes] == [(Reason.KAFKA_UNREACHABLE, True)]
+
+
+@pytest.mark.parametrize("changes", [{"kafka": AWAY}, {"bootstrap_servers": None}, {"kafka": ANOTHER_TYPE}])
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+def test_a_group_that_never_had_a_pod_goes_whatever_kafka_says(policy: str, changes: dict[str, Any]) -> None:
+    """It has no members there: a mistyped address held it for ever. And nothing of it is said to stay."""
+    seen = ending(RolloutMemory(), spec={"deletionPolicy": policy}, **changes)
+    assert not is_kafkas_turn(seen, NOTHING_LEFT)
+    decided = plan_deletion(seen, NOTHING_LEFT)
+    assert (decided.act, decided.notes) == (LetGo("it never had a pod"), ())
+
+
+@pytest.mark.parametrize(
+    ("memory", "remains"),
+    [
+        (replace(RUN, target_hash=""), NOTHING_LEFT),
+        (replace(RUN, ids_given=0), NOTHING_LEFT),
+        (RolloutMemory(), Remains((OURS,))),
+        (RolloutMemory(), Remains(pods=True)),
+    ],
+    ids=["ids were given", "a version was asked for", "a StatefulSet of ours, the status lost", "a pod ends"],
+)
+def test_a_group_that_may_have_members_is_not_let_go_unseen(memory: RolloutMemory, remains: Remains) -> None:
+    """Static members that nobody takes out keep their partitions until their sessions end."""
+    ours = (workload(),) if remains.sets else ()
+    assert not isinstance(plan_deletion(ending(memory, sets=ours, kafka=AWAY), remains).act, LetGo)
+
+
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+def test_a_group_of_another_type_stays_as_it_is_and_the_object_goes(policy: str) -> None:
+    """Our static members cannot be in a Streams or share group, and it is not ours to delete."""
+    seen = ending(spec={"deletionPolicy": policy}, kafka=ANOTHER_TYPE)
+    assert is_kafkas_turn(seen, NOTHING_LEFT)
+    decided = plan_deletion(seen, NOTHING_LEFT)
+    assert isinstance(decided.act, LetGo)
+    (note,) = decided.notes
+    assert (note.reason, note.warning) == (Reason.GROUP_OF_ANOTHER_TYPE, True)
+    assert "stays in Kafka as it is" in note.message and "is a streams group" in note.message
+    for unfinished in (Remains((OURS,)), Remains(pods=True)):
+        assert not isinstance(plan_deletion(seen, unfinished).act, LetGo)
 
 
 def test_without_a_connection_the_group_goes_and_says_what_stays() -> None:

@@ -127,6 +127,26 @@ async def test_a_group_that_never_had_a_pod_is_somebody_elses() -> None:
     assert stage.is_gone
 
 
+@pytest.mark.parametrize("reason", [Reason.KAFKA_UNREACHABLE, Reason.CONNECTION_INVALID])
+async def test_a_group_that_never_had_a_pod_asks_nothing_of_kafka(reason: Reason) -> None:
+    """Its address was mistyped, or its Secret is not there, which is why it never had one."""
+    stage = Stage(ran=False)
+    stage.connections.seen = Unobserved(reason, "broker:9092 does not answer", 0.0)
+    assert await stage.run() is None
+    assert (stage.connections.looks, stage.api.asked) == (0, ["finalizers ConsumerGroup"])
+    assert stage.is_gone
+
+
+async def test_a_group_of_another_type_keeps_no_object_and_is_not_touched() -> None:
+    """A Streams or share group came to have its id."""
+    stage = Stage(deletionPolicy="DeleteGroup")
+    stage.connections.seen = Unobserved(Reason.GROUP_OF_ANOTHER_TYPE, "group payments is a streams group", 0.0)
+    assert await stage.run() is None
+    assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == ([], [])
+    assert [event["reason"] for event in stage.api.events] == ["GroupOfAnotherType"]
+    assert stage.is_gone
+
+
 async def test_only_our_members_are_taken_out() -> None:
     stage = Stage()
     theirs = stranger(instance_id="reports-0")

@@ -151,6 +151,11 @@ def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:
     return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),))
 
 
+def _let_go_of_what_never_began(world: World, remains: Remains) -> Decision | None:
+    """No pod was ever asked for, so that no member is ours: a Kafka that nobody sees has nothing to say."""
+    return None if has_begun(world) else _end(world, "it never had a pod")
+
+
 def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | None:
     """Nothing says any more where the group is."""
     if world.bootstrap_servers is not None:
@@ -158,6 +163,16 @@ def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | N
     message = "the KafkaConnection is gone: members stay in the group until their sessions end, offsets stay"
     gone = _end(world, "its KafkaConnection is gone")
     return replace(gone, notes=(Note(Reason.CONNECTION_MISSING, message, warning=True),))
+
+
+def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decision | None:
+    """A group has one type at a time, and one that ours cannot join has no static member of ours. What is asked for
+    is not done to it: it is somebody else's."""
+    if not isinstance(world.kafka, Unobserved) or world.kafka.reason is not Reason.GROUP_OF_ANOTHER_TYPE:
+        return None
+    message = f"the group stays in Kafka as it is, with whoever is in it: {world.kafka.message}"
+    gone = _end(world, "its group in Kafka is of another type")
+    return replace(gone, notes=(Note(Reason.GROUP_OF_ANOTHER_TYPE, message, warning=True),))
 
 
 def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
@@ -184,8 +199,14 @@ _IN_CLUSTER: Final[tuple[_Step, ...]] = (
     _let_go_of_what_is_not_ours,
     _delete_the_stateful_sets,
     _wait_for_the_pods,
+    _let_go_of_what_never_began,
 )
-_IN_KAFKA: Final[tuple[_Step, ...]] = (_let_go_without_a_connection, _take_the_members_out, _delete_the_group)
+_IN_KAFKA: Final[tuple[_Step, ...]] = (
+    _let_go_without_a_connection,
+    _let_go_of_a_group_of_another_type,
+    _take_the_members_out,
+    _delete_the_group,
+)
 
 
 def _end(world: World, why: str) -> Decision:
