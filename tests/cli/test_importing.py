@@ -224,6 +224,37 @@ def test_arguments_tell_as_well(words: list[str]) -> None:
     assert found_in({"args": words}).group_id.value == "payments"
 
 
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("--group-id=$(TEAM)", "billing"),
+        ("--group-id=$(TEAM).$(APP)-$(TEAM)", "billing.payments-billing"),
+        ("--group-id=$$(TEAM)", "$(TEAM)"),
+        ("--group-id=$$$(TEAM)", "$billing"),
+        ("--group-id=cost$", "cost$"),
+        ("--group-id=$(TEAM", "$(TEAM"),
+        ("--group-id=$()", "$()"),
+    ],
+)
+def test_arguments_are_read_as_kubernetes_hands_them_over(word: str, value: str) -> None:
+    told = found_in({"args": [word], "env": variables(TEAM="billing", APP="payments")}).group_id
+    assert (told.value, told.hidden) == (value, [])
+
+
+@pytest.mark.parametrize("args", [["--group-id=$(GROUP)"], ["--group-id", "x.$(GROUP)"], ["--group-id=$(FROM_ENV)"]])
+def test_an_argument_of_a_value_from_elsewhere_is_no_answer(args: list[str]) -> None:
+    """The reference itself was taken for the group's id."""
+    started = workload({"GROUP": {"secretKeyRef": {"name": "kafka", "key": "group"}}, "KAFKA_TOPICS": "orders"})
+    started["spec"]["template"]["spec"]["containers"][0]["args"] = args
+    said = Said(library=Library.JAVA, env_prefix="KAFKA_", connection="main")
+    with pytest.raises(OptionMissing, match=r"\(--group-id is not a plain value\): give --group-id"):
+        imported(started, said, [kafka_connection()])
+
+
+def test_a_container_whose_group_id_is_hidden_in_an_argument_is_a_consumer() -> None:
+    assert found_in({"args": ["--group-id", "$(GROUP)"]}).is_a_consumer
+
+
 def test_a_flag_without_a_value_and_a_strangers_variable_tell_nothing() -> None:
     found = found_in({"command": ["run", "--group-id", "--verbose"], "env": variables(AD_GROUP_ID="7")})
     assert not found.is_a_consumer

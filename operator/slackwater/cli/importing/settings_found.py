@@ -5,6 +5,7 @@ Only well-known names count: a variable AD_GROUP_ID is no consumer's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -33,6 +34,8 @@ _MEMBERS: Final = ("SPRING_KAFKA_LISTENER_CONCURRENCY", "KAFKA_NUM_STREAM_THREAD
 _GROUP_FLAGS: Final = ("--group-id", "--group", "--consumer-group", "--group.id")
 _SERVER_FLAGS: Final = ("--bootstrap-servers", "--bootstrap-server", "--brokers", "--bootstrap.servers")
 _TOPIC_FLAGS: Final = ("--topics", "--topic")
+_REFERENCE: Final = re.compile(r"\$(?:\$|\(([^)]+)\))")
+"""`$(NAME)`, which Kubernetes puts in; `$$` stands for a dollar sign, so that `$$(NAME)` is no reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Told:
 
     values: Mapping[str, Sequence[str]]
     hidden: Sequence[str] = ()
-    """Variables whose value stands in a ConfigMap, a Secret or a field."""
+    """Variables and flags whose value stands in a ConfigMap, a Secret or a field."""
 
     @property
     def value(self) -> str | None:
@@ -98,9 +101,21 @@ def _told(
     for name in names:
         if value := variables.get(name):
             values.setdefault(value.strip(), []).append(name)
-    for flag, value in _flagged(words, flags):
-        values.setdefault(value.strip(), []).append(flag)
-    return Told(values, [name for name in names if name in variables and variables[name] is None])
+    hidden = [name for name in names if name in variables and variables[name] is None]
+    for flag, word in _flagged(words, flags):
+        if (expanded := _expanded(word, variables)) is None:
+            hidden.append(flag)
+        else:
+            values.setdefault(expanded.strip(), []).append(flag)
+    return Told(values, hidden)
+
+
+def _expanded(word: str, variables: Mapping[str, str | None]) -> str | None:
+    """As Kubernetes hands it to the program; None where a value in it is not plain, or comes from elsewhere."""
+    given = {name: variables.get(name) for name in _REFERENCE.findall(word) if name}
+    if None in given.values():
+        return None
+    return _REFERENCE.sub(lambda found: (given[found[1]] or "") if found[1] else "$", word)
 
 
 def _flagged(words: Sequence[str], flags: Sequence[str]) -> Iterator[tuple[str, str]]:
