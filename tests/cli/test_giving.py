@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -131,6 +132,56 @@ async def test_an_operator_that_is_not_there_is_told_and_the_command_stands(clus
     with pytest.raises(NotObeyed, match=r"restart is given, but the operator has not taken it up within 0\.1 s: see"):
         await giving.give(None, *KEY, RESTART, 0.1)
     assert RESTART in cluster.annotations()
+
+
+def refuses_spec(obj: dict[str, Any]) -> None:
+    """As the operator reports a spec that an older CRD let through."""
+    problem = "ConsumerGroup shop/payments is not valid. spec.topics: name at least one topic."
+    conditions = [{"type": "Ready", "message": "of before"}, {"type": "Degraded", "message": problem}]
+    obj["status"] = {"phase": "Invalid", "observedGeneration": 1, "conditions": conditions}
+
+
+PAUSED = partial(giving.pause, None, *KEY, "maintenance")
+RESTARTED = partial(giving.give, None, *KEY, RESTART)
+APPROVED = partial(giving.give, None, *KEY, APPROVE)
+
+
+@pytest.mark.parametrize(("give", "word"), [(PAUSED, "pause"), (RESTARTED, "restart"), (APPROVED, "approve")])
+async def test_what_is_wrong_with_the_spec_is_told_and_not_that_no_operator_runs(
+    cluster: Cluster, give: Callable[[float], Awaitable[str]], word: str
+) -> None:
+    """The command stands, and holds the group once its spec is corrected."""
+    cluster.obey = refuses_spec
+    with pytest.raises(NotObeyed, match=rf"{word} is given, and .* once this is put right: .*spec\.topics: name"):
+        await give(OBEDIENT)
+    assert len(cluster.annotations()) == 1
+
+
+async def test_an_operator_that_has_not_seen_the_corrected_spec_is_waited_for(cluster: Cluster) -> None:
+    refuses_spec(cluster.group())
+    cluster.group()["metadata"]["generation"] = 2
+    with pytest.raises(NotObeyed, match="see that it runs"):
+        await PAUSED(0.1)
+
+
+@pytest.mark.parametrize("give", [PAUSED, RESTARTED, APPROVED], ids=["pause", "restart", "approve"])
+async def test_a_group_that_is_being_deleted_gets_no_command(
+    cluster: Cluster, give: Callable[[float], Awaitable[str]]
+) -> None:
+    cluster.group()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    with pytest.raises(NothingToDo, match="ConsumerGroup payments is being deleted: there is nothing left to command"):
+        await give(OBEDIENT)
+    assert cluster.writes() == []
+
+
+async def test_a_group_that_begins_to_be_deleted_is_not_waited_for(cluster: Cluster) -> None:
+    def deletes(obj: dict[str, Any]) -> None:
+        if PAUSE in obj["metadata"].get("annotations", {}):
+            obj["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+    cluster.obey = deletes
+    with pytest.raises(NothingToDo, match="is being deleted"):
+        await PAUSED(OBEDIENT)
 
 
 async def test_a_group_is_paused_with_a_reason_and_resumed(cluster: Cluster) -> None:

@@ -10,7 +10,7 @@
     ├── CannotBeAdopted   a StatefulSet that is not there, or that the group cannot have, or not now
     ├── OptionMissing     an option that only some workloads need
     ├── NothingToDo       a command that would change nothing
-    ├── NotObeyed         the operator has not taken a command up in time
+    ├── NotObeyed         the operator has not taken a command up in time, or not before the spec is valid
     ├── NotReached        what is waited for has not come about in time
     └── WentWrong         what is waited for cannot come about any more
 
@@ -60,7 +60,7 @@ class NothingToDo(SlackwaterError):
 
 
 class NotObeyed(SlackwaterError):
-    """The command was given, but the operator did not take it up in time."""
+    """The command was given, but the operator did not take it up in time, or waits for a valid spec."""
 
 
 class NotReached(SlackwaterError):

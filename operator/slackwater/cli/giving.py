@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -16,6 +17,7 @@ from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.api.annotations import APPROVE, GROUP, PAUSE, RESTART
+from slackwater.api.conditions import ConditionType
 from slackwater.cli.errors import NothingToDo, NotObeyed
 from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.commands import obey
@@ -32,10 +34,10 @@ async def give(context: str | None, namespace: str, name: str, command: str, tim
     """Give one of `TOKEN_COMMANDS`; returns what came of it, in words.
 
     With a `timeout_s` of 0 nothing is waited for. Raises NothingToDo where it would change nothing, NotObeyed where the
-    operator does not take it up in time, ClusterFailed, NoSuchGroup and NotInstalled.
+    operator does not take it up in time, or not before the group is valid, ClusterFailed, NoSuchGroup and NotInstalled.
     """
     async with cluster(context) as api:
-        snapshot = await read_group(api, namespace, name)
+        snapshot = await _read(api, namespace, name)
         token = datetime.now(UTC).isoformat()
         words = _foreseen(snapshot, command, token)
         await _annotate(api, snapshot, {command: token})
@@ -53,9 +55,9 @@ async def give(context: str | None, namespace: str, name: str, command: str, tim
 
 
 async def pause(context: str | None, namespace: str, name: str, reason: str, timeout_s: float) -> str:
-    """Hold the group's rollout; returns what came of it. Raises as `give`, but NothingToDo."""
+    """Hold the group's rollout; returns what came of it. Raises as `give`."""
     async with cluster(context) as api:
-        snapshot = await read_group(api, namespace, name)
+        snapshot = await _read(api, namespace, name)
         await _annotate(api, snapshot, {PAUSE: reason})
         if timeout_s > 0:
             await _wait(api, snapshot, lambda group: _phase(group) == "Paused", "pause", timeout_s)
@@ -65,13 +67,26 @@ async def pause(context: str | None, namespace: str, name: str, reason: str, tim
 async def resume(context: str | None, namespace: str, name: str, timeout_s: float) -> str:
     """Let the group's rollout go on; returns what came of it. Raises as `give`."""
     async with cluster(context) as api:
-        snapshot = await read_group(api, namespace, name)
+        snapshot = await _read(api, namespace, name)
         if PAUSE not in (snapshot.group["metadata"].get("annotations") or {}):
             raise NothingToDo(f"{name} is not paused, so there is nothing to resume")
         await _annotate(api, snapshot, {PAUSE: None})
         if timeout_s > 0:
             await _wait(api, snapshot, lambda group: _phase(group) not in ("Paused", ""), "resume", timeout_s)
         return f"{name}: resumed"
+
+
+async def _read(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
+    """Raises NothingToDo where it is being deleted, and as `read_group`."""
+    snapshot = await read_group(api, namespace, name)
+    _refuse_deleted(snapshot.group)
+    return snapshot
+
+
+def _refuse_deleted(group: Mapping[str, Any]) -> None:
+    metadata = group["metadata"]
+    if "deletionTimestamp" in metadata:
+        raise NothingToDo(f"ConsumerGroup {metadata['name']} is being deleted: there is nothing left to command")
 
 
 def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
@@ -113,10 +128,22 @@ async def _wait(api: KubernetesApi, snapshot: Snapshot, done: Any, word: str, ti
             raise Conflict(f"ConsumerGroup {metadata['name']} has just been deleted: there is nothing left to command")
         if done(group):
             return group
+        _refuse_deleted(group)
+        if problem := _problem(group):
+            raise NotObeyed(f"{word} is given, and the operator will obey it once this is put right: {problem}")
         if time.monotonic() >= deadline:
             waited = f"{word} is given, but the operator has not taken it up within {seconds(timeout_s)}"
             raise NotObeyed(f"{waited}: see that it runs; it will obey when it does")
         await asyncio.sleep(POLL_S)
+
+
+def _problem(group: dict[str, Any]) -> str:
+    """Why the operator, which has looked at this very spec, does nothing with it; empty where it does."""
+    status = group.get("status") or {}
+    if _phase(group) != "Invalid" or status.get("observedGeneration") != group["metadata"].get("generation"):
+        return ""
+    said = (each["message"] for each in status.get("conditions") or () if each["type"] == ConditionType.DEGRADED)
+    return next(said, "it is not valid")
 
 
 def _phase(group: dict[str, Any]) -> str:
