@@ -78,12 +78,18 @@ def test_fields_that_only_a_newer_crd_has_do_no_harm() -> None:
     assert installation.crd_finding(CONSUMER_GROUPS, newer).mark is Mark.OK
 
 
-def deployment(ready: int = 1, replicas: int = 1, watched: str = "", version: str = "1") -> dict[str, Any]:
-    env = [{"name": "SLACKWATER_NAMESPACE", "value": watched}]
+def deployment(
+    ready: int = 1, replicas: int = 1, watched: str = "", version: str = "1", name: str = "slackwater", lease: str = ""
+) -> dict[str, Any]:
+    """`lease`: its own where none is given, as the chart has it."""
+    env = [
+        {"name": "SLACKWATER_NAMESPACE", "value": watched},
+        {"name": "SLACKWATER_LEASE", "value": lease or f"ops/{name}-leader"},
+    ]
     pod = {"serviceAccountName": "mate", "containers": [{"name": "operator", "env": env}]}
     return {
         "metadata": {
-            "name": "slackwater",
+            "name": name,
             "namespace": "ops",
             "labels": {"app.kubernetes.io/version": version},
         },
@@ -116,6 +122,46 @@ def test_an_operator_that_is_not_as_it_should_be(found: dict[str, Any], mark: Ma
     assert finding.mark is mark
     assert words in finding.message
     assert finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "namespace", "where"),
+    [
+        ({}, {}, "shop", "2 watch namespace shop (ops/slackwater, ops/second): "),
+        ({"watched": "bank,shop"}, {"watched": "shop"}, "shop", "2 watch namespace shop "),
+        ({}, {"watched": "shop"}, "shop", "2 watch namespace shop "),
+        ({}, {"watched": "shop"}, None, "2 watch some of the same namespaces "),
+        ({"watched": "bank,shop"}, {"watched": "shop"}, None, "2 watch some of the same namespaces "),
+        ({}, {"watched": "shop", "ready": 0}, "shop", "2 watch namespace shop "),
+        ({}, {"watched": "bank"}, "shop", ""),
+        ({"watched": "bank"}, {"watched": "shop"}, "shop", ""),
+        ({"watched": "bank"}, {"watched": "shop"}, None, ""),
+        ({}, {"replicas": 0, "ready": 0}, "shop", ""),
+        ({"lease": "ops/leader"}, {"lease": "ops/leader"}, "shop", ""),
+    ],
+    ids=[
+        "both all",
+        "one in common",
+        "one of all",
+        "one of all, asked for all",
+        "one in common, asked for all",
+        "one that is not ready yet",
+        "the other elsewhere",
+        "each its own",
+        "each its own, asked for all",
+        "one is scaled to 0",
+        "one Lease",
+    ],
+)
+def test_two_operators_of_one_namespace_are_told(
+    first: dict[str, Any], second: dict[str, Any], namespace: str | None, where: str
+) -> None:
+    """Each was said to be fine, and each restarts a pod of the same group."""
+    found = installation.operators_in([deployment(**first), deployment(**second, name="second")])
+    findings = installation.operator_findings(found, namespace, "1")
+    told = [each for each in findings if each.subject == "operators"]
+    assert [each.mark for each in told] == ([Mark.MISSING] if where else [])
+    assert all(where in each.message and each.remedy for each in told)
 
 
 def test_an_operator_that_there_is_not() -> None:

@@ -20,6 +20,7 @@ OPERATOR_SELECTOR: Final = "app.kubernetes.io/name=slackwater"
 """The chart's label on its Deployment."""
 _VERSION_LABEL: Final = "app.kubernetes.io/version"
 _NAMESPACE_VARIABLE: Final = "SLACKWATER_NAMESPACE"
+_LEASE_VARIABLE: Final = "SLACKWATER_LEASE"
 _INSTALL: Final = "install the chart"
 _UPGRADE_CRDS: Final = (
     "bring them to this version: helm upgrade with its chart, or, where that has crds.install false, kubectl apply"
@@ -95,6 +96,8 @@ class Operator:
     service_account: str
     watched: tuple[str, ...]
     """Namespaces; empty when it is all of them."""
+    lease: str
+    """Of those that have the same one, only its holder acts."""
     version: str
     wanted: int
     ready: int
@@ -102,6 +105,12 @@ class Operator:
     def watches(self, namespace: str | None) -> bool:
         """All namespaces are watched only by one that watches all."""
         return not self.watched or namespace in self.watched
+
+    def contends_with(self, other: Operator) -> bool:
+        """Both act on a group that both see, neither knowing of the other."""
+        if (self.namespace, self.name) == (other.namespace, other.name) or (self.lease and self.lease == other.lease):
+            return False
+        return not self.watched or not other.watched or not set(self.watched).isdisjoint(other.watched)
 
 
 def operators_in(deployments: Sequence[Json]) -> tuple[Operator, ...]:
@@ -122,6 +131,7 @@ def _operator(deployment: Json) -> Operator:
         namespace=metadata["namespace"],
         service_account=spec["template"]["spec"].get("serviceAccountName") or "default",
         watched=tuple(name for name in re.split(r"[,\s]+", variables.get(_NAMESPACE_VARIABLE, "")) if name),
+        lease=variables.get(_LEASE_VARIABLE, ""),
         version=(metadata.get("labels") or {}).get(_VERSION_LABEL) or "",
         wanted=spec.get("replicas", 1),
         ready=(deployment.get("status") or {}).get("readyReplicas") or 0,
@@ -140,8 +150,23 @@ def operator_findings(found: Sequence[Operator] | Unread, namespace: str | None,
         names = listing(f"{each.namespace}/{each.name} watches {listing(each.watched)}" for each in found)
         where = f"namespace {namespace}" if namespace else "all namespaces"
         remedy = "set the chart's watchNamespaces, or install a second release for it"
-        return [Finding(Mark.MISSING, "operator", f"none watches {where}: {names}", remedy)]
-    return [_of_operator(each, our_version) for each in watching]
+        finding = Finding(Mark.MISSING, "operator", f"none watches {where}: {names}", remedy)
+        return [finding, *_contenders(found, namespace)]
+    return [*(_of_operator(each, our_version) for each in watching), *_contenders(found, namespace)]
+
+
+def _contenders(found: Sequence[Operator], namespace: str | None) -> Iterator[Finding]:
+    """One pod at a time is what each promises by itself: two restart two."""
+    running = [each for each in found if each.wanted and (namespace is None or each.watches(namespace))]
+    contending = [each for each in running if any(each.contends_with(other) for other in running)]
+    if contending:
+        where = f"namespace {namespace}" if namespace else "some of the same namespaces"
+        names = listing(f"{each.namespace}/{each.name}" for each in contending)
+        message = (
+            f"{len(contending)} watch {where} ({names}): each acts on the same groups, and may restart a second pod"
+        )
+        remedy = "leave it to one of them: set watchNamespaces of the others, or uninstall them"
+        yield Finding(Mark.MISSING, "operators", message, remedy)
 
 
 def _of_operator(operator: Operator, our_version: str) -> Finding:
