@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, HORIZONTAL_POD_AUTOSCALER, POD, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.adapters.cluster.translation import REVISION_LABEL, to_workload
 from slackwater.api.annotations import GROUP_LABEL, PAUSE, PROTOCOL
-from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
+from slackwater.cli.adopting import command
+from slackwater.cli.adopting.refusals import (
+    check_adoptable,
+    check_at_rest,
+    check_members,
+    check_unchanged,
+    check_unscaled,
+    remarks,
+)
 from slackwater.cli.adopting.steps import ADOPTING, Change, Standing, Wait, next_step, take_fields_over
 from slackwater.cli.errors import CannotBeAdopted
 from slackwater.core.decision.reasons import Reason
@@ -20,6 +31,7 @@ from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group
 from tests.core.factories import members, observation, stranger
+from tests.shell.fakes import FakeApi
 
 Json = dict[str, Any]
 NAME, REPLICAS = "payments", 3
@@ -203,14 +215,103 @@ def test_a_template_that_the_selector_does_not_select_is_refused() -> None:
         check_adoptable(cluster.standing)
 
 
-def test_an_autoscaler_is_not_fought_with() -> None:
+def autoscaler(kind: str = "StatefulSet", name: str = NAME, version: str = "apps/v1", **metadata: Any) -> Json:
+    target = {"kind": kind, "name": name, "apiVersion": version}
+    return {"metadata": {"name": "by-cpu", "namespace": "shop"} | metadata, "spec": {"scaleTargetRef": target}}
+
+
+def scaled(manager: str) -> Cluster:
+    """By whom the API server remembers for ever."""
     cluster = Cluster()
-    entry = {"manager": "kubectl", "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+    entry = {"manager": manager, "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
     cluster.workload["metadata"]["managedFields"] = [entry]
-    check_adoptable(cluster.standing)
-    cluster.workload["metadata"]["managedFields"] = [{**entry, "manager": "kube-controller-manager"}]
-    with pytest.raises(CannotBeAdopted, match="have it scale ConsumerGroup payments first"):
-        check_adoptable(cluster.standing)
+    return cluster
+
+
+HPA_CONTROLLER = "kube-controller-manager"
+
+
+@pytest.mark.parametrize("cluster", [Cluster(), scaled(HPA_CONTROLLER)], ids=["not yet", "has scaled it"])
+def test_an_autoscaler_is_not_fought_with(cluster: Cluster) -> None:
+    with pytest.raises(CannotBeAdopted, match=r"^HorizontalPodAutoscaler by-cpu scales StatefulSet payments, and"):
+        check_unscaled(cluster.standing, [autoscaler(name="orders"), autoscaler()])
+
+
+def test_an_autoscaler_that_somebody_made_is_named_with_its_maker() -> None:
+    """KEDA puts back what one changes in its own."""
+    owner = {"kind": "ScaledObject", "name": "by-lag", "controller": True}
+    with pytest.raises(CannotBeAdopted, match=r"by-cpu, which is ScaledObject by-lag's, scales .*have it scale Cons"):
+        check_unscaled(Cluster().standing, [autoscaler(ownerReferences=[owner])])
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        autoscaler(name="orders"),
+        autoscaler("ConsumerGroup", version="slackwater.dev/v1alpha1"),
+        autoscaler("Deployment"),
+        autoscaler(version="apps.kruise.io/v1beta1"),
+    ],
+    ids=["another set", "the group already", "a Deployment", "another kind of StatefulSet"],
+)
+def test_an_autoscaler_that_was_moved_refuses_nothing(other: Json) -> None:
+    """Nor does what it did before."""
+    standing = scaled(HPA_CONTROLLER).standing
+    check_adoptable(standing)
+    check_unscaled(standing, [other])
+    assert list(remarks(standing, [other])) == []
+
+
+@pytest.mark.parametrize(
+    ("manager", "scalers", "said"),
+    [
+        ("kubectl", [], ""),
+        (HPA_CONTROLLER, [], ""),
+        ("keda", [], "by itself, as keda has done: it would"),
+        ("kubectl", None, "by itself, for you may not list the HorizontalPodAutoscalers here: it would"),
+        (HPA_CONTROLLER, None, f"by itself, as {HPA_CONTROLLER} has done, for you may not list the Horiz"),
+    ],
+)
+def test_who_scaled_it_once_is_a_remark(manager: str, scalers: list[Json] | None, said: str) -> None:
+    """It may be gone; and what may not be listed refuses nothing."""
+    standing = scaled(manager).standing
+    check_adoptable(standing)
+    check_unscaled(standing, scalers)
+    (remark,) = list(remarks(standing, scalers)) or [""]
+    assert said in remark
+    assert bool(remark) is bool(said)
+
+
+def served(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
+    """An API server that has these objects."""
+    api = FakeApi()
+    api.add(CONSUMER_GROUP, cluster.group)
+    api.add(STATEFUL_SET, cluster.workload)
+    for pod in cluster.pods:
+        api.add(POD, {**pod, "metadata": {**pod["metadata"], "namespace": "shop"}})
+
+    @asynccontextmanager
+    async def reached(context: str | None) -> AsyncIterator[FakeApi]:
+        yield api
+
+    monkeypatch.setattr(command, "cluster", reached)
+    return api
+
+
+async def test_autoscalers_are_looked_for_in_the_groups_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = served(scaled(HPA_CONTROLLER), monkeypatch)
+    api.add(HORIZONTAL_POD_AUTOSCALER, autoscaler(namespace="bank"))
+    assert (await command.foresee(None, "shop", NAME)).remarks == ()
+    api.add(HORIZONTAL_POD_AUTOSCALER, autoscaler())
+    with pytest.raises(CannotBeAdopted, match="HorizontalPodAutoscaler by-cpu scales StatefulSet payments"):
+        await command.foresee(None, "shop", NAME)
+
+
+async def test_who_may_not_list_autoscalers_is_told_what_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    api = served(Cluster(), monkeypatch)
+    api.forbidden = {HORIZONTAL_POD_AUTOSCALER.name}
+    (remark,) = (await command.foresee(None, "shop", NAME)).remarks
+    assert remark.startswith("See that nothing scales StatefulSet payments by itself, for you may not list")
 
 
 def test_pods_of_another_protocol_are_refused() -> None:
@@ -231,9 +332,9 @@ def test_the_consumer_must_be_called_alike() -> None:
 
 def test_tools_that_would_put_it_back_are_named() -> None:
     cluster = Cluster()
-    assert list(remarks(cluster.standing)) == []
+    assert list(remarks(cluster.standing, [])) == []
     cluster.workload["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "shop"}
-    assert "argocd.argoproj.io/tracking-id" in next(remarks(cluster.standing))
+    assert "argocd.argoproj.io/tracking-id" in next(remarks(cluster.standing, []))
 
 
 def test_what_the_api_server_adds_to_a_strategy_is_not_taken_back() -> None:

@@ -18,6 +18,7 @@ NAMESPACE: Final = Kind("v1", "Namespace", "namespaces")
 EVENT: Final = Kind("v1", "Event", "events")
 LEASE: Final = Kind("coordination.k8s.io/v1", "Lease", "leases")
 POD_DISRUPTION_BUDGET: Final = Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets")
+HORIZONTAL_POD_AUTOSCALER: Final = Kind("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers")
 DEPLOYMENT: Final = Kind("apps/v1", "Deployment", "deployments")
 CUSTOM_RESOURCE_DEFINITION: Final = Kind(
     "apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.errors import Conflict, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     CONTROLLER_REVISION,
+    HORIZONTAL_POD_AUTOSCALER,
     POD,
     POD_DISRUPTION_BUDGET,
     STATEFUL_SET,
 )
 from slackwater.adapters.cluster.snapshot import Snapshot
 from slackwater.adapters.cluster.translation import controller_uid, group_of, to_workload
-from slackwater.cli.adopting.refusals import check_adoptable, check_at_rest, check_members, check_unchanged, remarks
+from slackwater.cli.adopting.refusals import (
+    check_adoptable,
+    check_at_rest,
+    check_members,
+    check_unchanged,
+    check_unscaled,
+    remarks,
+)
 from slackwater.cli.adopting.steps import Standing, Wait, next_step
 from slackwater.cli.errors import CannotBeAdopted, NothingToDo, NotReached
 from slackwater.cli.importing.template import cleaned
@@ -33,6 +41,7 @@ from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.world.world import World
 
+Json = Mapping[str, Any]
 Say = Callable[[str], None]
 
 POLL_S: Final = 0.2
@@ -54,14 +63,10 @@ class Foreseen:
 async def foresee(context: str | None, namespace: str, name: str) -> Foreseen:
     """Changes nothing. Raises CannotBeAdopted, NothingToDo, InvalidSpec, and as `read_group`."""
     async with cluster(context) as api:
-        snapshot = await read_group(api, namespace, name)
-        standing = await _stand(api, namespace, name)
-        if standing.is_adopted:
-            raise NothingToDo(f"StatefulSet {name} is ConsumerGroup {name}'s already, so there is nothing to adopt")
-        await _check(api, snapshot, standing)
+        snapshot, standing, cautions = await _begin(api, namespace, name)
         world = await _world(api, snapshot, standing)
         doubt = check_members(world)
-    return Foreseen(name, len(standing.pods), doubt, _template_changes(world, standing), tuple(remarks(standing)))
+    return Foreseen(name, len(standing.pods), doubt, _template_changes(world, standing), cautions)
 
 
 async def adopt(context: str | None, namespace: str, name: str, timeout_s: float, say: Say) -> str:
@@ -71,18 +76,35 @@ async def adopt(context: str | None, namespace: str, name: str, timeout_s: float
     """
     deadline = time.monotonic() + timeout_s
     async with cluster(context) as api:
-        snapshot = await read_group(api, namespace, name)
-        standing = await _stand(api, namespace, name)
-        if standing.is_adopted:
-            raise NothingToDo(f"StatefulSet {name} is ConsumerGroup {name}'s already, so there is nothing to adopt")
-        await _check(api, snapshot, standing)
-        for remark in remarks(standing):
+        snapshot, standing, cautions = await _begin(api, namespace, name)
+        for remark in cautions:
             say(remark)
         if doubt := check_members(await _world(api, snapshot, standing)):
             say(doubt)
         await _carry_out(api, standing, deadline, timeout_s, say)
     paused = f"The group is paused: kubectl slackwater resume {name} -n {namespace} rolls out what differs"
     return f"{name}: adopted; {len(standing.pods)} pods run on as they were. {paused}"
+
+
+async def _begin(api: KubernetesApi, namespace: str, name: str) -> tuple[Snapshot, Standing, tuple[str, ...]]:
+    """The group and the objects, once nothing that the cluster shows speaks against it; and what it does not show."""
+    snapshot = await read_group(api, namespace, name)
+    standing = await _stand(api, namespace, name)
+    if standing.is_adopted:
+        raise NothingToDo(f"StatefulSet {name} is ConsumerGroup {name}'s already, so there is nothing to adopt")
+    scalers = await _autoscalers(api, namespace)
+    await _check(api, snapshot, standing)
+    check_unscaled(standing, scalers)
+    return snapshot, standing, tuple(remarks(standing, scalers))
+
+
+async def _autoscalers(api: KubernetesApi, namespace: str) -> Sequence[Json] | None:
+    """None where one may not see them, or the cluster does not know them."""
+    try:
+        found, _ = await api.list_all(HORIZONTAL_POD_AUTOSCALER, namespace)
+    except (Forbidden, KindMissing):
+        return None
+    return found
 
 
 async def _carry_out(api: KubernetesApi, standing: Standing, deadline: float, timeout_s: float, say: Say) -> None:

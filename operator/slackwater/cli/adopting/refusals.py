@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from slackwater.adapters.cluster.translation import revision_template
@@ -19,6 +19,9 @@ from slackwater.core.world.world import World
 
 Json = Mapping[str, Any]
 
+_HPA_CONTROLLER: Final = "kube-controller-manager"
+"""Who scales in the name of every HorizontalPodAutoscaler."""
+
 
 def check_adoptable(standing: Standing) -> None:
     """What no waiting changes."""
@@ -28,8 +31,7 @@ def check_adoptable(standing: Standing) -> None:
 
 def belongs_to_another(standing: Standing) -> str:
     """Two controllers would write it."""
-    owners = standing.workload["metadata"].get("ownerReferences") or ()
-    owner = next((each for each in owners if each.get("controller")), None)
+    owner = _controller(standing.workload)
     return f"{_what(standing)} belongs to {owner['kind']} {owner['name']}: only that can give it up" if owner else ""
 
 
@@ -65,15 +67,6 @@ def has_another_number_of_pods(standing: Standing) -> str:
         return ""
     what = f"{_what(standing)} has {replicas} replicas, and the ConsumerGroup asks for {wanted}"
     return f"{what}: give both the same number first, since the operator would scale it at once"
-
-
-def is_scaled_by_another(standing: Standing) -> str:
-    """An autoscaler and the operator would take turns."""
-    scaler = _autoscaler(standing)
-    if scaler is None:
-        return ""
-    ours = f"have it scale ConsumerGroup {standing.name} first (scaleTargetRef)"
-    return f"{scaler} scales {_what(standing)}, and would fight with the operator: {ours}"
 
 
 def selects_by_expressions(standing: Standing) -> str:
@@ -120,7 +113,6 @@ UNADOPTABLE: Final = (
     has_volume_claims,
     starts_elsewhere,
     has_another_number_of_pods,
-    is_scaled_by_another,
     selects_by_expressions,
     selects_by_other_labels,
     was_made_for_another_protocol,
@@ -133,8 +125,36 @@ def _what(standing: Standing) -> str:
     return f"StatefulSet {standing.name}"
 
 
-def remarks(standing: Standing) -> Iterator[str]:
-    """What cannot be told from here, and would undo it."""
+def _controller(obj: Json) -> Json | None:
+    owners = obj["metadata"].get("ownerReferences") or ()
+    return next((each for each in owners if each.get("controller")), None)
+
+
+def check_unscaled(standing: Standing, scalers: Sequence[Json] | None) -> None:
+    """An autoscaler and the operator would take turns. `scalers`: the namespace's HorizontalPodAutoscalers; None where
+    they may not be read.
+
+    KEDA makes one, too. Who scaled it once (`managedFields`) is history: that autoscaler may be gone or moved.
+    """
+    scaler = next((each for each in scalers or () if _scales(each, standing)), None)
+    if scaler is not None:
+        ours = f"have it scale ConsumerGroup {standing.name} first (scaleTargetRef)"
+        who = f"HorizontalPodAutoscaler {scaler['metadata']['name']}"
+        if owner := _controller(scaler):
+            who += f", which is {owner['kind']} {owner['name']}'s,"
+        raise CannotBeAdopted(f"{who} scales {_what(standing)}, and would fight with the operator: {ours}")
+
+
+def _scales(scaler: Json, standing: Standing) -> bool:
+    """OpenKruise's StatefulSets are of another API group."""
+    target = scaler["spec"]["scaleTargetRef"]
+    of_apps = str(target.get("apiVersion") or "").partition("/")[0] == "apps"
+    return of_apps and (target["kind"], target["name"]) == ("StatefulSet", standing.name)
+
+
+def remarks(standing: Standing, scalers: Sequence[Json] | None) -> Iterator[str]:
+    """What cannot be told from here, and would undo it. `scalers`: as in `check_unscaled`."""
+    yield from _of_autoscalers(standing, scalers)
     metadata = standing.workload["metadata"]
     marks = [
         mark for mark in {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})} if _of_tool(mark)
@@ -146,13 +166,26 @@ def remarks(standing: Standing) -> Iterator[str]:
         )
 
 
+def _of_autoscalers(standing: Standing, scalers: Sequence[Json] | None) -> Iterator[str]:
+    """Of those that would not be found among `scalers`."""
+    last = _last_to_scale(standing)
+    if scalers is not None and last in (None, _HPA_CONTROLLER):
+        return
+    unseen = "" if scalers is not None else ", for you may not list the HorizontalPodAutoscalers here"
+    scaled = f", as {last} has done" if last else ""
+    yield (
+        f"See that nothing scales StatefulSet {standing.name} by itself{scaled}{unseen}: it would fight with the"
+        f" operator until it scales ConsumerGroup {standing.name} instead (scaleTargetRef)."
+    )
+
+
 def _of_tool(mark: str) -> bool:
     return mark.startswith(
         ("argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/", "meta.helm")
     )
 
 
-def _autoscaler(standing: Standing) -> str | None:
+def _last_to_scale(standing: Standing) -> str | None:
     """Who last set the number of replicas by the scale subresource, if that was no person."""
     for entry in standing.workload["metadata"].get("managedFields") or ():
         fields = (entry.get("fieldsV1") or {}).get("f:spec") or {}
