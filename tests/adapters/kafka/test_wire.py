@@ -7,9 +7,11 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Any, Self
 
 import pytest
+from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 from structlog.testing import capture_logs
 
@@ -24,6 +26,51 @@ def listener() -> Iterator[socket.socket]:
     """A socket that takes connections and never says a word, as a hanging broker does."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server
+
+
+class Broker:
+    """Answers what it is asked for, until it hangs."""
+
+    def __init__(self) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self.named: dict[int, int] = {}
+        """The brokers of its cluster: their ports by node id."""
+        self.hangs = threading.Event()
+        self.asked: list[int] = []
+        """The APIs' keys."""
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown(socket.SHUT_RDWR)
+        self._server.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._server.accept()
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        row = MetadataResponse.MetadataResponseBroker
+        with connection, suppress(OSError):
+            while request := _frame(connection):
+                key, version = int.from_bytes(request[:2], "big"), int.from_bytes(request[2:4], "big")
+                self.asked.append(key)
+                if self.hangs.is_set():
+                    continue
+                brokers = [row(node_id=node, host="127.0.0.1", port=port) for node, port in self.named.items()]
+                told = bytes(MetadataResponse(brokers=brokers, topics=[]).encode(version=version))
+                _answer(connection, request, _api_versions(8) if key == ApiVersionsResponse.API_KEY else told)
+
+
+@pytest.fixture
+def broker() -> Iterator[Broker]:
+    with Broker() as started:
+        yield started
 
 
 def wire_to(port: int) -> KafkaWire:
@@ -185,6 +232,59 @@ async def test_the_next_broker_is_asked_for_what_it_can_do_itself() -> None:
     assert set(asked) == {4}
 
 
+async def test_brokers_that_all_moved_are_found_by_the_bootstrap_address(broker: Broker) -> None:
+    """After a failover to another site: the bootstrap name leads there, what was known swallows every packet."""
+    with ExitStack() as stack:
+        gone = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+        wire = wire_to(broker.port)
+        broker.named = {node: server.getsockname()[1] for node, server in enumerate(gone)}
+        wire.remember_brokers(await wire.send(MetadataRequest(topics=[])))
+        broker.named = {11: broker.port}
+        wire.remember_brokers(await wire.send(MetadataRequest(topics=[])))
+        await wire.send(MetadataRequest(topics=[]), 11)
+        await wire.close()
+
+
+async def test_a_broker_that_hangs_while_it_is_connected_leaves_time_for_the_others(broker: Broker) -> None:
+    with Broker() as other:
+        wire = wire_to(broker.port)
+        broker.named = {1: other.port}
+        wire.remember_brokers(await wire.send(MetadataRequest(topics=[])))
+        await wire.send(MetadataRequest(topics=[]), 1)
+        other.hangs.set()
+        began_at = time.monotonic()
+        await wire.send(MetadataRequest(topics=[]))
+        assert time.monotonic() - began_at < REQUEST_TIMEOUT_S
+        await wire.close()
+
+
+async def test_what_is_changed_in_kafka_is_sent_to_one_broker_at_a_time(broker: Broker) -> None:
+    """Two that carry it out, one of them late, would undo what is written next."""
+    with Broker() as other:
+        wire = wire_to(broker.port)
+        broker.named = {1: other.port}
+        wire.remember_brokers(await wire.send(MetadataRequest(topics=[])))
+        await wire.send(MetadataRequest(topics=[]), 1)
+        other.hangs.set()
+        with pytest.raises(KafkaUnreachable):
+            await wire.send(IncrementalAlterConfigsRequest(resources=[], validate_only=False))
+        assert IncrementalAlterConfigsRequest.API_KEY in other.asked
+        assert IncrementalAlterConfigsRequest.API_KEY not in broker.asked
+        await wire.close()
+
+
+async def test_who_was_asked_in_vain_is_said(listener: socket.socket, broker: Broker) -> None:
+    wire = wire_to(broker.port)
+    broker.named = {1: listener.getsockname()[1]}
+    wire.remember_brokers(await wire.send(MetadataRequest(topics=[])))
+    broker.hangs.set()
+    words = f"^Kafka at 127.0.0.1:{broker.port} does not answer; brokers that it named do not answer either$"
+    for _ in range(2):
+        with pytest.raises(KafkaUnreachable, match=words):
+            await wire.send(MetadataRequest(topics=[]))
+    await wire.close()
+
+
 def _offer_and_hang_up(server: socket.socket) -> None:
     """Say that Metadata's version 8 is served, and never serve it."""
     while True:
@@ -194,8 +294,7 @@ def _offer_and_hang_up(server: socket.socket) -> None:
             return
         with connection:
             if request := _frame(connection):
-                body = request[4:8] + _api_versions(8)
-                connection.sendall(len(body).to_bytes(4, "big") + body)
+                _answer(connection, request, _api_versions(8))
             _frame(connection)
 
 
@@ -221,8 +320,7 @@ def _serve_one_request_per_connection(
                     break
                 if asked is not None and int.from_bytes(request[:2], "big") == MetadataRequest.API_KEY:
                     asked.append(int.from_bytes(request[2:4], "big"))
-                body = request[4:8] + answer  # the correlation id stands behind the API's key and version
-                connection.sendall(len(body).to_bytes(4, "big") + body)
+                _answer(connection, request, answer)
             _frame(connection)
 
 
@@ -231,11 +329,20 @@ def _frame(connection: socket.socket) -> bytes:
     return connection.recv(int.from_bytes(head, "big"), socket.MSG_WAITALL) if head else b""
 
 
+def _answer(connection: socket.socket, request: bytes, answer: bytes) -> None:
+    body = request[4:8] + answer  # the correlation id stands behind the API's key and version
+    connection.sendall(len(body).to_bytes(4, "big") + body)
+
+
 def _api_versions(metadata: int) -> bytes:
     row = ApiVersionsResponse.ApiVersion
     mine = row(api_key=ApiVersionsResponse.API_KEY, min_version=0, max_version=4)
     return bytes(
         ApiVersionsResponse(
-            api_keys=[mine, row(api_key=MetadataRequest.API_KEY, min_version=0, max_version=metadata)]
+            api_keys=[
+                mine,
+                row(api_key=MetadataRequest.API_KEY, min_version=0, max_version=metadata),
+                row(api_key=IncrementalAlterConfigsRequest.API_KEY, min_version=0, max_version=1),
+            ]
         ).encode(version=4)
     )

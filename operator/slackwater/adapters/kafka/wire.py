@@ -14,12 +14,14 @@ import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import kafka.errors as kafka_errors
 import structlog
+from kafka.future import Future
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
@@ -33,6 +35,12 @@ _RECONNECT_BACKOFF_MAX_MS: Final = 500
 _MAX_RESPONSE_BYTES: Final = 100_000_000
 """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds."""
 _IN_FLIGHT_PER_CONNECTION: Final = 64
+_ASKED_IN_TIME: Final = 5
+"""How many brokers are asked in turn within the time for one answer, where none of them answers."""
+_BEFORE_BOOTSTRAP: Final = 2
+"""Brokers that are asked before the bootstrap servers: where all known ones are gone, these are asked in time."""
+_CHANGES: Final = (IncrementalAlterConfigsRequest,)
+"""Requests to any broker that change something."""
 _TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 _UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError, *_TIMED_OUT)
 
@@ -68,9 +76,9 @@ class KafkaWire:
         except KafkaFailed:
             raise
         except TimeoutError as error:
-            raise KafkaUnreachable(f"{self._name(node_id)} does not answer") from error
+            raise KafkaUnreachable(f"{self._name(node_id)} does not answer{self._others(node_id)}") from error
         except (kafka_errors.KafkaError, OSError, RuntimeError) as error:  # RuntimeError: writing while it closes
-            raise _translated(error, self._name(node_id)) from error
+            raise _translated(error, self._name(node_id), self._others(node_id)) from error
         except Exception as error:
             # What brokers, token endpoints and people's settings make of a client cannot all be foreseen. It is this
             # connection's failure, and not that of all others.
@@ -100,6 +108,11 @@ class KafkaWire:
 
     def _name(self, node_id: int | None) -> str:
         return f"Kafka at {self._settings['bootstrap_servers']}" if node_id is None else f"Kafka broker {node_id}"
+
+    def _others(self, node_id: int | None) -> str:
+        """What to add where none of those that were asked answers."""
+        asked = node_id is None and self._known_node_ids
+        return "; brokers that it named do not answer either" if asked else ""
 
     def _open_session(self) -> _Session:
         if self._closed:
@@ -139,6 +152,8 @@ class _Session:
             **settings,
         }
         self._timeout_s = timeout_s
+        self._asked_in_vain = False
+        """Whether nobody answered the last request that anybody might have answered."""
         self._net = NetworkSelector(**configs)
         try:
             self._manager = BoundedConnectionManager(self._net, **configs)
@@ -163,23 +178,57 @@ class _Session:
         self._net.close()
 
     async def _ask_any(self, request: Any, deadline: float) -> Any:
-        """Try connected brokers, then other known ones, then the bootstrap servers, until one answers."""
-        error: BaseException = kafka_errors.KafkaConnectionError("no bootstrap server is known")
-        for node_id in self._candidates():
-            try:
-                return await self._ask(request, node_id, deadline)
-            except _UNANSWERED as failed:
-                error = failed
-            if time.monotonic() >= deadline:
-                break
+        """Ask one broker, and the next one as well where an answer takes long, until one answers.
+
+        What changes something goes to one at a time: another could carry it out late, over what was written next.
+        """
+        patience_s = self._timeout_s / (1 if isinstance(request, _CHANGES) else _ASKED_IN_TIME)
+        candidates, asked = self._candidates(), dict[Any, Any]()
+        error: Exception = kafka_errors.KafkaTimeoutError()
+        while (candidates or asked) and (remaining_s := deadline - time.monotonic()) > 0:
+            if candidates:
+                node_id = candidates.pop(0)
+                asked[self._manager.call_soon(self._ask, request, node_id, deadline)] = node_id
+            await self._until_one_is_done(asked, min(patience_s, remaining_s) if candidates else remaining_s)
+            for future in [each for each in asked if each.is_done]:
+                node_id, failed = asked.pop(future), future.exception
+                if failed is None:
+                    self._asked_in_vain = False
+                    return future.value
+                if not isinstance(failed, (*_UNANSWERED, kafka_errors.UnknownBrokerIdError)):
+                    raise failed
+                if self._manager.cluster.is_bootstrap(node_id):
+                    error = failed
+        self._asked_in_vain = True
         raise error
 
     def _candidates(self) -> list[Any]:
+        """Connected brokers before others, and bootstrap servers soon: they may lead to where the cluster is now."""
         brokers = [broker.node_id for broker in self._manager.cluster.brokers()]
         random.shuffle(brokers)
         connected = {connection.node_id for connection in self._manager.least_used_connections()}
         brokers.sort(key=lambda node_id: node_id not in connected)
-        return brokers + [broker.node_id for broker in self._manager.cluster.bootstrap_brokers()]
+        servers = [server.node_id for server in self._manager.cluster.bootstrap_brokers()]
+        if self._asked_in_vain:
+            random.shuffle(servers)
+            return servers + brokers
+        return brokers[:_BEFORE_BOOTSTRAP] + servers + brokers[_BEFORE_BOOTSTRAP:]
+
+    async def _until_one_is_done(self, futures: Iterable[Any], timeout_s: float) -> None:
+        """Wait until one of kafka-python's futures is done, or for that long."""
+        woken = Future()
+
+        def wake(_: object = None) -> None:
+            if not woken.is_done:
+                woken.success(None)
+
+        for future in futures:
+            future.add_both(wake)
+        timer = self._net.call_later(timeout_s, wake)
+        try:
+            await woken
+        finally:
+            self._net.cancel(timer)
 
     async def _ask(self, request: Any, node_id: Any, deadline: float) -> Any:
         """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat."""
@@ -216,21 +265,24 @@ def _failure(error: BaseException) -> Exception:
     return error if isinstance(error, Exception) else kafka_errors.KafkaConnectionError("the connection was closed")
 
 
-def _translated(error: BaseException, where: str) -> KafkaFailed:
-    """Say it for people, in the same words each time: a changed sentence counts as a change of the group."""
+def _translated(error: BaseException, where: str, others: str) -> KafkaFailed:
+    """Say it for people, in the same words each time: a changed sentence counts as a change of the group.
+
+    `others`: what to add where nobody answered.
+    """
     if isinstance(error, (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError)):
         message = f"{where} refused the credentials: check the KafkaConnection's authentication and its Secret"
         return KafkaRefused(f"{message} ({_cause(error)})")
     if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
         return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
     if isinstance(error, _TIMED_OUT):
-        return KafkaUnreachable(f"{where} does not answer")
+        return KafkaUnreachable(f"{where} does not answer{others}")
     if isinstance(error, kafka_errors.UnknownBrokerIdError):
         return KafkaUnreachable(f"{where} is not part of the cluster now")
     cause = _cause(error)
     if "CERTIFICATE" in cause or "certificate" in cause:
         return KafkaRefused(f"{where} cannot be trusted: check the KafkaConnection's tls and its Secrets ({cause})")
-    return KafkaUnreachable(f"{where} cannot be reached: {cause}")
+    return KafkaUnreachable(f"{where} cannot be reached: {cause}{others}")
 
 
 def _cause(error: BaseException) -> str:
