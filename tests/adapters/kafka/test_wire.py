@@ -36,6 +36,8 @@ class Broker:
         self.port: int = self._server.getsockname()[1]
         self.named: dict[int, int] = {}
         """The brokers of its cluster: their ports by node id."""
+        self.hosts: dict[int, str] = {}
+        """Where they are, if not here."""
         self.hangs = threading.Event()
         self.asked: list[int] = []
         """The APIs' keys."""
@@ -62,7 +64,7 @@ class Broker:
                 self.asked.append(key)
                 if self.hangs.is_set():
                     continue
-                brokers = [row(node_id=node, host="127.0.0.1", port=port) for node, port in self.named.items()]
+                brokers = [row(n, self.hosts.get(n, "127.0.0.1"), port) for n, port in self.named.items()]
                 told = bytes(MetadataResponse(brokers=brokers, topics=[]).encode(version=version))
                 _answer(connection, request, _api_versions(8) if key == ApiVersionsResponse.API_KEY else told)
 
@@ -283,6 +285,52 @@ async def test_who_was_asked_in_vain_is_said(listener: socket.socket, broker: Br
         with pytest.raises(KafkaUnreachable, match=words):
             await wire.send(MetadataRequest(topics=[]))
     await wire.close()
+
+
+@pytest.fixture
+def slow_name(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """`slow.example` is not found before this is set; then it is this machine."""
+    found, find = threading.Event(), socket.getaddrinfo
+
+    def look_up(host: str, *args: Any, **more: Any) -> Any:
+        if host == "slow.example":
+            found.wait(60)
+            host = "127.0.0.1"
+        return find(host, *args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    yield found
+    found.set()
+
+
+async def test_a_name_that_is_slow_to_find_holds_no_other_broker_up(broker: Broker, slow_name: threading.Event) -> None:
+    wire = wire_to(broker.port)
+    broker.named, broker.hosts = {1: broker.port, 2: broker.port}, {2: "slow.example"}
+    wire.remember_brokers(await wire.send(MetadataRequest(topics=[])))
+    for ends in ("Kafka broker 2 does not answer", "slow.example: the name is not found in time"):
+        slow = asyncio.ensure_future(wire.send(MetadataRequest(topics=[]), 2))
+        await asyncio.sleep(0.05)
+        assert (await wire.send(MetadataRequest(topics=[]), 1)).brokers
+        assert not slow.done()
+        with pytest.raises(KafkaUnreachable, match=ends):
+            await slow
+        wire.timeout_s = 5.0  # more than the time to connect
+    slow_name.set()
+    assert (await wire.send(MetadataRequest(topics=[]), 2)).brokers
+    await wire.close()
+
+
+async def test_a_name_that_is_not_found_keeps_nobody_from_closing(slow_name: threading.Event) -> None:
+    wire = KafkaWire({"bootstrap_servers": "slow.example:9092"}, timeout_s=REQUEST_TIMEOUT_S)
+    with pytest.raises(KafkaUnreachable):
+        await wire.send(MetadataRequest(topics=[]))
+    async with asyncio.timeout(5):
+        await wire.close()
+    (left,) = (thread for thread in threading.enumerate() if thread.name == "lookup-slow.example")
+    assert left.daemon
+    slow_name.set()
+    await asyncio.to_thread(left.join, 10)
+    assert not left.is_alive()
 
 
 def _offer_and_hang_up(server: socket.socket) -> None:

@@ -1,7 +1,8 @@
-"""kafka-python's connection manager, with the time for TLS handshakes bounded, no socket left open, nothing unheard.
+"""kafka-python's connection manager, with the time for names and TLS bounded, no socket left open, nothing unheard.
 
-As it comes, a handshake with a broker that hangs waits for ever, and the requests behind it with it; a socket stays
-open when connecting or the handshake fails; and what a broker said last can get lost.
+As it comes, a handshake with a broker that hangs waits for ever, and the requests behind it with it; a name that is
+slow to find stops all brokers' connections; a socket stays open when connecting or the handshake fails; and what a
+broker said last can get lost.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import errno
 import os
 import socket
 import ssl
+import time
 from typing import Any
 
 import kafka.errors as kafka_errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
+
+from slackwater.adapters.kafka.lookups import Lookups
 
 
 class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
@@ -22,6 +26,10 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
 
     And lets each broker say for itself what it can do, whenever it is connected to.
     """
+
+    def __init__(self, net: Any, **configs: Any) -> None:
+        super().__init__(net, **configs)
+        self._lookups = Lookups(net)
 
     @property
     def broker_version_data(self) -> None:
@@ -47,15 +55,9 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
         return transport
 
     async def _connected_socket(self, host: str, port: int, timeout_at: float | None) -> socket.socket:
-        """Try each address that `host` stands for. Name look-ups block this thread, and only this thread."""
+        """Try each address that `host` stands for."""
         failed = f"{host} has no address"
-        try:
-            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError as error:
-            raise kafka_errors.KafkaConnectionError(f"{host}: {error.strerror}") from error
-        except UnicodeError as error:  # such as a..b, or a part of more than 63 characters
-            raise kafka_errors.KafkaConnectionError(f"{host} is no host name") from error
-        for family, kind, protocol, _, address in addresses:
+        for family, kind, protocol, _, address in await self._addresses(host, port, timeout_at):
             sock = socket.socket(family, kind, protocol)
             try:
                 if (code := await self._connect_socket(sock, address, timeout_at)) == 0:
@@ -68,6 +70,17 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
                 raise
             sock.close()
         raise kafka_errors.KafkaConnectionError(failed)
+
+    async def _addresses(self, host: str, port: int, timeout_at: float | None) -> Any:
+        timeout_ms = None if timeout_at is None else max(0.0, timeout_at - time.monotonic()) * 1000
+        try:
+            return await self.wait_for(self._lookups.addresses(host, port), timeout_ms)
+        except kafka_errors.KafkaTimeoutError as error:
+            raise kafka_errors.KafkaConnectionError(f"{host}: the name is not found in time") from error
+        except OSError as error:
+            raise kafka_errors.KafkaConnectionError(f"{host}: {error.strerror}") from error
+        except UnicodeError as error:  # such as a..b, or a part of more than 63 characters
+            raise kafka_errors.KafkaConnectionError(f"{host} is no host name") from error
 
     async def _connect_socket(self, sock: socket.socket, address: Any, timeout_at: float | None) -> int:
         """Return an errno, 0 when connected."""

@@ -1,9 +1,9 @@
 """One cluster's connections: sends a request of kafka-python's protocol and awaits the answer.
 
-With `bounded_connections` the only module that uses kafka-python's network layer, not its public interface. Going below
-`KafkaAdminClient` gives batched requests, one node's failure apart from another's, and a constructor that neither
-blocks, nor fails while Kafka is down, nor logs its settings. kafka-python runs its own loop in one thread of its own;
-answers come back to asyncio by `call_soon_threadsafe`, so neither loop ever waits for the other.
+With `bounded_connections` and `lookups` the only module that uses kafka-python's network layer, not its public
+interface. Going below `KafkaAdminClient` gives batched requests, one node's failure apart from another's, and a
+constructor that neither blocks, nor fails while Kafka is down, nor logs its settings. kafka-python runs its own loop in
+one thread of its own; answers come back to asyncio by `call_soon_threadsafe`, so neither loop ever waits for the other.
 """
 
 from __future__ import annotations
