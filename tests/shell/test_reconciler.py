@@ -23,6 +23,7 @@ from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile
+from slackwater.shell import reconciler as module
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.events import HOLDS_AT_ONCE
 from slackwater.shell.metrics import Metrics
@@ -30,6 +31,7 @@ from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.store import Store
 from slackwater.shell.telemetry import Telemetry
 from tests.api.manifests import template
+from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, FakeConnections, connection_object, group_object
 
 CREATE = ["status ConsumerGroup", "apply Service", "apply PodDisruptionBudget", "apply StatefulSet"]
@@ -52,6 +54,12 @@ class Stage:
     def see(self, obj: dict[str, Any]) -> None:
         """What a watch brings."""
         self.store.put(CONSUMER_GROUP, obj)
+
+    def scale(self, replicas: int) -> None:
+        """As people do it."""
+        known = self.api.objects["ConsumerGroup", *KEY]
+        self.api.objects["ConsumerGroup", *KEY] = {**known, "spec": {**known["spec"], "replicas": replicas}}
+        self.see(self.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
 
     async def run(self) -> float | None:
         return await self.reconciler.reconcile(KEY)
@@ -254,6 +262,46 @@ async def test_what_the_api_server_refuses_shows_in_the_conditions_until_it_is_t
     assert stage.condition("Degraded")["status"] == "False"
 
 
+@pytest.mark.parametrize("what", ["Service", "PodDisruptionBudget"])
+async def test_a_webhook_that_is_down_for_what_stands_beside_the_pods_holds_none_of_them_up(what: str) -> None:
+    stage = Stage(readinessGate=True)
+    await stage.run_to_rest()
+    stage.scale(5)
+    kind = SERVICE if what == "Service" else POD_DISRUPTION_BUDGET
+    stage.store.drop(kind, stage.store.get(kind, KEY) or {})
+    stage.api.failures[f"apply {what}"] = ClusterUnreachable("failed calling webhook (500)")
+    with pytest.raises(ClusterUnreachable):  # so that it is tried again soon
+        await stage.run()
+    assert stage.api.objects["StatefulSet", *KEY]["spec"]["replicas"] == 5
+
+
+async def test_pods_are_marked_though_a_budget_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else none becomes Ready, and a rollout stands still."""
+    stage, marked = Stage(), []
+
+    async def mark(*_: Any) -> Any:
+        marked.append(1)
+        return {"metadata": {"namespace": KEY.namespace, "name": f"{KEY.name}-0", "uid": "0", "resourceVersion": "5"}}
+
+    monkeypatch.setattr(module, "marks_due", lambda world: ["rejoined"])
+    monkeypatch.setattr(module, "write_mark", mark)
+    stage.api.failures["apply PodDisruptionBudget"] = ClusterRefused("a policy forbids it")
+    with pytest.raises(ClusterRefused):
+        await stage.run()
+    assert marked
+
+
+async def test_a_connection_s_status_that_cannot_be_written_stops_no_group() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    stage.connections.seen = observation()
+    stage.scale(5)
+    stage.api.failures["status KafkaConnection"] = ClusterUnreachable("failed calling webhook (500)")
+    await stage.run()
+    assert stage.api.objects["StatefulSet", *KEY]["spec"]["replicas"] == 5
+    assert "status KafkaConnection" in stage.api.asked
+
+
 async def test_somebody_else_s_service_of_the_same_name_is_left_alone() -> None:
     stage = Stage()
     theirs = {
@@ -286,9 +334,7 @@ async def test_a_budget_that_is_refused_holds_no_pod_up() -> None:
     stage = Stage()
     await stage.run_to_rest()
     stage.store.drop(POD_DISRUPTION_BUDGET, stage.store.get(POD_DISRUPTION_BUDGET, KEY) or {})
-    known = stage.api.objects["ConsumerGroup", *KEY]
-    stage.api.objects["ConsumerGroup", *KEY] = {**known, "spec": {**known["spec"], "replicas": 5}}
-    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
+    stage.scale(5)
     stage.api.failures["apply PodDisruptionBudget"] = ClusterRefused("a policy forbids it")
     with pytest.raises(ClusterRefused, match="a policy forbids it"):
         await stage.run()

@@ -12,7 +12,7 @@ from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
@@ -175,23 +175,27 @@ class Reconciler:
 
         try:
             written = await report(self._api, connection, view, views, self._now())
-        except (Conflict, ClusterRefused) as error:
+        except ClusterFailed as error:
             _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))
             return  # no reason to leave the group alone
         if written is not None:
             self._store.put(KAFKA_CONNECTION, written)
 
-    async def _beside_the_pods(self, key: Key, world: World) -> ClusterRefused | None:
-        """Service, budget and readiness gates. Returns what was refused of it: pods that run go on."""
-        try:
-            await self._companions.put_right(key, world)
-            for mark in marks_due(world):
-                self._store.put(POD, await write_mark(self._api, world, mark))
-        except ClusterRefused as error:
-            return error
-        except Conflict as error:  # another pod has the name by now
-            _log.info("world_changed", group=str(key), act="readiness gate", error=str(error))
-        return None
+    async def _beside_the_pods(self, key: Key, world: World) -> ClusterFailed | None:
+        """Service, budget and readiness gates. Returns the first failure: pods that run go on."""
+        unfit: ClusterFailed | None = None
+        for put_right in (self._companions.put_right, self._mark):
+            try:
+                await put_right(key, world)
+            except Conflict as error:  # another pod has the name by now
+                _log.info("world_changed", group=str(key), act="readiness gate", error=str(error))
+            except ClusterFailed as error:
+                unfit = unfit or error
+        return unfit
+
+    async def _mark(self, key: Key, world: World) -> None:
+        for mark in marks_due(world):
+            self._store.put(POD, await write_mark(self._api, world, mark))
 
     async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""
