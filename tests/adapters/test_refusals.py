@@ -7,11 +7,23 @@ import json
 import pytest
 
 from slackwater.adapters.cluster import api
-from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict, Forbidden
+from slackwater.adapters.cluster.errors import (
+    ClusterFailed,
+    ClusterRefused,
+    ClusterUnreachable,
+    Conflict,
+    Forbidden,
+    WebhookFailed,
+)
 
 MISSPELT = (
     "failed to create typed patch object (shop/orders; apps/v1, Kind=StatefulSet): "
     '.spec.template.spec.containers[name="consumer"].readynessProbe: field not declared in schema'
+)
+WEBHOOK = (
+    'Internal error occurred: failed calling webhook "validate.kyverno.svc-fail": failed to call webhook: Post '
+    '"https://kyverno-svc.kyverno.svc:443/validate/fail?timeout=10s": dial tcp 10.96.1.2:443: connect: '
+    "connection refused"
 )
 
 
@@ -20,6 +32,7 @@ MISSPELT = (
     [
         (500, "etcdserver: leader changed", ClusterUnreachable),
         (500, MISSPELT, ClusterRefused),
+        (500, WEBHOOK, WebhookFailed),
         (503, "not ready", ClusterUnreachable),
         (429, "too many requests", ClusterUnreachable),
         (422, "replicas: Invalid value", ClusterRefused),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, WebhookFailed
 from slackwater.shell import leadership as module
 from slackwater.shell.leadership import Leadership, NotLeading, own_identity
 from tests.adapters.kafka.skipping_loop import run_skipping
@@ -255,7 +255,9 @@ def test_who_was_slower_waits_on() -> None:
     run_skipping(scenario())
 
 
-@pytest.mark.parametrize("failure", [ClusterUnreachable("no answer"), Conflict("somebody was quicker")])
+@pytest.mark.parametrize(
+    "failure", [ClusterUnreachable("no answer"), Conflict("somebody was quicker"), WebhookFailed("it is down")]
+)
 def test_it_waits_while_the_lease_cannot_be_seen(failure: Exception) -> None:
     async def scenario() -> None:
         leases = Leases(failure=failure)

@@ -23,7 +23,7 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Conflict
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Conflict, WebhookFailed
 from slackwater.adapters.cluster.paths import LEASE
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.timestamps import format_timestamp
@@ -98,7 +98,7 @@ class Leadership:
             try:
                 async with asyncio.timeout(self._lease_s * _PATIENCE):
                     holder = await self._stand()
-            except (ClusterUnreachable, Conflict, TimeoutError) as error:
+            except (ClusterUnreachable, Conflict, WebhookFailed, TimeoutError) as error:
                 _log.warning("lease_not_seen", lease=str(self._lease), error=_said(error))
             else:
                 if holder == self.identity:

@@ -28,6 +28,7 @@ from slackwater.adapters.cluster.errors import (
     Forbidden,
     KindMissing,
     NotLetIn,
+    WebhookFailed,
 )
 from slackwater.adapters.cluster.paths import APPLIED, EVENT
 from slackwater.api.annotations import FIELD_MANAGER
@@ -46,6 +47,9 @@ _ANONYMOUS: Final = 'User "system:anonymous"'
 
 _NO_FAULT_OF_THE_SERVER: Final = ("failed to create typed patch object", "field not declared in schema")
 """What a server-side apply of a field that there is not, such as a misspelt one, is answered with, and 500."""
+
+_NO_WEBHOOK: Final = "failed calling webhook"
+"""With 500 as well; nothing was written."""
 
 _SENT_ONCE: Final = ("PATCH", "POST")
 """Where no connection can be made, nothing was sent. A DELETE may have been: aiohttp sends it again when the first
@@ -273,6 +277,8 @@ def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
         return Forbidden(message)
     if status == 409:
         return Conflict(message)
+    if _NO_WEBHOOK in reason:
+        return WebhookFailed(message)
     if (status == 429 or status >= 500) and not any(words in reason for words in _NO_FAULT_OF_THE_SERVER):
         return ClusterUnreachable(message)
     return ClusterRefused(message)

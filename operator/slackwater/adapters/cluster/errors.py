@@ -7,7 +7,8 @@ SlackwaterError
     └── ClusterRefused       an answer, and it is no: forbidden, invalid
         ├── NotLetIn         the API server does not know who asks
         ├── Forbidden        it knows, and who asks may not do this
-        └── KindMissing      the API server does not know this kind of object: its CRD is not installed
+        ├── KindMissing      the API server does not know this kind of object: its CRD is not installed
+        └── WebhookFailed    an admission webhook that it has to ask does not answer
 """
 
 from __future__ import annotations
@@ -41,3 +42,7 @@ class Forbidden(ClusterRefused):
 
 class KindMissing(ClusterRefused):
     """There is no such kind of object in this cluster."""
+
+
+class WebhookFailed(ClusterRefused):
+    """An admission webhook does not answer, and the API server writes nothing without it."""
