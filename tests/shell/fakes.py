@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -212,6 +213,7 @@ class FakeConnections:
     history: GroupHistory = field(default_factory=GroupHistory)
     first_look_is_awaited: bool = False
     looks: int = 0
+    again: float = math.inf
     motion: dict[Key, bool] = field(default_factory=dict)
     forgotten: list[Key] = field(default_factory=list)
     kafka: FakeAdmin = field(default_factory=FakeAdmin)
@@ -237,6 +239,9 @@ class FakeConnections:
 
     def awaits_first_look(self, group_key: Key) -> bool:
         return self.first_look_is_awaited
+
+    def again_s(self, group_key: Key) -> float:
+        return self.again
 
     async def look_now(self, group_key: Key) -> None:
         self.looks += 1

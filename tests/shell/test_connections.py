@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterUnreachable
+from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, SECRET
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.api.parsing import parse_consumer_group
@@ -35,6 +36,10 @@ WITH_SECRET: Any = {"authentication": {"type": "Plain", "secretRef": {"name": "l
 
 async def away(*_: Any) -> None:
     raise ClusterUnreachable("no answer")
+
+
+async def refused(*_: Any) -> None:
+    raise Forbidden("secrets is forbidden")
 
 
 @dataclass
@@ -193,8 +198,47 @@ async def test_what_works_is_kept_while_the_api_server_cannot_be_asked_for_its_s
 
     stage.api.read = away  # type: ignore[method-assign, assignment]
     await stage.use(generation=2, **WITH_SECRET)
-    assert stage.reason() == Reason.CONNECTION_INVALID
+    assert stage.reason() == Reason.OBSERVATION_INCOMPLETE  # of the spec as it is now
     assert not stage.observers[0].is_closed
+
+
+async def test_an_api_server_that_is_away_for_a_moment_makes_no_connection_invalid(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.add_secret("right")
+    with monkeypatch.context() as patch:
+        patch.setattr(stage.api, "read", away)
+        for now in (10.0, 11.0):
+            await stage.use(now=now, **WITH_SECRET)
+    view, _ = stage.connections.view(KEY, 11.0)
+    assert view == Unobserved(Reason.OBSERVATION_INCOMPLETE, "no answer", 10.0)
+    assert stage.connections.again_s(KEY) <= 1.0
+    await stage.use(now=12.0, **WITH_SECRET)
+    assert stage.connections.awaits_first_look(KEY)
+    assert stage.connections.again_s(KEY) == math.inf
+
+
+async def test_what_was_found_wrong_stays_so_while_the_api_server_is_away(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stage.use(now=10.0, **WITH_SECRET)
+    known = stage.connections.view(KEY, 10.0)
+    monkeypatch.setattr(stage.api, "read", away)
+    await stage.use(now=20.0, **WITH_SECRET)
+    assert stage.connections.view(KEY, 20.0) == known
+
+
+async def test_a_client_of_today_s_spec_is_believed_while_its_secret_cannot_be_read_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage.add_secret("right")
+    await stage.use(OTHER, **WITH_SECRET)
+    await stage.use(**WITH_SECRET)
+    views = stage.observers[0].views
+    views |= {str(KEY): observation(), str(OTHER): Unobserved(Reason.NOT_AUTHORIZED, "refused", 0.0)}
+    monkeypatch.setattr(stage.api, "read", away)
+    await stage.use(now=SECRETS_AGAIN_S, **WITH_SECRET)
+    assert stage.connections.view(KEY, 0.0)[0] == views[str(KEY)]
 
 
 @pytest.mark.parametrize("kafka", ["still refuses", "lets us in again"])
@@ -208,7 +252,7 @@ async def test_a_secret_that_could_not_be_read_once_is_believed_when_it_can(
     views = stage.observers[0].views
     views |= {str(KEY): observation(), str(OTHER): Unobserved(Reason.NOT_AUTHORIZED, "refused", 0.0)}
     with monkeypatch.context() as patch:
-        patch.setattr(stage.api, "read", away)
+        patch.setattr(stage.api, "read", refused)
         await stage.use(now=SECRETS_AGAIN_S, **WITH_SECRET)
     assert stage.reason() == Reason.CONNECTION_INVALID
     if kafka == "lets us in again":

@@ -161,6 +161,13 @@ async def test_every_pass_says_when_to_look_again() -> None:
     assert 0 < again_s <= AT_REST_AGAIN_S
 
 
+async def test_a_connection_that_cannot_be_opened_for_a_moment_is_tried_again_soon_at_rest_too() -> None:
+    stage = Stage(replicas=0)
+    await stage.run_to_rest()
+    stage.connections.again = 0.25
+    assert await stage.run_to_rest() == 0.25
+
+
 async def test_a_statefulset_that_has_changed_meanwhile_is_looked_at_again() -> None:
     stage = Stage()
     stage.api.failures["apply StatefulSet"] = Conflict("it has changed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 import structlog
 
+from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.kafka.security import secret_names
 from slackwater.api.errors import SlackwaterError
@@ -26,6 +28,8 @@ from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secr
 from slackwater.shell.store import Key
 
 SECRETS_AGAIN_S: Final = 30.0
+SECRETS_SOON_S: Final = 1.0
+"""After an API server that did not answer."""
 OBSERVED_AGAIN_S: Final = 10.0
 
 _log = structlog.get_logger(__name__)
@@ -118,6 +122,11 @@ class Connections:
         not_yet = Unobserved(Reason.OBSERVATION_INCOMPLETE, "the group has not been looked at yet", now)
         return known or (not_yet, GroupHistory())
 
+    def again_s(self, group_key: Key) -> float:
+        """In how many seconds to use the connection again, where what is in its way passes by itself; else infinite."""
+        broken = self._broken.get(self._used_by.get(group_key, group_key))
+        return SECRETS_SOON_S if broken is not None and broken.reason.passes else math.inf
+
     def broker(self, group_key: Key) -> BrokerFacts | None:
         """What the brokers behind a group can do and allow; None while that is not known."""
         opened = self._open.get(self._used_by.get(group_key, group_key))
@@ -207,6 +216,11 @@ class Connections:
                 self._broken.pop(key, None)
                 return opened
             kafka = self._open_kafka(connection, secrets, self._changed)
+        except ClusterUnreachable as error:
+            # What is known of today's spec stands, bad or good, until the API server says otherwise.
+            if not current:
+                self._broken.setdefault(key, Unobserved(Reason.OBSERVATION_INCOMPLETE, str(error), now))
+            return opened
         except SlackwaterError as error:
             before = self._broken.get(key)
             since = now if before is None else before.since

@@ -141,7 +141,7 @@ class Reconciler:
             self._connections.refresh_broker(key)
         if pace.look_soon:
             self._connections.look_soon(key)
-        return pace.again_s
+        return min(pace.again_s, self._connections.again_s(key))
 
     async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
