@@ -12,6 +12,7 @@ from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachabl
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     KAFKA_CONNECTION,
+    POD,
     POD_DISRUPTION_BUDGET,
     SERVICE,
     STATEFUL_SET,
@@ -23,6 +24,7 @@ from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile
+from slackwater.shell import gathering
 from slackwater.shell import reconciler as module
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.events import HOLDS_AT_ONCE
@@ -151,6 +153,53 @@ async def test_what_may_not_be_read_is_said_although_nothing_can_be_decided() ->
     stage.api.forbidden = set()
     await stage.run_to_rest()
     assert stage.condition("RolloutGated")["reason"] != "ClusterRefused"
+
+
+async def test_a_stateful_set_that_went_while_nobody_watched_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it was the last of its kind: of an empty list kopf tells nothing."""
+    stage = Stage()
+    await stage.run_to_rest()
+    del stage.api.objects["StatefulSet", *KEY]
+    monkeypatch.setattr(gathering, "DOUBTED_AGAIN_S", 0.0)
+    await stage.run()
+    assert ("StatefulSet", *KEY) in stage.api.objects
+
+
+async def test_a_stateful_set_that_is_gone_does_not_come_back_by_what_a_watch_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    del stage.api.objects["StatefulSet", *KEY]
+    monkeypatch.setattr(gathering, "DOUBTED_AGAIN_S", 0.0)
+    stage.api.failures["apply StatefulSet"] = ClusterRefused("exceeded quota")
+    with pytest.raises(ClusterRefused):
+        await stage.run()
+    assert stage.store.get(STATEFUL_SET, KEY) is None
+
+
+async def test_a_stateful_set_without_pods_is_read_again_once_in_a_while() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    assert stage.api.requests["GET", "statefulsets"] > 0
+    stage.ask_nothing_more()
+    for _ in range(5):
+        await stage.run()
+    assert stage.api.requests["GET", "statefulsets"] == 0
+
+
+async def test_pods_that_went_while_nobody_watched_are_found_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(replicas=0)
+    await stage.run_to_rest()
+    uid = stage.api.objects["StatefulSet", *KEY]["metadata"]["uid"]
+    owners = [{"kind": "StatefulSet", "name": KEY.name, "uid": uid, "controller": True}]
+    made = {"resourceVersion": "5", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    named = {"namespace": KEY.namespace, "name": f"{KEY.name}-0", "uid": "0", **made}
+    labels = {GROUP_LABEL: KEY.name, "apps.kubernetes.io/pod-index": "0"}
+    stage.store.put(POD, {"metadata": {**named, "labels": labels, "ownerReferences": owners}, "spec": {}, "status": {}})
+    monkeypatch.setattr(gathering, "DOUBTED_AGAIN_S", 0.0)
+    await stage.run()
+    assert stage.store.pods_of(KEY) == []
 
 
 async def test_every_pass_says_when_to_look_again() -> None:

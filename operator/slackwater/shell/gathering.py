@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import (
     Snapshot,
     memory_in,
@@ -22,13 +23,16 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
-from slackwater.ports import Cluster
+from slackwater.ports import Cluster, Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.missing_pods import MissingPods
 from slackwater.shell.store import Key, Store
 
 Json = Mapping[str, Any]
+
+DOUBTED_AGAIN_S: Final = 10.0
+"""Pods that are being made or ended look the same as those of which no watch told."""
 
 
 class Gathering:
@@ -48,6 +52,7 @@ class Gathering:
         self._memories: dict[Key, tuple[str, RolloutMemory]] = {}
         self._templates: dict[Key, tuple[str, Json]] = {}
         """Of the one revision that each group may have to go back to now, by its name."""
+        self._doubted_at: dict[Key, float] = {}
 
     def parse(self, key: Key, obj: Json) -> ConsumerGroup:
         """Each version once. Raises InvalidSpec."""
@@ -75,8 +80,7 @@ class Gathering:
         """And the status that stands in it. Raises ClusterFailed: the last good template may have to be read."""
         obj = self._store.get(CONSUMER_GROUP, key) or {}  # gone meanwhile, perhaps: no act comes of that
         memory = self.remembered(key, obj) if obj else RolloutMemory()
-        named = (self._store.get(STATEFUL_SET, Key(key.namespace, name)) for name in names_of(key.name))
-        workloads = tuple(each for each in named if each is not None)
+        workloads = self._workloads(key)
         template = await self._last_good_template(key, memory)
         written = self._written_generations.get(key, {})
         pods = self._store.pods_of(key)
@@ -84,17 +88,39 @@ class Gathering:
         snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told, memory)
         return await self._join(key, snapshot, group), obj.get("status") or {}
 
+    def doubts(self, key: Key, world: World) -> bool:
+        """Whether to read again, once in a while, because watches may have missed an end: a StatefulSet asks for pods
+        and has none, or the other way round. Kopf tells nothing when it lists a kind again and there is none left."""
+        has = {pod.workload for pod in world.all_pods}
+        now = self._now()
+        if all(bool(each.replicas) == (each.name in has) for each in world.sets):
+            return False
+        if now - self._doubted_at.get(key, -math.inf) < DOUBTED_AGAIN_S:
+            return False
+        self._doubted_at[key] = now
+        return True
+
     async def read_again(self, key: Key) -> tuple[World, Json] | None:
         """Read everything from where it is true. None when the group is gone or being deleted."""
         await self._connections.look_now(key)
+        known = [(STATEFUL_SET, each) for each in self._workloads(key)]
+        known += [(POD, each) for each in self._store.pods_of(key)]
         snapshot = await read_snapshot(self._api, key.namespace, key.name, partial(self.remembered, key))
         self.take_in_or_drop(key, None if snapshot is None else snapshot.group)
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None
+        self._drop_what_is_gone(known, snapshot)
         group = self.parse(key, snapshot.group)
         written, told = self._written_generations.get(key, {}), self._store.told_running(key)
         snapshot = replace(snapshot, written_generations=written, told_running=told)
         return await self._join(key, snapshot, group), snapshot.group.get("status") or {}
+
+    def _drop_what_is_gone(self, known: Iterable[tuple[Kind, Json]], snapshot: Snapshot) -> None:
+        """`known`: what the store had before; what it took in meanwhile may be newer than the snapshot."""
+        there = {each["metadata"]["uid"] for each in (*snapshot.workloads, *snapshot.pods)}
+        for kind, obj in known:
+            if obj["metadata"]["uid"] not in there:
+                self._store.drop(kind, obj)
 
     def take_in(self, obj: Json | None) -> None:
         """What the API server answered is newer than what the watch has told so far."""
@@ -118,7 +144,12 @@ class Gathering:
         self._memories.pop(key, None)
         self._written_generations.pop(key, None)
         self._templates.pop(key, None)
+        self._doubted_at.pop(key, None)
         self._missing.forget(key)
+
+    def _workloads(self, key: Key) -> tuple[Json, ...]:
+        named = (self._store.get(STATEFUL_SET, Key(key.namespace, name)) for name in names_of(key.name))
+        return tuple(each for each in named if each is not None)
 
     async def _join(self, key: Key, snapshot: Snapshot, group: ConsumerGroup) -> World:
         """The cluster's half and Kafka's."""

@@ -105,7 +105,7 @@ class Reconciler:
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
-        if matters(world, decided):
+        if matters(world, decided) or self._gathering.doubts(key, world):
             try:
                 fresh = await self._gathering.read_again(key)
             except ClusterRefused as error:  # the condition says so, though nothing can be decided
