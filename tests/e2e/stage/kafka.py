@@ -35,6 +35,8 @@ from sandbox.workload.generations import Generation
 from tests.e2e.stage.waiting import wait_for
 
 ROOT: Final = Path(__file__).resolve().parents[3]
+_COORDINATOR_LOST: Final = (KafkaError.NOT_COORDINATOR, KafkaError._TIMED_OUT)
+"""The other one where the coordinator's broker was restarted: to that client it may be silent from then on."""
 _REQUEST_S: Final = 10.0
 _LOOK_AGAIN_S: Final = 0.1
 _OF_THE_GROUP: Final = 8
@@ -128,7 +130,7 @@ class Kafka:
         try:
             return self._asked(group)
         except KafkaException as error:
-            if error.args[0].code() != KafkaError.NOT_COORDINATOR:
+            if error.args[0].code() not in _COORDINATOR_LOST:
                 raise
         self._admin = self._new_admin()  # the one before keeps to the coordinator that it found first for 15 minutes
         return self._asked(group)
