@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import ABORT, PAUSE
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -326,7 +326,10 @@ def test_back_over_a_stop_of_its_own_waits_until_the_group_can_be_seen() -> None
     sets = {"replicas": 0, "template": other.body, "template_hash": other.hash}
     back = overdue(sets=sets, last_good_template=STANDING.body, **unseen(Reason.NOT_AUTHORIZED, 301))
     waiting = plan(back.remembering(decided.memory))
-    assert (waiting.act, waiting.hold and waiting.hold.reason) == (None, Reason.DRAIN_STANDS_STILL)
+    assert waiting.act is None
+    assert waiting.hold is not None
+    assert waiting.hold.reason is Reason.DRAIN_STANDS_STILL
+    assert ABORT not in waiting.hold.message, "it is on its way back already"
 
 
 LOST = (pod(1, protocol=EAGER, terminating=True),)

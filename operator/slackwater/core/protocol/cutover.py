@@ -80,9 +80,11 @@ def _stands_still(world: World, workload: Workload, hold: Hold) -> Decision | No
     if workload.replicas > 0 or world.replicas == 0 or not _is_overdue(world) or _may_pass(world):
         return None
     message = f"all consumers are stopped, and nobody consumes: {hold.message}"
-    if may_fail(world) and world.group.spec.rollout.on_failure is OnFailure.ROLLBACK and can_go_back(world.memory):
+    goes_back = can_go_back(world.memory) and not world.memory.phase.goes_back
+    if may_fail(world) and world.group.spec.rollout.on_failure is OnFailure.ROLLBACK and goes_back:
         return fail(world, Failure(Reason.DRAIN_STANDS_STILL, message, 0))
-    return Decision(world.memory, hold=Hold(Reason.DRAIN_STANDS_STILL, f"{message}. {ABORT} goes back", _SOON_S))
+    way_on = f". {ABORT} goes back" if goes_back else ""
+    return Decision(world.memory, hold=Hold(Reason.DRAIN_STANDS_STILL, f"{message}{way_on}", _SOON_S))
 
 
 def _may_pass(world: World) -> bool:
