@@ -81,7 +81,7 @@ def answer_of(node_id: int, capabilities: Any, described: Any) -> BrokerAnswer:
         raise KafkaUnreachable(message, Reason.OBSERVATION_INCOMPLETE)
     # Empty, and of epoch -1, in a cluster that finalized nothing.
     finalized = {feature.name: feature.max_version_level for feature in capabilities.finalized_features or ()}
-    # Kafka 3.9 offers the request, and not the feature that these groups need.
+    # Kafka 3.9 offers the request, and not the feature that these groups need (F58).
     supported = {feature.name: feature.max_version for feature in capabilities.supported_features or ()}
     offered = any(each.api_key == ConsumerGroupHeartbeatRequest.API_KEY for each in capabilities.api_keys)
     settings: dict[str, str] = {}
