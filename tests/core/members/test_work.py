@@ -186,6 +186,8 @@ ALONE = (pod(0, NEW), pod(1, NEW), pod(2, NEW))
 BETWEEN = (pod(0), pod(1, NEW), pod(2))
 GETS_ON = {tp(0): NOW - 10.0}
 GOT_ON = {tp(0): NOW - 401.0}
+BESIDE_ONE = (pod(0), pod(1, NEW), pod(2, NEW))
+ONE_GOT_ON = {"commit_moved_after": dict.fromkeys(owned_by(2), NOW - 401.0)}
 
 
 def control(backlog: Any = (), pods: tuple[Pod, ...] = BETWEEN, **history: Any) -> World:
@@ -215,6 +217,11 @@ NOBODY_GETS_ON: list[tuple[str, World, bool]] = [
         "there is none, and those of this one got on before, and do no more",
         control(pods=ALONE, unread_since=dict.fromkeys(owned_by(0), NOW - 400), commit_moved_after=GOT_ON),
         True,
+    ),
+    (
+        "there is, and has nothing to read: what those of its own do says nothing",
+        control(pods=BESIDE_ONE, unread_since=dict.fromkeys((*owned_by(1), *owned_by(2)), NOW - 400), **ONE_GOT_ON),
+        False,
     ),
     (
         "they do",

@@ -11,6 +11,7 @@ import pytest
 from slackwater.api.annotations import PAUSE
 from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.rollout.beginning import note_lag
 from slackwater.core.rollout.gates import (
     GATES,
     WAY_BACK,
@@ -482,6 +483,18 @@ def test_gate(gate: Gate, row: Row) -> None:
     hold = gate(given, given.kafka, down)
     assert (hold.reason if hold is not None else None) == expected
     assert hold is None or (hold.message and hold.recheck_s > 0)
+
+
+def test_growth_is_that_of_what_was_read_at_the_start() -> None:
+    """A topic that is asked for with the version allows for no more lag in the others."""
+    given = with_another_topic(GROWTH, memory=RolloutMemory(phase=RolloutPhase.PROGRESSING))
+    given = given.remembering(note_lag(given).memory)
+    seen = given.kafka
+    assert isinstance(seen, GroupObservation)
+    later = {p: replace(o, end=(o.end or 0) + (0 if p.topic == "refunds" else 20)) for p, o in seen.offsets.items()}
+    grown = replace(given, kafka=replace(seen, offsets=later))
+    assert lag_is_bounded(given, seen, NOBODY) is None
+    assert lag_is_bounded(grown, replace(seen, offsets=later), NOBODY) is not None
 
 
 def test_every_gate_has_its_table_in_the_order_in_which_they_are_asked() -> None:

@@ -124,9 +124,10 @@ def test_abort_starts_nobody_of_a_stopped_group_with_what_is_aborted() -> None:
         assert set(images(run)) <= {"v1"}
 
 
-def test_a_canary_that_is_scaled_to_nothing_begins_again() -> None:
+@pytest.mark.parametrize(("static", "kip848"), [(True, False), (False, False), (True, True), (False, True)])
+def test_a_canary_that_is_scaled_to_nothing_begins_again(static: bool, kip848: bool) -> None:
     """As an autoscaler does: else every pod that comes next would have what nobody has promoted."""
-    run = at_rest(canary=[{"replicas": 1}])
+    run = at_rest(canary=[{"replicas": 1}], static=static, kip848=kip848)
     run.do("version v2 is applied", lambda o: o.apply("v2"))
     run.until_it_is("held", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
     run.for_seconds(20)
@@ -152,3 +153,55 @@ def test_one_that_is_promoted_meanwhile_is_what_all_get() -> None:
     back(run)
     run.until(COMPLETE)
     assert images(run) == ["v2"] * 3
+
+
+def test_its_hold_begins_again_too() -> None:
+    run = at_rest(canary=[{"replicas": 1, "hold": "60s"}])
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("held", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
+    run.for_seconds(20)
+    to_nothing(run)
+    run.for_seconds(60)
+    back(run)
+    run.until_it_is("held again", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
+    run.for_seconds(50)
+    assert sorted(images(run)) == ["v1", "v1", "v2"]
+    run.until(COMPLETE)
+
+
+def test_pods_that_waited_for_room_excuse_no_version_that_never_works() -> None:
+    run = at_rest(onFailure="Rollback")
+    to_nothing(run)
+    run.do("version never-ready is applied", lambda o: o.apply("never-ready"))
+    run.until(COMPLETE)
+    run.outside.room = 0
+    back(run)
+    run.for_seconds(30)
+    run.outside.room = None
+    run.until(ROLLED_BACK, within_s=600)
+
+
+def test_pods_that_are_added_on_the_way_back_have_the_good_version() -> None:
+    run = at_rest(replicas=4)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("everywhere", lambda o: images(run) == ["v2"] * 4 and all(pod.ready for pod in o.pods))
+    run.do("abort", Outside.abort)
+    run.until_it_is("one is back", lambda o: images(run).count("v1") == 1 and all(map(o.serves, o.pods)))
+    run.do("pause", Outside.pause)
+    run.for_seconds(10)
+    run.do("scaled to 6", lambda o: o.scale(6))
+    run.until_it_is("six", lambda o: len(o.pods) == 6)
+    assert images(run).count("v2") <= 3
+
+
+def test_pods_that_are_added_in_a_pause_have_the_good_version_though_kafka_is_away() -> None:
+    run = at_rest(replicas=4)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("one has it", lambda o: images(run).count("v2") == 1 and all(map(o.serves, o.pods)))
+    run.do("pause", Outside.pause)
+    run.for_seconds(10)
+    run.do("Kafka is away", lambda o: o.set_kafka(reachable=False))
+    run.for_seconds(5)
+    run.do("scaled to 6", lambda o: o.scale(6))
+    run.until_it_is("six", lambda o: len(o.pods) == 6)
+    assert images(run).count("v2") <= 1

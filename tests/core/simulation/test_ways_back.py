@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.pods import Pod
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.stateful_set import SimulatedPod
-from tests.core.simulation.versions import NOT_DRAWN, VERSIONS
+from tests.core.simulation.versions import NOT_DRAWN, VERSIONS, Version
 
 COMPLETE, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK
 
@@ -85,3 +88,44 @@ def test_nor_does_one_that_is_ready_only_in_a_calm_group(monkeypatch: pytest.Mon
     run.do("abort", Outside.abort)
     run.until(ROLLED_BACK, within_s=600)
     assert not of_v2(run.outside)
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_while_a_good_pod_is_drained_no_other_is_taken_away(static: bool) -> None:
+    """It works until the end of its grace, and has for hours: that is no time that it had to come back."""
+    run = Run(Outside(replicas=4, static=static))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("halfway", lambda o: sum(o.serves(pod) for pod in of_v2(o)) == 2)
+    run.for_seconds(2)
+    run.do("abort", Outside.abort)
+    run.for_seconds(1)
+
+    def drain(outside: Outside) -> None:
+        outside.set.pods[0].gone_at = outside.now + 15
+
+    run.do("pod 0 is drained", drain)
+    for _ in range(12):
+        run.step()
+        assert [pod.ordinal for pod in run.outside.pods if pod.gone_at is not None] == [0]
+
+
+def test_a_good_version_that_restores_state_goes_back_pod_by_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its startup probe takes longer than rejoinTimeout, and it is in the group meanwhile."""
+    monkeypatch.setitem(NOT_DRAWN, "restores", Version(ready_s=90.0, join_s=2.0))
+    as_it_is = SimulatedPod.seen
+
+    def seen(pod: SimulatedPod) -> Pod:
+        return replace(as_it_is(pod), starting=pod.started_at is not None and not pod.ready)
+
+    monkeypatch.setattr(SimulatedPod, "seen", seen)
+    run = Run(Outside(replicas=4, version="restores"))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("everywhere", lambda o: len(of_v2(o)) == 4 and all(pod.ready for pod in o.pods))
+    run.do("abort", Outside.abort)
+    for _ in range(150):
+        run.step()
+        assert sum(not pod.ready for pod in run.outside.pods) <= 1

@@ -119,15 +119,22 @@ def lag_of_what_is_read(world: World, kafka: GroupObservation) -> int | None:
     return kafka.lag_in(kafka.partitions - unread) if unread else kafka.lag
 
 
+def lag_at_the_start(kafka: GroupObservation | None) -> int | None:
+    """Of what is read before a version is rolled out: another topic may be asked for together with it."""
+    if kafka is None or not kafka.calm:
+        return None if kafka is None else kafka.lag
+    return kafka.lag_in(kafka.partitions - frozenset(find_unread(kafka)))
+
+
 def nobody_gets_on(world: World, pod: Pod) -> bool:
-    """Pods of another version, and those of its own that got on before it came, own partitions with records to read,
-    and have committed nothing there for as long as a version is waited for.
+    """Pods of another version own partitions with records to read, and have committed nothing there for as long as a
+    version is waited for; or where none is left, those of its own that got on before it came.
 
     They are the control group: where a database that all consumers write to is away, no version is to blame. Where no
     such pod has anything to do, nothing is known.
     """
     history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
-    others = [each for each in (*world.outdated, *_got_on_before(world, pod)) if serves(world, each)]
+    others = [each for each in world.outdated or _got_on_before(world, pod) if serves(world, each)]
     owned = {partition for each in others for member in world.members_of(each) for partition in member.assignment}
     kafka = world.seen
     waiting = {p for p in owned if p in history.unread_since or (kafka is not None and _has_backlog(kafka, p))}

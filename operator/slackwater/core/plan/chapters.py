@@ -26,7 +26,7 @@ from slackwater.core.rollout.beginning import (
     note_revisions,
     note_what_pods_are,
 )
-from slackwater.core.rollout.canary import begins_again
+from slackwater.core.rollout.canary import begins_again, note_that_it_begins_again
 from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
@@ -89,7 +89,14 @@ WANTED: Final[tuple[Chapter, ...]] = (
 """What is wanted: commands, connection, ownership, timeouts, members, the brokers' bounds and the protocol. All of them
 together decide the template; what the operator made in Kafka is brought up to date on the way."""
 
-PHASE: Final[tuple[Chapter, ...]] = (note_what_pods_are, note_revisions, keep_replicas, note_lag, note_pod_made)
+PHASE: Final[tuple[Chapter, ...]] = (
+    note_what_pods_are,
+    note_revisions,
+    keep_replicas,
+    note_that_it_begins_again,
+    note_lag,
+    note_pod_made,
+)
 """Which phase the rollout is in, once it is known whether one begins."""
 
 

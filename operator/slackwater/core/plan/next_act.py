@@ -23,7 +23,7 @@ from slackwater.core.members.refused import last_chance
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout.beginning import session_timeout_ms
-from slackwater.core.rollout.canary import begins_again
+from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure, works
 from slackwater.core.rollout.gates import first_refusal
@@ -166,8 +166,8 @@ def give_up(world: World, workload: Workload, template: Template) -> Decision | 
 
 def roll(world: World, workload: Workload, template: Template) -> Decision:
     """The next step of the rollout in place; where no pod is left to be replaced, its end."""
-    if world.replicas == 0 and begins_again(world, workload):
-        message = "no pod is left; those that come get the last good version, and the canary begins again"
+    if is_broken_off(world):
+        message = "no pod is wanted; those that come get the last good version, and the canary begins again"
         return Decision(world.memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
     move = next_move(world, workload, template)
     return move if move.settles else _rolled(world.remembering(move.memory), workload, template)

@@ -8,6 +8,7 @@ from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
 from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
+from slackwater.core.members.work import lag_at_the_start
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.made_with import ADOPTED
@@ -47,7 +48,7 @@ def note_lag(world: World) -> Decision:
     missing = world.memory.lag_before is None and world.memory.phase.under_way
     if not missing or world.seen is None:
         return Decision(world.memory)
-    return Decision(replace(world.memory, lag_before=world.seen.lag))
+    return Decision(replace(world.memory, lag_before=lag_at_the_start(world.seen)))
 
 
 def note_what_pods_are(world: World) -> Decision:
@@ -116,7 +117,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
         retried_at=None,
-        lag_before=world.seen.lag if world.seen is not None else None,
+        lag_before=lag_at_the_start(world.seen),
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
         step=None,

@@ -44,15 +44,32 @@ def canary_ahead(world: World) -> bool:
     return canary is None or not canary.passed or canary.index < len(steps) - 1
 
 
+def is_broken_off(world: World) -> bool:
+    """Its canary had begun, and no pod is wanted any more."""
+    return world.replicas == 0 and _can_begin_again(world)
+
+
 def begins_again(world: World, workload: Workload) -> bool:
-    """Its canary had begun, and no pod is left of it: those that come have the last good version first, and a canary
-    is tried of them as before. Not in a stop for another protocol, whose pods may not meet."""
-    memory, good = world.memory, world.last_good_template
+    """It was broken off, and no pod is left: those that come have the last good version first, and a canary is tried of
+    them as before."""
+    as_good = workload.template_hash == world.memory.last_good_hash
+    return not world.pods and (workload.replicas == 0 or as_good) and _can_begin_again(world)
+
+
+def _can_begin_again(world: World) -> bool:
+    """Not in a stop for another protocol, whose pods may not meet."""
+    memory = world.memory
     tried = memory.step is not None or memory.canary is not None
-    if not canary_ahead(world) or not tried or memory.upgrade is not None or good is None or world.beside is not None:
-        return False
-    as_good = workload.template_hash == memory.last_good_hash
-    return not world.pods and (workload.replicas == 0 or as_good)
+    alone = memory.upgrade is None and world.beside is None
+    return canary_ahead(world) and tried and alone and world.last_good_template is not None
+
+
+def note_that_it_begins_again(world: World) -> Decision:
+    """Its holds, too: who was held before is gone. Once pods are wanted: until then it may be promoted."""
+    memory, workload = world.memory, world.workload
+    if memory.canary is None or workload is None or world.replicas == 0 or not begins_again(world, workload):
+        return Decision(memory)
+    return Decision(replace(memory, canary=None))
 
 
 def is_held_at_canary(world: World) -> bool:

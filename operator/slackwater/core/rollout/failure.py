@@ -190,8 +190,14 @@ def _troubles_of_those_before(world: World, pod: Pod) -> frozenset[str | None]:
     be what the version does after a while."""
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     others = [each for each in world.wanted_pods if each is not pod and not each.terminating]
-    proven = [each for each in others if each.ready or (each.ready_changed_at or 0.0) - each.created_at > timeout_s]
+    proven = [each for each in others if each.ready or _was_ready_for_s(each) > timeout_s]
     return frozenset(None if each.ready or each.waiting else "" for each in proven)
+
+
+def _was_ready_for_s(pod: Pod) -> float:
+    """At most, before it ceased to be Ready. What waited for a node, or started again since, proves nothing by that."""
+    begun = max(pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
+    return (pod.ready_changed_at or 0.0) - begun
 
 
 EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (

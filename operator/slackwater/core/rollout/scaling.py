@@ -171,23 +171,27 @@ def scale(world: World, workload: Workload, template: Template) -> WriteWorkload
     if workload.replicas == 0 and not world.pods:
         return as_it_is
     parked = workload.partition >= workload.replicas
-    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world) or _waits_for_its_sake(world)
+    in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world) or _waits_for_its_sake(world, workload)
     held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
     partition = replicas if held else min(workload.partition, replicas)
     strategy = UpdateStrategy.ROLLING_UPDATE if held else workload.strategy
     return replace(as_it_is, strategy=strategy, partition=partition)
 
 
-def _waits_for_its_sake(world: World) -> bool:
+def _waits_for_its_sake(world: World, workload: Workload) -> bool:
     """A rollout is paused, or waits for the lag to fall: either may be for what its version does.
 
-    Not while a pod is away that is to come back with it: that would be taken back.
+    Where the version before is a good one. And not while a pod is away that is to come back with the new one: that
+    would be taken back.
     """
     memory = world.memory
     in_hand = memory.step is not None and not memory.step.made
-    if not memory.phase.under_way or in_hand or world.seen is None:
+    good_before = workload.current_revision == memory.last_good_revision
+    if memory.phase is not RolloutPhase.PROGRESSING or in_hand or not good_before:
         return False
-    return PAUSE in world.group.metadata.annotations or lag_is_bounded(world, world.seen, frozenset()) is not None
+    if PAUSE in world.group.metadata.annotations:
+        return True
+    return world.seen is not None and lag_is_bounded(world, world.seen, frozenset()) is not None
 
 
 def _scaled(world: World) -> RolloutMemory:

@@ -54,7 +54,7 @@ def has_had_its_time(world: World, ordinal: int) -> bool:
     """On the way back or where it is forced: a pod that is to be as it is, or is missing, is waited for no longer.
 
     After `rejoinTimeout`, where a member of it lives, or no pod of the failed version works: those would be taken away
-    for one that does not come.
+    for one that does not come. One that is ending, or whose startup probe goes on, is about to be away, or to be there.
     """
     if not is_on_the_way_back(world) or ordinal in {pod.ordinal for pod in world.outdated}:
         return False
@@ -63,7 +63,7 @@ def has_had_its_time(world: World, ordinal: int) -> bool:
     since = absent_since(world, pod) if pod is not None else max(begun)
     if world.now - since <= world.group.spec.rollout.rejoin_timeout_s:
         return False
-    lives_itself = pod is not None and lives(world, pod)
+    lives_itself = pod is not None and not (pod.terminating or pod.starting) and lives(world, pod)
     return lives_itself or not any(lives(world, each) for each in world.outdated)
 
 
