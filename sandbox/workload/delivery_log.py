@@ -12,6 +12,7 @@ MAX_AGE_S = 0.1
 _FLUSH_S = 10.0
 _FLUSH_WITHOUT_A_LEADER_S = 25.0
 """Until another broker leads, the session of the one that was cut off has to end (9 s). Less than a pod's grace."""
+_GIVEN_UP_MS = "5000"
 
 
 class DeliveryLog:
@@ -25,7 +26,9 @@ class DeliveryLog:
     ) -> None:
         # One broker's word is enough where none goes down: waiting for replicas would slow the consumer that is being
         # measured. A leader that is cut off takes along what nobody else has read by then, though it was acknowledged.
-        stored = {"enable.idempotence": "true"} if outlives_brokers else {"acks": "1"}
+        # And what is on its way to that one is sent again soon: a minute, as it comes, is longer than a pod's grace.
+        lasting = {"enable.idempotence": "true", "socket.timeout.ms": _GIVEN_UP_MS}
+        stored = lasting if outlives_brokers else {"acks": "1"}
         self._producer = Producer({**connection, **stored})
         self._flush_s = _FLUSH_WITHOUT_A_LEADER_S if outlives_brokers else _FLUSH_S
         self._topic = topic

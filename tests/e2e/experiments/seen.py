@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.e2e.stage.cluster import condition
-from tests.e2e.stage.progress import down_over_time, incarnations
+from tests.e2e.stage.progress import down_over_time, incarnations, is_ready, pods_of
 from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import Stage
 
@@ -18,6 +18,24 @@ def most_down(stage: Stage, group: str, replicas: int, since: float, but: str = 
     """How many pods were not Ready at the same time; `but` is one that was down by itself."""
     downs = down_over_time(stage.recorder.records("pods"), group, replicas)
     return max((len(names - {but}) for at, names in downs if at >= since), default=0)
+
+
+def most_taken(stage: Stage, group: str, since: float) -> int:
+    """How many pods were away at the same time because they were taken away: being deleted, or not Ready since made.
+
+    A program that ends by itself is not taken away, as one that gives a commit up after a minute without an answer.
+    """
+    taken, uids, most = set[str](), dict[str, str](), 0
+    for record in pods_of(stage.recorder.records("pods"), group):
+        metadata = record.obj["metadata"]
+        is_new = uids.get(record.name) != metadata["uid"]
+        uids[record.name] = metadata["uid"]
+        if is_new or record.deleted or "deletionTimestamp" in metadata:
+            taken.add(record.name)
+        elif is_ready(record.obj):
+            taken.discard(record.name)
+        most = max(most, len(taken) if record.seen_at >= since else 0)
+    return most
 
 
 def made_since(stage: Stage, group: str, since: float) -> dict[str, int]:

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.e2e.experiments.black_hole import addresses_of, black_hole
 from tests.e2e.experiments.figures import Figures, keep, measure
-from tests.e2e.experiments.seen import made_since, most_down, reasons
+from tests.e2e.experiments.seen import made_since, most_taken, reasons
 from tests.e2e.experiments.three_brokers import ThreeBrokers, three_brokers
 from tests.e2e.experiments.worlds import KINDS, World, played
 from tests.e2e.stage.cluster import Json
@@ -81,7 +81,7 @@ def finish(event: str, worlds: tuple[World, ...], since: float) -> Table:
         keep("coordinator", event, world.kind.label, figures, said=said)
     for world in worlds:
         if world.kind.is_ours:
-            assert most_down(world.stage, world.name, REPLICAS, since) == 1
+            assert most_taken(world.stage, world.name, since) == 1
             assert set(made_since(world.stage, world.name, since).values()) == {1}
     table = {world.name: figures for world, figures in found.items()}
     assert {name: figures.missing for name, figures in table.items()} == dict.fromkeys(table, 0)
