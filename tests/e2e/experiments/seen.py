@@ -30,10 +30,10 @@ def most_taken(stage: Stage, group: str, since: float) -> int:
         metadata = record.obj["metadata"]
         is_new = uids.get(record.name) != metadata["uid"]
         uids[record.name] = metadata["uid"]
-        if is_new or record.deleted or "deletionTimestamp" in metadata:
-            taken.add(record.name)
-        elif is_ready(record.obj):
+        if not record.deleted and is_ready(record.obj):
             taken.discard(record.name)
+        elif is_new or record.deleted or "deletionTimestamp" in metadata:
+            taken.add(record.name)
         most = max(most, len(taken) if record.seen_at >= since else 0)
     return most
 
