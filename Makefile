@@ -44,7 +44,7 @@ test: setup ## Everything but what is long: check, docs, the sandbox, which stay
 	@$(MAKE) --no-print-directory --jobs=2 in-the-sandbox beside-it
 
 check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=5 --output-sync=target $(PARTS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=6 --output-sync=target $(PARTS)
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 long-in-the-sandbox long-beside-it
@@ -56,7 +56,7 @@ exhaustive: setup ## What takes hours: every case of the sieve, every random his
 	exit $$status
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -67,18 +67,22 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 # In parts, so that each process collects only what it plays, and those that wait for processes of their own wait together.
-UNIT := unit-waiting unit-commands unit-core unit-rest
+UNIT := unit-waiting unit-commands unit-core unit-simulation unit-rest
 PARTS := $(UNIT) types lint layers
 unit: $(UNIT) ## The tests that need nothing but Python
 
 FAST := -q -m "not e2e and not slow and not spark and not browser and not long"
 WAITING := tests/adapters tests/sandbox tests/sandbox_kafka
 COMMANDS := tests/cli
+SIMULATION := tests/core/simulation
 # Of tests/e2e only what tests its tools: a thousand others would be collected and not played.
 TOOLS = $(shell grep --recursive --files-without-match --include='test_*.py' 'mark\.e2e' tests/e2e)
 REST = $(filter-out tests/core tests/e2e tests/__% $(WAITING) $(COMMANDS),$(patsubst %/,%,$(wildcard tests/*/ tests/test_*.py))) $(TOOLS)
 unit-core: setup
-	$(call timed,unit-core,$(BIN)/pytest $(FAST) tests/core)
+	$(call timed,unit-core,$(BIN)/pytest $(FAST) tests/core --ignore=$(SIMULATION))
+
+unit-simulation: setup
+	$(call timed,unit-simulation,$(BIN)/pytest $(FAST) $(SIMULATION))
 
 unit-waiting: setup
 	$(call timed,unit-waiting,$(BIN)/pytest $(FAST) $(WAITING))

@@ -259,10 +259,10 @@ users: [{name: u, user: {}}]
 
 ASKING: Final = [
     ["status", "payments", "--watch"],
-    ["status", "payments", "--wait"],
-    ["lag", "payments", "--watch"],
     ["list"],
-    ["pause", "payments"],
+    pytest.param(["status", "payments", "--wait"], marks=pytest.mark.slow),
+    pytest.param(["lag", "payments", "--watch"], marks=pytest.mark.slow),
+    pytest.param(["pause", "payments"], marks=pytest.mark.slow),
 ]
 """One of each kind; `test_every_command` tries them all."""
 

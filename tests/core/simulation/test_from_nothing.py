@@ -124,7 +124,8 @@ def test_abort_starts_nobody_of_a_stopped_group_with_what_is_aborted() -> None:
         assert set(images(run)) <= {"v1"}
 
 
-@pytest.mark.parametrize(("static", "kip848"), [(True, False), (False, False), (True, True), (False, True)])
+@pytest.mark.parametrize("kip848", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("static", [True, False])
 def test_a_canary_that_is_scaled_to_nothing_begins_again(static: bool, kip848: bool) -> None:
     """As an autoscaler does: else every pod that comes next would have what nobody has promoted."""
     run = at_rest(canary=[{"replicas": 1}], static=static, kip848=kip848)

@@ -20,6 +20,11 @@ GROUPS: dict[str, dict[str, Any]] = {
     "KIP-848": {"kip848": True},
     "warm": {"strategy": "WarmHandover"},
 }
+CLASSIC_FIRST = [pytest.param(name, marks=() if name == "classic" else pytest.mark.slow) for name in GROUPS]
+"""For tests that play minutes: one of them with every `make check`, the others with `make explore`."""
+
+
+AFTER_S = [pytest.param(s, marks=() if s in (0, 20) else pytest.mark.slow) for s in range(0, 40, 4)]
 
 
 def at_rest(replicas: int = 2, **options: Any) -> Run:
@@ -69,7 +74,7 @@ def test_a_version_that_makes_a_partition_stand_fails_at_its_first_pod(version: 
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("before_s", [30, 300])
+@pytest.mark.parametrize("before_s", [30, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_partition_that_stood_before_is_no_versions_doing(before_s: float, group: str) -> None:
     run = at_rest(**GROUPS[group])
     poison(run, owned_by_pod(run, 1))
@@ -124,7 +129,7 @@ def test_what_befalls_partitions_of_both_versions_is_no_versions_doing(group: st
 
 @pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("version", STANDS)
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CLASSIC_FIRST)
 def test_where_people_decide_a_second_try_long_after_gets_no_further_and_the_fix_does(
     group: str, version: str, forgets: bool
 ) -> None:
@@ -150,7 +155,7 @@ def pod_with(run: Run, version: str) -> str:
     return next(pod.uid for pod in run.outside.pods if run.outside.image(pod) == version)
 
 
-@pytest.mark.parametrize("after_s", range(0, 40, 4))
+@pytest.mark.parametrize("after_s", AFTER_S)
 def test_an_operator_that_restarts_never_stands_still(after_s: float) -> None:
     """Of what was before its first look it knows nothing."""
     run = at_rest()

@@ -156,10 +156,10 @@ def strangers_came_and_went(looks: int, apart_s: float) -> GroupHistory:
 
 
 def test_of_strangers_who_come_and_go_the_newest_are_remembered_and_so_is_who_left_lately() -> None:
-    history = strangers_came_and_went(looks=3000, apart_s=4)
+    history = strangers_came_and_went(looks=1500, apart_s=4)
     assert len(history.departures) == DEPARTURES_KEPT  # of the last hour are 900
     assert "payments-2" in history.departures
-    assert min(history.departures.values()) == NOW + 4 * (3000 - DEPARTURES_KEPT + 2)
+    assert min(history.departures.values()) == NOW + 4 * (1500 - DEPARTURES_KEPT + 2)
 
 
 def test_who_left_the_day_before_is_forgotten() -> None:

@@ -39,6 +39,8 @@ _COORDINATOR_LOST: Final = (KafkaError.NOT_COORDINATOR, KafkaError._TIMED_OUT)
 """The other one where the coordinator's broker was restarted: to that client it may be silent from then on."""
 _REQUEST_S: Final = 10.0
 _LOOK_AGAIN_S: Final = 0.1
+_SESSIONS_S: Final = 90.0
+"""Twice what clients and brokers take for a session where nobody says otherwise."""
 _OF_THE_GROUP: Final = 8
 """Kafka's number for a setting that a group has itself; the library has no name for it."""
 _QUIET: Final[dict[str, Any]] = {"log_level": 0}
@@ -67,6 +69,8 @@ class Sighting:
     assignor: str = ""
     owners: frozenset[tuple[int, str]] = frozenset()
     """Partition of the one topic and the instance id, or the member id of a dynamic member, that it is assigned to."""
+    dynamic: int = 0
+    """How many of its members have no instance id."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -104,10 +108,18 @@ class Kafka:
         self.remove_topics(*(name for name in found if name.startswith(prefix)))
 
     def remove_groups(self, prefix: str) -> None:
-        """Groups whose ids begin so, their members being gone."""
+        """Groups whose ids begin so, their pods being gone, and their static members with them.
+
+        A dynamic member that was killed, as one is that is ended before it can close its consumer, stays in its group
+        until its session ends: nobody can take it out.
+        """
         ours = [group for group in self._listed() if group.startswith(prefix)]
+        wait_for("dynamic members' sessions to end", lambda: not self._with_dynamic_members(ours), _SESSIONS_S)
         for removed in self._admin.delete_consumer_groups(ours).values() if ours else ():
             removed.result(_REQUEST_S)
+
+    def _with_dynamic_members(self, groups: list[str]) -> list[str]:
+        return [group for group in groups if self.look(group).dynamic]
 
     def look(self, group: str) -> Sighting:
         """A group that nobody knows is Dead and empty.
@@ -154,6 +166,7 @@ class Kafka:
             found.type.name,
             found.partition_assignor,
             _owners(found),
+            sum(not member.group_instance_id for member in found.members),
         )
 
     def committed(self, group: str) -> dict[int, int]:
