@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from slackwater.api.annotations import FINALIZER
-from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers, kind_of
+from slackwater.core.decision.acts import (
+    Act,
+    Cause,
+    DeleteGroup,
+    DeletePod,
+    DeleteWorkload,
+    LetGo,
+    RemoveMembers,
+    kind_of,
+)
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.deletion import (
@@ -138,6 +147,29 @@ def test_a_pod_that_should_have_ended_is_named_with_what_helps() -> None:
     assert decided.hold is not None and "waiting for payments-1 to end" in decided.hold.message
     assert "--force" in decided.hold.message
     assert decided.notes == (Note(Reason.DRAINING, decided.hold.message, warning=True),)
+
+
+def test_pods_that_no_stateful_set_has_any_more_are_deleted_and_then_waited_for() -> None:
+    remains = Remains(alone={"payments-0": "a", "payments-alt-12": "b"})
+    for expected in (
+        DeletePod("payments-0", "a", 0, Cause.DELETED),
+        DeletePod("payments-alt-12", "b", 12, Cause.DELETED),
+    ):
+        act = plan_deletion(ending(), remains).act
+        assert act == expected
+        remains = remains.after(act)
+    decided = plan_deletion(ending(), remains)
+    assert decided.act is None
+    assert decided.hold == Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S)
+
+
+def test_they_are_somebody_elses_where_the_group_never_had_a_pod() -> None:
+    """Somebody put its label on a pod that is called so."""
+    assert isinstance(plan_deletion(ending(RolloutMemory()), Remains(alone={"payments-0": "a"})).act, LetGo)
+
+
+def test_they_stay_where_the_group_is_orphaned() -> None:
+    assert isinstance(plan_deletion(ending(orphan=True), Remains(alone={"payments-0": "a"})).act, LetGo)
 
 
 def test_after_a_stateful_set_its_pods_are_there_although_no_look_showed_them() -> None:

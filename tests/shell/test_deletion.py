@@ -65,8 +65,14 @@ class Stage:
 
     def add_pods(self, owner: str = UID) -> None:
         self.add_set(owner=owner)
-        labels = {GROUP_LABEL: KEY.name}
-        self.api.add(POD, {"metadata": {"namespace": KEY.namespace, "name": "payments-0", "labels": labels}})
+        self.add_pod("payments-0", KEY.name)
+
+    def add_pod(self, name: str, of: str, **metadata: Any) -> None:
+        """`of`: the StatefulSet that controls it; empty: nobody."""
+        owners = [{"kind": "StatefulSet", "name": of, "uid": f"uid-of-{of}", "controller": True}] if of else []
+        usual = {"namespace": KEY.namespace, "name": name, "uid": f"uid-of-{name}", "ownerReferences": owners}
+        usual |= {"creationTimestamp": "2026-01-01T00:00:00Z"}
+        self.api.add(POD, {"metadata": usual | {"labels": {GROUP_LABEL: KEY.name}} | metadata})
 
     @property
     def is_gone(self) -> bool:
@@ -83,6 +89,40 @@ async def test_members_stay_until_the_pods_are_gone() -> None:
     del stage.api.objects["Pod", KEY.namespace, "payments-0"]
     assert await stage.run() is None
     assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+    assert stage.is_gone
+
+
+async def test_pods_whose_stateful_set_was_deleted_without_them_go_with_their_group() -> None:
+    """Nobody else ends them: the object would wait for ever."""
+    stage = Stage()
+    stage.add_set(name="payments-alt")
+    stage.add_pod("payments-0", of="")
+    stage.add_pod("payments-1", of="", deletionTimestamp=timestamp(stage.now))
+    stage.add_pod("payments-alt-0", of="payments-alt")
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.writes() == ["delete StatefulSet", "delete Pod"]
+    assert stage.connections.kafka.removed == []
+    for name in ("payments-1", "payments-alt-0"):
+        del stage.api.objects["Pod", KEY.namespace, name]
+    assert await stage.run() is None
+    assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+    assert stage.is_gone
+
+
+async def test_pods_of_others_that_have_the_groups_label_are_neither_ended_nor_waited_for() -> None:
+    stage = Stage()
+    stage.add_pod("payments-6d5f-x2x", of="payments-6d5f")
+    stage.add_pod("payments-debug", of="")
+    assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
+    assert stage.is_gone
+
+
+async def test_where_it_never_had_a_pod_one_that_is_called_so_is_somebody_elses() -> None:
+    stage = Stage(ran=False)
+    stage.add_pod("payments-0", of="")
+    assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
     assert stage.is_gone
 
 

@@ -12,12 +12,13 @@ from typing import Final
 
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.consumer_group import DeletionPolicy
-from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
+from slackwater.core.decision.acts import Act, Cause, DeleteGroup, DeletePod, DeleteWorkload, LetGo, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
+from slackwater.core.world.identity import number_in
 from slackwater.core.world.observation import Unobserved, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -42,7 +43,9 @@ class Remains:
     labelled: frozenset[str] = frozenset()
     """Names of those that carry the group's label."""
     pods: bool = False
-    """Pods carry the group's label, whoever controls them."""
+    """Pods of the group are there that end by themselves, as their StatefulSet does."""
+    alone: Mapping[str, str] = field(default_factory=dict)
+    """Names and uids of those that no StatefulSet has any more, and that nobody has deleted."""
     end_by: Mapping[str, float] = field(default_factory=dict)
     """When those pods that are ending have to have ended, their grace over; by their names."""
     members: bool = True
@@ -63,6 +66,8 @@ class Remains:
             case DeleteWorkload():
                 left = tuple(each for each in self.sets if each.uid != act.uid)
                 return replace(self, sets=left, pods=True, fresh=False)
+            case DeletePod():
+                return replace(self, alone={k: uid for k, uid in self.alone.items() if uid != act.uid}, pods=True)
             case RemoveMembers():
                 return replace(self, members=False)
             case DeleteGroup():
@@ -136,6 +141,16 @@ def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None
     return Decision(memory, DeleteWorkload(ours[0].name, ours[0].uid, "its ConsumerGroup is deleted"))
 
 
+def _delete_the_pods_that_nobody_has(world: World, remains: Remains) -> Decision | None:
+    """Their StatefulSet was deleted without them (`kubectl delete statefulset --cascade=orphan`): nobody else ends
+    them. With the group goes what it gave, as it says; who wants to keep its pods orphans the group."""
+    if not has_begun(world):
+        return None
+    ordinals = ((number_in(name.rpartition("-")[2]), name, uid) for name, uid in sorted(remains.alone.items()))
+    acts = (DeletePod(name, uid, ordinal, Cause.DELETED) for ordinal, name, uid in ordinals if ordinal is not None)
+    return next((Decision(world.memory, act) for act in acts), None)
+
+
 def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:
     """A member that still runs would join again. A pod on a node that is lost never ends by itself."""
     if not remains.pods:
@@ -198,6 +213,7 @@ _IN_CLUSTER: Final[tuple[_Step, ...]] = (
     _let_go_without_rights,
     _let_go_of_what_is_not_ours,
     _delete_the_stateful_sets,
+    _delete_the_pods_that_nobody_has,
     _wait_for_the_pods,
     _let_go_of_what_never_began,
 )

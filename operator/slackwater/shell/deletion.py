@@ -11,7 +11,14 @@ import structlog
 from slackwater.adapters.cluster.errors import Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_workloads, to_world
-from slackwater.adapters.cluster.translation import controller_uid, end_by, group_of, to_workload
+from slackwater.adapters.cluster.translation import (
+    controller_uid,
+    end_by,
+    group_of,
+    left_of,
+    to_workload,
+    without_controller,
+)
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
@@ -104,10 +111,12 @@ class Deletion:
         remains = Remains(tuple(map(to_workload, workloads)), labelled)
         if is_let_go(world, remains):
             return world, remains
-        pods, _ = await self._api.list_all(POD, group.namespace, f"{GROUP_LABEL}={group.name}")
+        labelled_pods, _ = await self._api.list_all(POD, group.namespace, f"{GROUP_LABEL}={group.name}")
+        pods = left_of(group.name, labelled_pods)
+        alone = without_controller(pods)
         ours = [each for each in workloads if controller_uid(each) == group.metadata.uid]
         world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
-        remains = replace(remains, pods=bool(pods), end_by=end_by(pods))
+        remains = replace(remains, pods=len(pods) > len(alone), end_by=end_by(pods), alone=alone)
         return await self._look(world) if is_kafkas_turn(world, remains) else world, remains
 
     async def _look(self, world: World) -> World:

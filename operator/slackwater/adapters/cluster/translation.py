@@ -113,6 +113,24 @@ def end_by(pods: Iterable[Json]) -> dict[str, float]:
     return {name: moment(at) for name, at in deadlines.items() if at}
 
 
+def left_of(group: str, pods: Iterable[Json]) -> list[Json]:
+    """Of pods with the group's label those that are its own: a StatefulSet under one of its names controls them, or
+    nobody does and they are called as its pods are (`kubectl delete statefulset --cascade=orphan` leaves such)."""
+    names = names_of(group)
+
+    def is_ours(pod: Json) -> bool:
+        owner = _controller(pod)
+        return _ordinal(pod, names) is not None if not owner else owner["name"] in names
+
+    return [pod for pod in pods if is_ours(pod)]
+
+
+def without_controller(pods: Iterable[Json]) -> dict[str, str]:
+    """Those that nobody controls and nobody has deleted: names and uids."""
+    mine = (pod["metadata"] for pod in pods if not _controller(pod))
+    return {each["name"]: each["uid"] for each in mine if not each.get("deletionTimestamp")}
+
+
 def running_containers(pod: Json) -> list[str]:
     """Ids of those that run; each start of a container has another one."""
     statuses = pod.get("status", {}).get("containerStatuses", ())
@@ -134,8 +152,13 @@ def revision_template(revision: Json) -> dict[str, Any]:
 
 def controller_uid(obj: Json) -> str:
     """Empty where nobody controls it."""
+    return str(_controller(obj).get("uid", ""))
+
+
+def _controller(obj: Json) -> Json:
+    """The reference to it; empty where there is none."""
     owners = obj["metadata"].get("ownerReferences", ())
-    return next((owner["uid"] for owner in owners if owner.get("controller")), "")
+    return next((owner for owner in owners if owner.get("controller")), {})
 
 
 def _ordinal(pod: Json, sets: Container[str]) -> int | None:
