@@ -44,6 +44,9 @@ TWO = members(0, 2)
 AWAY = observation((*TWO, member(1, epoch=-2)), state=GroupState.RECONCILING, **MODERN)
 EMPTY = observation((), state=GroupState.EMPTY)
 NOTHING = (*TWO, member(1, assignment=frozenset()))
+REFUNDS = frozenset({tp(0, "refunds")})
+ELSEWHERE = (*TWO, member(1, assignment=REFUNDS))
+ALL_ELSEWHERE = (member(0), member(1, assignment=REFUNDS), member(2, assignment=frozenset({tp(1, "refunds")})))
 DEAD = observation(members(0, 1, 2))
 TAKEN_OVER = (member(0, assignment=owned_by(0) | owned_by(1)), member(2))
 LATELY = (pod(0), pod(1, started_at=NOW - 9, ready_changed_at=NOW - 9), pod(2))
@@ -166,6 +169,19 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ("it owns nothing", returned(observation(NOTHING)), (OWNS_NOTHING, NOW)),
     ("there are more members than partitions", returned(observation((*NOTHING, *members(3, 4, 5, 6)))), None),
     ("there are just as many", returned(observation((*NOTHING, *members(3, 4, 5)))), (OWNS_NOTHING, NOW)),
+    ("it reads another topic", returned(observation(ELSEWHERE)), (OWNS_NOTHING, NOW)),
+    ("that one is asked for, too", returned(observation(ELSEWHERE), group=group(topics=["orders", "refunds"])), None),
+    ("the version before reads it as well", returned(observation(ALL_ELSEWHERE)), None),
+    (
+        "today's spec does not speak of the version that it goes back to",
+        returned(observation(ELSEWHERE), memory=RolloutMemory(phase=RolloutPhase.ROLLING_BACK)),
+        None,
+    ),
+    (
+        "it reads another topic, where there are more members than partitions",
+        returned(observation((*ELSEWHERE, *members(3, 4, 5, 6)))),
+        None,
+    ),
     ("Kafka cannot be seen", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), None),
 ]
 
@@ -273,6 +289,7 @@ def rebalances(
     came_ago_s: float = 0.0,
     how: Any = REBALANCING,
     calm_ago_s: float | None = None,
+    **others: Any,
 ) -> World:
     """Everybody waits for one that does not answer. `came`: records meanwhile, in one partition, as many each time;
     `came_ago_s`: when the first were seen, beside those of now. `calm_ago_s`: when one look showed the group calm."""
@@ -297,9 +314,13 @@ def rebalances(
         seen(ago_s, **(how if ago_s <= for_s and ago_s != calm_ago_s else {}))
         for ago_s in sorted(moments, reverse=True)
     ]
-    return world(kafka=looks[-1], history=folded(*looks))
+    return world(kafka=looks[-1], history=folded(*looks), **others)
 
 
+ALL_NEW = tuple(pod(ordinal, NEW) for ordinal in range(3))
+OTHERS: dict[str, Any] = {
+    "members": tuple(member(each, assignment=frozenset({tp(each, "refunds")})) for each in range(3))
+}
 NOBODY: list[tuple[str, World, bool]] = [
     ("all work", scene(observation()), False),
     ("a rebalance that does not end", rebalances(for_s=61), True),
@@ -309,6 +330,13 @@ NOBODY: list[tuple[str, World, bool]] = [
     ("one calm look, in which nobody commits", rebalances(for_s=90, came_ago_s=80, calm_ago_s=30), True),
     ("calm now, and the next commit may come", rebalances(for_s=90, came_ago_s=80, how=STABLE), False),
     ("those who own something may go on", rebalances(for_s=90, how=RECONCILING), False),
+    ("they own what nobody asked for", rebalances(for_s=90, came_ago_s=80, how=OTHERS, pods=ALL_NEW), True),
+    ("so they do, a moment ago", rebalances(for_s=59, came_ago_s=59, how=OTHERS, pods=ALL_NEW), False),
+    (
+        "some have the version before still, of which the spec may not speak",
+        rebalances(for_s=90, came_ago_s=80, how=OTHERS, pods=(pod(0, NEW), pod(1), pod(2))),
+        False,
+    ),
     ("they do not", rebalances(for_s=901, committed_ago_s=902, came_ago_s=901, how=RECONCILING), True),
     ("a calm group, and nobody gets on", rebalances(for_s=901, committed_ago_s=902, came_ago_s=901, how=STABLE), True),
     (

@@ -16,6 +16,7 @@ from slackwater.core.decision.words import listing
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -51,6 +52,9 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     if not owned:
         message = f"pod {pod.name} is back in the group but owns no partition"
         return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
+    if (elsewhere := _reads_elsewhere(world, owned)) and not _some_go_without(kafka):
+        message = f"pod {pod.name} is back in the group but owns only partitions of {listing(elsewhere)}"
+        return Stall(Hold(Reason.MEMBER_OWNS_NOTHING, f"{message}, which spec.topics does not name", 1.0), since)
     history = world.history
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
@@ -65,6 +69,24 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
 
 def owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
     return frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
+
+
+def _reads_elsewhere(world: World, owned: frozenset[TopicPartition]) -> tuple[str, ...]:
+    """The topics of what it owns, where spec.topics names none of them, and pods of the version before own nothing of
+    them either: those may be left out of the spec, and be shared out unevenly.
+
+    Of a version that a rollout goes back to, today's spec says nothing.
+    """
+    if any(partition.topic in world.group.spec.topics for partition in owned):
+        return ()
+    if not world.outdated or world.memory.phase is RolloutPhase.ROLLING_BACK:
+        return ()
+    topics = {partition.topic for partition in owned}
+    return () if topics & world.once(_topics_before) else tuple(sorted(topics))
+
+
+def _topics_before(world: World) -> frozenset[str]:
+    return frozenset(partition.topic for each in world.outdated for partition in owned_by(world, each))
 
 
 def arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list[TopicPartition]:
@@ -189,7 +211,9 @@ def nobody_consumes(world: World) -> bool:
     moved_at = max((history.commit_moved_after.get(partition, 0.0) for partition in kafka.partitions), default=0.0)
     begun = min(*history.unread_since.values(), history.unsettled_since or world.now)
     waited_s = world.now - max(moved_at, begun)
-    if any(member.assignment for member in kafka.members):  # of those who own something, some commit seldom
+    # Of those who own something, some commit seldom. Before a rollout has ended, it may be of what was read before.
+    owned = (partition for member in kafka.members for partition in member.assignment)
+    if any(world.outdated or partition.topic in world.group.spec.topics for partition in owned):
         wait_s = max(SELDOM_S, 3 * world.group.spec.rollout.rejoin_timeout_s)
         return waited_s > wait_s and _records_come(history, world.now - wait_s)
     return waited_s > REBALANCES_END_WITHIN_S
