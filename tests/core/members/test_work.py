@@ -169,6 +169,20 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     ("it owns nothing", returned(observation(NOTHING)), (OWNS_NOTHING, NOW)),
     ("there are more members than partitions", returned(observation((*NOTHING, *members(3, 4, 5, 6)))), None),
     ("there are just as many", returned(observation((*NOTHING, *members(3, 4, 5)))), (OWNS_NOTHING, NOW)),
+    (
+        "there were, when it came, and partitions have been added",
+        returned(replace(observation((*NOTHING, *members(3, 4, 5, 6))), observed_at=NOW - 9), observation(NOTHING)),
+        (OWNS_NOTHING, NOW - 9 + 300),
+    ),
+    (
+        "there were before it came",
+        returned(
+            replace(observation((*TWO, *members(3, 4, 5, 6, 7))), observed_at=NOW - 90),
+            replace(observation(TWO), observed_at=NOW - 80),
+            observation(NOTHING),
+        ),
+        (OWNS_NOTHING, NOW),
+    ),
     ("it reads another topic", returned(observation(ELSEWHERE)), (OWNS_NOTHING, NOW)),
     ("that one is asked for, too", returned(observation(ELSEWHERE), group=group(topics=["orders", "refunds"])), None),
     ("the version before reads it as well", returned(observation(ALL_ELSEWHERE)), None),

@@ -6,7 +6,6 @@ it of all pods, for the status: which are Ready and own nothing, while there are
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -27,6 +26,8 @@ REBALANCES_END_WITHIN_S: Final = 60.0
 """Most of those that a restart makes take some seconds, and some consumers commit once a minute."""
 SELDOM_S: Final = 600.0
 """Hardly a consumer that works commits more seldom than that; and at rest its commits are seen a minute late."""
+NOTICED_WITHIN_S: Final = 300.0
+"""The clients' default for `metadata.max.age.ms`: so much later they learn of partitions that a topic was given."""
 NEXT_WITHIN_S: Final = 3.0
 """Where records came into a partition this shortly before a pod, one comes this shortly after it, as a rule."""
 MARKERS_AT_MOST: Final = 100
@@ -51,8 +52,9 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
     since = owner_since(world, pod)
     if not owned:
         message = f"pod {pod.name} is back in the group but owns no partition"
-        return None if _some_go_without(kafka) else Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
-    if (elsewhere := _reads_elsewhere(world, owned)) and not _some_go_without(kafka):
+        hold = Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0)
+        return None if kafka.some_go_without else Stall(hold, _could_own_since(world, since))
+    if (elsewhere := _reads_elsewhere(world, owned)) and not kafka.some_go_without:
         message = f"pod {pod.name} is back in the group but owns only partitions of {listing(elsewhere)}"
         return Stall(Hold(Reason.MEMBER_OWNS_NOTHING, f"{message}, which spec.topics does not name", 1.0), since)
     history = world.history
@@ -65,6 +67,13 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
         return None  # the group keeps its offsets elsewhere, or there was nothing that could have been consumed
     message = f"pod {pod.name} owns {partitions_in_words(owned)} again, but has committed nothing there since it came"
     return Stall(Hold(Reason.OFFSETS_NOT_MOVING, message, 1.0), max(since, min(waiting, default=since)))
+
+
+def _could_own_since(world: World, since: float) -> float:
+    """Of a pod that owns nothing. Where it came while there were more members than partitions, it was one too many:
+    somebody has to leave first, or partitions to be added, and clients look for those every five minutes."""
+    went_without_at = world.history.some_went_without_at
+    return since if went_without_at is None or went_without_at < since else went_without_at + NOTICED_WITHIN_S
 
 
 def owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
@@ -241,9 +250,3 @@ def owner_since(world: World, pod: Pod) -> float:
     sightings = [world.history.members.get(m.instance_id or m.member_id) for m in world.members_of(pod)]
     moments = [sighting.assigned_since for sighting in sightings if sighting is not None]
     return max([pod.started_at or pod.created_at, *moments])
-
-
-def _some_go_without(kafka: GroupObservation) -> bool:
-    """More members than partitions; the range assignor counts that topic by topic."""
-    per_topic = Counter(partition.topic for partition in kafka.partitions)
-    return len(kafka.members) > max(per_topic.values(), default=0)

@@ -76,6 +76,8 @@ class GroupHistory:
     """Since when state, members and assignments have been the same; None before the first observation."""
     unsettled_since: float | None = None
     """Since when no look has shown the group calm; None while it is."""
+    some_went_without_at: float | None = None
+    """The last look that showed more members than partitions: one that owned nothing then had nothing to own."""
     fingerprint: tuple[object, ...] = ()
     members: Mapping[str, MemberSighting] = field(default_factory=dict)
     """By instance id, or by member id for dynamic members."""
@@ -118,6 +120,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         coordinator=observation.coordinator,
         unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
         unsettled_since=None if observation.calm else history.unsettled_since or observation.observed_at,
+        some_went_without_at=observation.observed_at if observation.some_go_without else history.some_went_without_at,
         fingerprint=fingerprint,
         members=members,
         departures=_departures(history, members, observation.observed_at),

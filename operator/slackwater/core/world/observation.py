@@ -6,7 +6,7 @@ Values only. Times are seconds since the epoch on the operator's clock, taken wh
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -186,6 +186,12 @@ class GroupObservation:
     def commits(self) -> bool:
         """Whether anything was ever committed; a group may keep its offsets elsewhere."""
         return any(offsets.committed is not None for offsets in self.offsets.values())
+
+    @cached_property
+    def some_go_without(self) -> bool:
+        """More members than partitions; the range assignor counts that topic by topic."""
+        per_topic = Counter(partition.topic for partition in self.partitions)
+        return len(self.members) > max(per_topic.values(), default=0)
 
     @cached_property
     def lag(self) -> int | None:
