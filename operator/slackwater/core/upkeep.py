@@ -40,8 +40,17 @@ def note_members(world: World) -> Decision:
     """What is remembered of members, brought up to date; what does not matter any more is forgotten."""
     memory, given, holders = world.memory, ids_given(world), known_holders(world)
     released, refused, removed = still_released(world), still_refused(world), still_removed(world)
-    noted = replace(memory, ids_given=given, holders=holders, released=released, refused=refused, removed=removed)
-    noted = replace(noted, ended_since=ended_since(world), grown=_still_grown(world))
+    ended, grown = ended_since(world), _still_grown(world)
+    noted = replace(
+        memory,
+        ids_given=given,
+        holders=holders,
+        released=released,
+        refused=refused,
+        removed=removed,
+        ended_since=ended,
+        grown=grown,
+    )
     return Decision(memory if noted == memory else noted)
 
 
@@ -113,13 +122,16 @@ def rebalance_for_more_partitions(world: World, kafka: GroupObservation, workloa
 
     Once for each size of a topic, in a calm group whose pods all work; with a live leader it would come by itself.
     """
-    memory, sizes = world.memory, sizes_of(kafka)
+    memory = world.memory
     calm_for_s = max(world.group.spec.rollout.stable_for_s, GROWN_FOR_S)
     calm = kafka.state is GroupState.STABLE and world.history.calm_for(kafka) >= calm_for_s
     if kafka.type is not GroupType.CLASSIC or not calm or world.beside or PAUSE in world.group.metadata.annotations:
         return None
     owned = {partition for member in kafka.members for partition in member.assignment}
-    read, more = {partition.topic for partition in owned}, kafka.partitions - owned
+    more = kafka.partitions - owned
+    if not more:
+        return None
+    read, sizes = {partition.topic for partition in owned}, sizes_of(kafka)
     topics = sorted({p.topic for p in more if p.topic in read and memory.grown.get(p.topic, 0) < sizes[p.topic]})
     who = next((refs(world.members_of(pod)) for pod in world.wanted_pods), ())
     whole = len(world.wanted_pods) == world.replicas and all(serves(world, each) for each in world.wanted_pods)

@@ -26,6 +26,7 @@ from slackwater.core.world.world import World
 from slackwater.ports import Cluster, Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
+from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.missing_pods import MissingPods
 from slackwater.shell.store import Key, Store
 
@@ -50,6 +51,7 @@ class Gathering:
         self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._memories: dict[Key, tuple[str, RolloutMemory]] = {}
+        self._pods: dict[Key, KnownPods] = defaultdict(KnownPods)
         self._templates: dict[Key, tuple[str, Json]] = {}
         """Of the one revision that each group may have to go back to now, by its name."""
         self._doubted_at: dict[Key, float] = {}
@@ -85,7 +87,9 @@ class Gathering:
         written = self._written_generations.get(key, {})
         pods = self._store.pods_of(key)
         told = self._store.told_running(key)
-        snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told, memory)
+        known = self._pods[key]
+        known.keep(pods)
+        snapshot = Snapshot(obj, self.connection(group), workloads, pods, template, written, told, memory, known.read)
         return await self._join(key, snapshot, group), obj.get("status") or {}
 
     def doubts(self, key: Key, world: World) -> bool:
@@ -142,6 +146,7 @@ class Gathering:
     def forget(self, key: Key) -> None:
         self._parsed.pop(key, None)
         self._memories.pop(key, None)
+        self._pods.pop(key, None)
         self._written_generations.pop(key, None)
         self._templates.pop(key, None)
         self._doubted_at.pop(key, None)

@@ -14,7 +14,14 @@ from slackwater.adapters.cluster.paths import (
     POD,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import group_of, loose_ordinals, revision_template, to_pods, to_workload
+from slackwater.adapters.cluster.translation import (
+    ReadPod,
+    group_of,
+    loose_ordinals,
+    revision_template,
+    to_pods,
+    to_workload,
+)
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
@@ -45,6 +52,8 @@ class Snapshot:
     """When a watch first told that a container runs, by its id."""
     memory: RolloutMemory | None = None
     """What the group's status remembers, where it was parsed before."""
+    read_pod: ReadPod | None = None
+    """By which each pod is read, where some were read before."""
 
 
 def memory_in(group: Json) -> RolloutMemory:
@@ -117,7 +126,7 @@ def to_world(
         kafka=kafka,
         history=history,
         sets=tuple(sets),
-        all_pods=to_pods(snapshot.pods, sets, container_of, snapshot.told_running),
+        all_pods=to_pods(snapshot.pods, sets, container_of, snapshot.told_running, snapshot.read_pod),
         loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=memory,

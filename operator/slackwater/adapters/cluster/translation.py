@@ -16,6 +16,9 @@ from slackwater.core.world.workload import UpdateStrategy, Workload
 
 Json = Mapping[str, Any]
 
+ReadPod = Callable[[Json, str, str, int, Mapping[str, float]], Pod]
+"""An object, the container that runs its consumer, its StatefulSet, its ordinal, and when containers were told of."""
+
 REVISION_LABEL = "controller-revision-hash"
 _NOT_MADE: Final = re.compile(
     r"create pod (?P<pod>\S+) in statefulset \S+ failed error: (?:pods \"[^\"]*\" )?(?P<why>.*)",
@@ -65,19 +68,21 @@ def to_pods(
     workloads: Iterable[Workload],
     container_of: Callable[[str], str],
     told_running: Mapping[str, float],
+    read: ReadPod | None = None,
 ) -> tuple[Pod, ...]:
     """The pods that the StatefulSets control, by ordinal. `container_of`: template hash → the container that runs the
-    consumer. `told_running`: when a watch first told that a container runs, by its id.
+    consumer. `told_running`: when a watch first told that a container runs, by its id. `read`: as `to_pod` does it.
 
     A pod that names one as its owner and is not called as its pods are is none of them: its controller lets it go.
     """
+    read = read or to_pod
     names = {workload.uid: workload.name for workload in workloads}
     pods = []
     for obj in objects:
         name = names.get(controller_uid(obj))
         ordinal = _ordinal(obj, (name,)) if name is not None else None
         if name is not None and ordinal is not None:
-            pods.append(_to_pod(obj, container_of(_template_hash(obj)), name, ordinal, told_running))
+            pods.append(read(obj, container_of(_template_hash(obj)), name, ordinal, told_running))
     return tuple(sorted(pods, key=lambda pod: pod.ordinal))
 
 
@@ -167,7 +172,8 @@ def _ordinal(pod: Json, sets: Container[str]) -> int | None:
     return number_in(ordinal) if name in sets else None
 
 
-def _to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running: Mapping[str, float]) -> Pod:
+def to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running: Mapping[str, float]) -> Pod:
+    """One pod of a StatefulSet. `container`: the one that runs the consumer."""
     metadata, status = obj["metadata"], obj.get("status", {})
     conditions = {condition["type"]: condition for condition in status.get("conditions", ())}
     gates = [gate["conditionType"] for gate in (obj.get("spec") or {}).get("readinessGates") or ()]

@@ -95,7 +95,8 @@ def lives(world: World, pod: Pod) -> bool:
 
 def _lives(world: World, pod: Pod) -> bool:
     nameless = world.made_with(pod).is_static and pod.started_at is not None and world.nameless_members_of(pod)
-    return bool(nameless) or any(member_presence(case) is Presence.YES for case in cases_of(world, pod))
+    one_of_many = (member_presence(case) is Presence.YES for case in cases_of(world, pod))
+    return presence(world, pod) is Presence.YES or bool(nameless) or any(one_of_many)
 
 
 def consumes_unready(world: World, pod: Pod) -> bool:
@@ -116,8 +117,7 @@ def consumes_unready(world: World, pod: Pod) -> bool:
 def absent_since(world: World, pod: Pod) -> float:
     """The latest moment from which the pod's absence can be counted; what happened before we looked does not count."""
     begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
-    moments = [*begun, world.history.watched_since or world.now]
-    moments += world.departures_at(pod.ordinal).values()
+    moments = [*begun, world.history.watched_since or world.now, *world.departures_at(pod.ordinal).values()]
     if not pod.ready and pod.ready_changed_at is not None:
         moments.append(pod.ready_changed_at)
     return max(moments)

@@ -68,9 +68,8 @@ def overdue(world: World, workload: Workload) -> Decision | None:
     if moves_no_pod or (lately and not any(_chance_was_due(world, pod) for pod in world.wanted_pods)):
         return None
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    late = (
-        pod for pod in world.wanted_pods if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s
-    )
+    crashed = (pod for pod in world.wanted_pods if _may_be_refused(world, pod))
+    late = (pod for pod in crashed if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s)
     found = (last_chance(world, workload, pod.ordinal) for pod in late)
     return next((decision for decision in found if decision is not None), None)
 
@@ -86,6 +85,8 @@ def still_refused(world: World) -> Mapping[str, Refusal]:
     They say whether a pod is restarted again and again. Whoever has joined after all was not refused.
     """
     since, memory = world.now - REFUSAL_FORGOTTEN_S, world.memory
+    if not memory.refused:
+        return memory.refused
     if memory.phase.under_way and memory.started_at is not None:
         since = min(since, memory.started_at)
     not_done = {pod.name for pod in world.wanted_pods if _was_due(world, pod)}
