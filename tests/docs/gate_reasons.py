@@ -9,10 +9,10 @@ from typing import Final
 
 from slackwater.cli.words import reasons as reason_texts
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members import duplicates, work
+from slackwater.core.members import crashing, duplicates, work
 from slackwater.core.rollout import gates
 
-_MODULES: Final[tuple[ModuleType, ...]] = (gates, duplicates, work)
+_MODULES: Final[tuple[ModuleType, ...]] = (gates, crashing, duplicates, work)
 """Where gates and what they call stand."""
 
 

@@ -23,7 +23,12 @@ def test_a_picture_is_the_one_that_the_code_gives(name: str, drawn: str) -> None
 
 
 def test_a_gate_gives_the_reasons_of_what_it_calls_as_well() -> None:
-    assert reasons_of("partitions_are_owned") == ["PartitionsNotOwned", "MemberOwnsNothing", "OffsetsNotMoving"]
+    assert reasons_of("partitions_are_owned") == [
+        "PartitionsNotOwned",
+        "PodCrashed",
+        "MemberOwnsNothing",
+        "OffsetsNotMoving",
+    ]
     assert reasons_of("members_are_ours")[-2:] == ["MemberMissing", "MemberNotRejoined"]
 
 

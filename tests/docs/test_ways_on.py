@@ -22,6 +22,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.OBSERVATION_INCOMPLETE: "Wait",
     Reason.KAFKA_UNREACHABLE: "goes on once Kafka answers",
     Reason.MEMBER_NOT_REJOINED: "after `rollout.rejoinTimeout` its rollout has failed",
+    Reason.POD_CRASHED: "kubectl slackwater force",
     Reason.MEMBER_OWNS_NOTHING: "the rollout fails",
     Reason.OFFSETS_NOT_MOVING: "the rollout fails",
     Reason.BROKER_UNKNOWN: "Wait",

@@ -247,6 +247,15 @@ def returned(commits: int, ends: int, **kafka: Any) -> World:
     return world(kafka=now, history=folded(before, after, now), memory=step, pods=pods)
 
 
+def ended_after(ran_s: float, *, ago_s: float, away_s: float = 10.0, ordinal: int = 2, **changes: Any) -> World:
+    """That pod's process ran for so long and ended; one that followed has run for `ago_s`, and works."""
+    since = NOW - ago_s
+    ended = since - away_s
+    runs = {"restarts": 1, "started_at": since, "ended_at": ended, "last_run_started_at": ended - ran_s} | changes
+    pods = [pod(0), pod(1), pod(2, NEW)]
+    return world(pods=tuple(replace(each, **runs) if each.ordinal == ordinal else each for each in pods))
+
+
 NOTHING = observation((member(0), member(1, assignment=owned_by(1) | owned_by(2)), member(2, assignment=frozenset())))
 SHARED = observation((*members(0, 1), member(2, assignment=owned_by(1))))
 TWO_TOPICS = frozenset(tp(i, topic) for topic in ("orders", "refunds") for i in range(2))
@@ -281,6 +290,14 @@ OWNED: list[Row] = [
         NOBODY,
         Reason.OFFSETS_NOT_MOVING,
     ),
+    ("one of the version has ended lately", ended_after(25.0, ago_s=49.0), NOBODY, Reason.POD_CRASHED),
+    ("it has run for long enough since", ended_after(25.0, ago_s=51.0), NOBODY, None),
+    ("it ran for long before it ended", ended_after(7200.0, ago_s=299.0), NOBODY, Reason.POD_CRASHED),
+    ("so long does nobody wait", ended_after(7200.0, ago_s=301.0), NOBODY, None),
+    ("it was away for longer than it ran", ended_after(25.0, ago_s=0.0, away_s=300.0), NOBODY, Reason.POD_CRASHED),
+    ("one of the version before has ended", ended_after(25.0, ago_s=5.0, ordinal=1), NOBODY, None),
+    ("it is down again", ended_after(25.0, ago_s=5.0), frozenset({2}), None),
+    ("how long it ran is not known", ended_after(25.0, ago_s=5.0, last_run_started_at=None), NOBODY, None),
     ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
 ]
 

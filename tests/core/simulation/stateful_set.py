@@ -54,6 +54,8 @@ class SimulatedPod:
     restarts: int = 0
     waiting: str = ""
     ended_at: float | None = None
+    ran_since: float | None = None
+    """When the run that ended then had started."""
     fenced_at: float | None = None
     template_hash: str = ""
     gone_at: float | None = None
@@ -77,6 +79,7 @@ class SimulatedPod:
             terminating=self.gone_at is not None,
             address=self.address,
             ended_at=None if self.ended_at is None else float(int(self.ended_at)),
+            last_run_started_at=None if self.ran_since is None else float(int(self.ran_since)),
             protocol=self.profile,
             template_hash=self.template_hash,
             workload=self.workload,
@@ -122,7 +125,7 @@ class SimulatedPod:
 
     def crash(self, now: float) -> None:
         self.end_process()
-        self.ended_at, self.fenced_at = now, None
+        self.ended_at, self.ran_since, self.fenced_at = now, self.started_at, None
         self.set_ready(False, now)
         self.restarts += 1
         self.started_at = None

@@ -75,6 +75,7 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "stands-from-the-start": Version(members=3, one_stands_after_s=0.0),
     "reads-poison": Version(members=3, reads_poison=True),
     "comes-and-goes": Version(stays_s=2.0),
+    "ends-and-ends": Version(crashes_after_s=15.0),
 }
 """Versions that no random run draws, so that its seeds go on meaning what they mean."""
 

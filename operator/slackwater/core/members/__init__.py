@@ -5,6 +5,7 @@ presence      proof that a pod's member is back (decision 5)
 rejoined      what the readiness gate of each pod is to say
 work          does it own partitions and get on?
 standing      in each of them?
+crashing      does it keep running after it has ended?
 duplicates    is its instance id used by two processes?
 death         proof that a process is dead (decision 7)
 succession    how an instance id passes from a dead member to its successor: the states, and what leads where

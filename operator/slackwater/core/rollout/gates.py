@@ -15,6 +15,7 @@ from typing import Final
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing, rounded, seconds
+from slackwater.core.members.crashing import find_crashed
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
@@ -133,7 +134,8 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
 
 
 def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
-    """Gate 6: every partition is owned once, and the pod restarted last works on its own again."""
+    """Gate 6: every partition is owned once, no pod of the version ends again and again, and the pod restarted last
+    works on its own again."""
     if len(down) == world.replicas:
         return None
     owners = Counter(partition for member in kafka.members for partition in member.assignment)
@@ -143,7 +145,7 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
         )
     if unowned := find_unowned(world, kafka):
         return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {partitions_in_words(unowned)}", SOON_S)
-    return _last_restarted_works(world, down)
+    return _none_crashes(world, down) or _last_restarted_works(world, down)
 
 
 def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
@@ -234,6 +236,15 @@ def _lacks_members_for_good(world: World, pod: Pod) -> bool:
 def _nameless(world: World, pod: Pod) -> str:
     found = len(world.nameless_members_of(pod)) if world.made_with(pod).is_static else 0
     return f", and {found} without an instance id: its consumer has to take the one that it is given" if found else ""
+
+
+def _none_crashes(world: World, down: Down) -> Hold | None:
+    """Of the pods that have the version; the others get it, whatever they do."""
+    outdated = {pod.ordinal for pod in world.outdated} if any(pod.restarts for pod in world.wanted_pods) else None
+    if outdated is None:
+        return None
+    to_stay = (pod for pod in reversed(world.wanted_pods) if pod.ordinal not in outdated | down)
+    return next((hold for pod in to_stay if (hold := find_crashed(world, pod)) is not None), None)
 
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:

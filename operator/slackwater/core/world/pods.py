@@ -79,6 +79,13 @@ class Pod:
         return min(self.started_at, self.told_running_at)
 
     @property
+    def last_run_s(self) -> float | None:
+        """How long the run lasted that ended last; None where none has, and where that is not known."""
+        if self.ended_at is None or self.last_run_started_at is None:
+            return None
+        return max(0.0, self.ended_at - self.last_run_started_at)
+
+    @property
     def run(self) -> Run:
         """The process that runs in it now, or the pause after the one before."""
         return Run(self.uid, self.started_at, self.restarts)

@@ -76,6 +76,7 @@ class Reason(StrEnum):
     MEMBER_MISSING = "MemberMissing", GateName.MEMBERS_ARE_OURS
     MEMBER_NOT_REJOINED = "MemberNotRejoined", GateName.MEMBERS_ARE_OURS
     PARTITIONS_NOT_OWNED = "PartitionsNotOwned", GateName.PARTITIONS_ARE_OWNED
+    POD_CRASHED = "PodCrashed", GateName.PARTITIONS_ARE_OWNED
     MEMBER_OWNS_NOTHING = "MemberOwnsNothing", GateName.PARTITIONS_ARE_OWNED
     OFFSETS_NOT_MOVING = "OffsetsNotMoving", GateName.PARTITIONS_ARE_OWNED
     LAG_UNKNOWN = "LagUnknown", GateName.LAG_IS_BOUNDED, Facet.STANDS_STILL
