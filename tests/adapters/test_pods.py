@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.translation import loose_ordinals, to_pods
+from slackwater.adapters.cluster.translation import left_of, loose_ordinals, to_pods, without_controller
 from slackwater.api.annotations import REJOINED, TEMPLATE_HASH
 from slackwater.core.world.pods import Pod
 from tests.core.factories import workload
@@ -180,3 +180,21 @@ def test_a_startup_probe_that_goes_on(started: bool | None, starting: bool) -> N
     }
     pods = to_pods([{"metadata": metadata, "status": {"containerStatuses": [status]}}], [SET], lambda _: "consumer", {})
     assert pods[0].starting is starting
+
+
+def test_orphans_are_named_as_ours_live_on_and_have_no_controller() -> None:
+    """Of both names: `kubectl delete statefulset --cascade=orphan` takes the owner out of its pods."""
+
+    def named(name: str, *controllers: str, **metadata: Any) -> dict[str, Any]:
+        owners = [{"uid": uid, "name": "payments", "controller": True} for uid in controllers]
+        return {"metadata": {"name": name, "uid": name, "ownerReferences": owners, **metadata}}
+
+    pods = [
+        named("payments-0", "set"),
+        named("payments-1"),
+        named("payments-alt-2"),
+        named("payments-3", deletionTimestamp="2026-01-01T00:00:00Z"),
+        named("refunds-4"),
+        named("payments-5", "earlier-set"),
+    ]
+    assert set(without_controller(left_of("payments", pods))) == {"payments-1", "payments-alt-2"}

@@ -46,6 +46,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.DRAIN_STANDS_STILL: "`kubectl slackwater abort GROUP` makes it do so",
     Reason.POD_NOT_JOINING: "`kubectl delete pod`",
     # A change of the spec, of the connection or of what stands in the way.
+    Reason.ORPHANED_PODS: "`kubectl delete pod`",
     Reason.POD_MISSING: "an admission webhook, a missing ServiceAccount",
     Reason.LAG_ABOVE_GATE: "raise `rollout.maxLag`",
     Reason.NOT_AUTHORIZED: "Grant it",

@@ -10,7 +10,9 @@ import pytest
 from slackwater.adapters.cluster import snapshot
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.memory import RolloutMemory, read_memory
+from slackwater.core.world.pods import Pod
 from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.gathering import Gathering
@@ -154,3 +156,67 @@ async def test_when_a_watch_told_that_a_container_runs_is_known_of_what_is_read_
     read = await stage.gathering.read_again(KEY)
     assert read is not None
     assert [pod.told_running_at for pod in (*stored.pods, *read[0].pods)] == [HEARD_AT, HEARD_AT]
+
+
+SET_UID = "uid-of-the-set"
+
+
+def with_a_set(stage: Stage) -> ConsumerGroup:
+    """Its group; a StatefulSet of it is in the store."""
+    group = group_object()
+    owner = group["metadata"]["uid"]
+    spec = {"replicas": 3, "template": {"metadata": {}, "spec": {}}}
+    stage.store.put(CONSUMER_GROUP, group)
+    stage.store.put(STATEFUL_SET, controlled(KEY.name, SET_UID, owner, spec=spec))
+    return stage.gathering.parse(KEY, group)
+
+
+def with_pod(stage: Stage, ordinal: int, version: int = 7, **status: Any) -> None:
+    name = f"{KEY.name}-{ordinal}"
+    pod = controlled(name, f"uid-of-{name}", SET_UID, status=status)
+    pod["metadata"]["resourceVersion"] = str(version)
+    stage.store.put(POD, pod)
+
+
+async def pods(stage: Stage, group: ConsumerGroup) -> dict[int, Pod]:
+    world, _ = await stage.gathering.from_store(KEY, group)
+    return {pod.ordinal: pod for pod in world.all_pods}
+
+
+async def test_a_pod_that_has_not_changed_is_not_read_again() -> None:
+    """It is a good part of what a pass at rest costs."""
+    stage = Stage(revisions=0)
+    group = with_a_set(stage)
+    with_pod(stage, 0)
+    with_pod(stage, 1)
+    before = await pods(stage, group)
+    with_pod(stage, 1, version=8, podIP="10.0.0.8")
+    after = await pods(stage, group)
+    assert after[0] is before[0]
+    assert (before[1].address, after[1].address) == ("", "10.0.0.8")
+
+
+async def test_a_pod_whose_container_is_another_one_by_now_is_read_again() -> None:
+    """As after a rename, or after the memory of what its version was made with."""
+    stage = Stage(revisions=0)
+    group = with_a_set(stage)
+    running = {"running": {"startedAt": "2026-01-01T00:01:00Z"}}
+    with_pod(stage, 0, containerStatuses=[{"name": "consumer", "state": running}, {"name": "proxy", "state": {}}])
+    assert (await pods(stage, group))[0].started_at is not None
+    renamed = group_object(version=2)
+    renamed["spec"]["template"]["spec"]["containers"][0]["name"] = "proxy"
+    stage.store.put(CONSUMER_GROUP, renamed)
+    assert (await pods(stage, stage.gathering.parse(KEY, renamed)))[0].started_at is None
+
+
+async def test_a_pod_that_is_gone_is_not_kept() -> None:
+    stage = Stage(revisions=0)
+    group = with_a_set(stage)
+    for ordinal in range(3):
+        with_pod(stage, ordinal)
+    await pods(stage, group)
+    for ordinal in range(2):
+        name = f"{KEY.name}-{ordinal}"
+        stage.store.drop(POD, controlled(name, f"uid-of-{name}", SET_UID))
+    assert set(await pods(stage, group)) == {2}
+    assert set(stage.gathering._pods[KEY]._known) == {f"uid-of-{KEY.name}-2"}

@@ -8,6 +8,7 @@ from typing import Any
 
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.template import Template
+from slackwater.core.world.two_sets import name_to_make
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
@@ -26,7 +27,7 @@ def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
         strategy=UpdateStrategy.ROLLING_UPDATE,
         partition=0 if none_there else world.replicas,
         resource_version=workload.resource_version if workload is not None else "",
-        name=workload.name if workload is not None else world.group.name,
+        name=workload.name if workload is not None else name_to_make(world.group.name, world.orphans),
     )
 
 

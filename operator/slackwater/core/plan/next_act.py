@@ -16,6 +16,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
+from slackwater.core.manifests import orphans
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
@@ -43,7 +44,11 @@ FoundAct = Callable[[World, Workload, Template], Decision | None]
 
 def next_act(world: World, template: Template) -> Decision:
     """At most one act. `template`: what all pods are to be made with in the end."""
-    workload = world.workload
+    workload, orphaned = world.workload, orphans.in_the_way(world)
+    if orphaned is not None:
+        grown = Decision(world.memory, orphans.up_to_them(world), orphaned)
+        care = upkeep(world, workload) if workload is not None and grown.act is None else None
+        return care or grown
     if workload is None:
         note = workload_note(Purpose.CREATE, world)
         return Decision(world.memory, act=shape(world, template, Purpose.CREATE), notes=(note,))

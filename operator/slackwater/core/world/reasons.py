@@ -105,6 +105,7 @@ class Reason(StrEnum):
     INVALID_SPEC = "InvalidSpec"
     CLUSTER_REFUSED = "ClusterRefused", Facet.DEGRADES
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
+    ORPHANED_PODS = "OrphanedPods", Facet.DEGRADES
     RESTART_IN_HAND = "RestartInHand"
     HANDOVER_IMPOSSIBLE = "HandoverImpossible", Facet.STANDS_STILL
     NO_ROOM = "NoRoom", Facet.STANDS_STILL

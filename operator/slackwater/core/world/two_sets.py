@@ -6,7 +6,7 @@ the mirror image. Only the templates say which of them all pods are to be in.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -30,6 +30,17 @@ def names_of(group: str) -> tuple[str, str]:
 def other_name(group: str, name: str) -> str:
     first, second = names_of(group)
     return second if name == first else first
+
+
+def set_of(pod: str) -> str:
+    """The StatefulSet that a pod of this name belongs to."""
+    return pod.rpartition("-")[0]
+
+
+def name_to_make(group: str, orphans: Iterable[str]) -> str:
+    """Of the StatefulSet that there is to be where there is none: the one to which most of the orphaned pods belong."""
+    belong = Counter(map(set_of, orphans))
+    return max(names_of(group), key=lambda name: belong[name])
 
 
 @dataclass(frozen=True, slots=True)

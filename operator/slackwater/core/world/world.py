@@ -52,6 +52,8 @@ class World:
     """By its name, why a pod that is missing could not be made, where Kubernetes says so."""
     loose: frozenset[int] = frozenset()
     """Ordinals of pods that are named as ours and that the StatefulSet does not control, or not yet: they may run."""
+    orphans: frozenset[str] = frozenset()
+    """Names of pods that are named as ours, live on and have no controller: their StatefulSet went without them."""
     memory: RolloutMemory = field(default_factory=RolloutMemory)
     bootstrap_servers: str | None = None
     """From the KafkaConnection; None when there is no such connection."""

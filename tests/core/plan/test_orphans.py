@@ -1,0 +1,86 @@
+"""A StatefulSet that was deleted without its pods: its like takes them back, or they are in the way of others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.plan import plan
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.world import World
+from tests.core.factories import NOW, fresh_pod, workload, world
+
+
+def without_a_set(*orphans: str) -> World:
+    return replace(world(pods=()), sets=(), orphans=frozenset(orphans))
+
+
+@pytest.mark.parametrize(
+    ("orphans", "name"),
+    [
+        ((), "payments"),
+        (("payments-0", "payments-1", "payments-2"), "payments"),
+        (("payments-alt-0", "payments-alt-1", "payments-alt-2"), "payments-alt"),
+    ],
+)
+def test_one_of_their_name_is_made(orphans: tuple[str, ...], name: str) -> None:
+    """After every second warm rollout that is the other name."""
+    act = plan(without_a_set(*orphans)).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.name, act.replicas) == (Purpose.CREATE, name, 3)
+
+
+def test_where_both_have_left_some_none_is_made() -> None:
+    decided = plan(without_a_set("payments-alt-0", "payments-1", "payments-2"))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.ORPHANED_PODS
+    assert "kubectl delete pod payments-alt-0" in decided.hold.message
+
+
+def in_the_middle(*orphans: str, alt: dict[str, Any], **memory: Any) -> World:
+    """Of a warm handover; the StatefulSet that was in use is gone."""
+    newcomer = workload(name="payments-alt", **({"partition": 1, "template_hash": "new"} | alt))
+    ordinals = newcomer.ordinals
+    pods = tuple(fresh_pod(each, 60, name=f"payments-alt-{each}", workload="payments-alt") for each in ordinals)
+    remembered = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="new", started_at=NOW - 100, **memory)
+    loose = frozenset(int(each.rpartition("-")[2]) for each in orphans)
+    return replace(world(pods=pods, memory=remembered), sets=(newcomer,), orphans=frozenset(orphans), loose=loose)
+
+
+@pytest.mark.parametrize(
+    ("orphans", "alt", "becomes"),
+    [
+        (("payments-1", "payments-2"), {"replicas": 1}, None),
+        (("payments-2",), {"replicas": 1}, (0, 2)),
+        (("payments-2",), {"replicas": 2}, None),
+        (("payments-0", "payments-1"), {"start": 2, "replicas": 1}, None),
+        (("payments-0",), {"start": 2, "replicas": 1}, (1, 2)),
+        (("payments-2",), {"replicas": 1, "observed_generation": 1}, None),
+    ],
+)
+def test_the_other_one_makes_none_beside_them(
+    orphans: tuple[str, ...], alt: dict[str, Any], becomes: tuple[int, int] | None
+) -> None:
+    decided = plan(in_the_middle(*orphans, alt=alt))
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.ORPHANED_PODS
+    act = decided.act
+    assert (None if act is None else (act.start, act.replicas)) == becomes  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("start", "first"), [(0, "payments-1"), (3, "payments-2")])
+def test_who_is_to_go_first_is_next_to_those_that_are_made(start: int, first: str) -> None:
+    decided = plan(in_the_middle("payments-1", "payments-2", alt={"start": start, "replicas": 1}))
+    assert decided.hold is not None
+    assert decided.hold.message.endswith(f"kubectl delete pod {first}")
+
+
+def test_with_the_last_of_them_the_rest_is_made() -> None:
+    act = plan(in_the_middle(alt={"replicas": 1})).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.name, act.replicas) == ("payments-alt", 3)
