@@ -6,10 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
-from slackwater.adapters.kafka.descriptions import Description, NotOfThisType, classic_answers, listed_answer
+from slackwater.adapters.kafka.descriptions import (
+    Description,
+    NotOfThisType,
+    classic_answers,
+    consumer_answers,
+    listed_answer,
+)
 from slackwater.adapters.kafka.errors import Failure
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupState, GroupType
@@ -79,3 +85,64 @@ def test_an_assignors_own_data_in_an_assignment_is_seen(user_data: bytes | None,
 
     assert isinstance(answer, Description)
     assert [each.assignor_data for each in answer.members] == [kept]
+
+
+def subscription(*topics: str) -> bytes:
+    return bytes(
+        ConsumerProtocolSubscription(topics=list(topics), user_data=b"", owned_partitions=[]).encode(version=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("metadata", "topics"),
+    [
+        (subscription("orders", "refunds"), frozenset({"orders", "refunds"})),
+        (subscription(), frozenset()),
+        (b"", None),
+        (b"\x00\x01\xff", None),
+    ],
+    ids=["two", "none", "the group rebalances", "made up"],
+)
+def test_what_a_classic_member_asks_for(metadata: bytes, topics: frozenset[str] | None) -> None:
+    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_metadata=metadata)
+    response = DescribeGroupsResponse(
+        groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
+    )
+
+    answer = classic_answers(response)["payments"]
+
+    assert isinstance(answer, Description)
+    assert [each.subscribed for each in answer.members] == [topics]
+
+
+@pytest.mark.parametrize(
+    ("names", "regex", "topics"),
+    [(["orders"], None, frozenset({"orders"})), ([], "^orders.*", None), (["orders"], "^refunds.*", None)],
+)
+def test_what_a_kip848_member_asks_for(names: list[str], regex: str | None, topics: frozenset[str] | None) -> None:
+    """A pattern that the broker matches says nothing of the topics."""
+    assigned = SimpleNamespace(topic_partitions=[])
+    member = SimpleNamespace(
+        member_id="m",
+        instance_id=None,
+        client_id="c",
+        client_host="/h",
+        member_epoch=1,
+        assignment=assigned,
+        target_assignment=assigned,
+        subscribed_topic_names=names,
+        subscribed_topic_regex=regex,
+    )
+    group = SimpleNamespace(
+        group_id="payments",
+        error_code=0,
+        group_state="Stable",
+        group_epoch=1,
+        assignor_name="uniform",
+        members=[member],
+    )
+
+    answer = consumer_answers(SimpleNamespace(groups=[group]))["payments"]
+
+    assert isinstance(answer, Description)
+    assert [each.subscribed for each in answer.members] == [topics]

@@ -19,7 +19,14 @@ from slackwater.core.members.work import (
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, PartitionOffsets, Unobserved
+from slackwater.core.world.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    Member,
+    PartitionOffsets,
+    Unobserved,
+)
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -48,6 +55,15 @@ REFUNDS = frozenset({tp(0, "refunds")})
 ELSEWHERE = (*TWO, member(1, assignment=REFUNDS))
 ALL_ELSEWHERE = (member(0), member(1, assignment=REFUNDS), member(2, assignment=frozenset({tp(1, "refunds")})))
 DEAD = observation(members(0, 1, 2))
+
+
+def asking(ordinal: int, *topics: str, **changes: Any) -> Member:
+    """A static member that came back, with what it had before; for these topics."""
+    return member(ordinal, subscribed=frozenset(topics), **changes)
+
+
+ASKING = (*TWO, asking(1, "refunds"))
+FOR_BOTH = (*TWO, asking(1, "refunds", "orders", assignment=REFUNDS))
 TAKEN_OVER = (member(0, assignment=owned_by(0) | owned_by(1)), member(2))
 LATELY = (pod(0), pod(1, started_at=NOW - 9, ready_changed_at=NOW - 9), pod(2))
 RESTARTED = (pod(0), pod(1, started_at=NOW - 11, ready_changed_at=NOW - 11, ended_at=NOW - 12), pod(2))
@@ -184,6 +200,18 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
         (OWNS_NOTHING, NOW),
     ),
     ("it reads another topic", returned(observation(ELSEWHERE)), (OWNS_NOTHING, NOW)),
+    ("it has what it owned before, and asks for another topic", returned(observation(ASKING)), (OWNS_NOTHING, NOW)),
+    (
+        "so does a member of it for another one",
+        returned(observation((*ASKING, asking(1, "orders", instance_id="payments-1-1"))), group=group(membersPerPod=2)),
+        None,
+    ),
+    ("it owns another topic only, and asks for both", returned(observation(FOR_BOTH)), None),
+    (
+        "it asks for another topic, where there are more members than partitions",
+        returned(observation((*ASKING, *members(3, 4, 5, 6)))),
+        (OWNS_NOTHING, NOW),
+    ),
     ("that one is asked for, too", returned(observation(ELSEWHERE), group=group(topics=["orders", "refunds"])), None),
     ("the version before reads it as well", returned(observation(ALL_ELSEWHERE)), None),
     (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
 from slackwater.adapters.kafka.errors import Code, Failure, group_failure, unanswered
 from slackwater.core.decision.reasons import Reason
@@ -92,7 +93,18 @@ def _classic_member(member: Any) -> Member:
             TopicPartition(owned.topic, number) for owned in decoded.assigned_partitions for number in owned.partitions
         ),
         assignor_data=bool(decoded.user_data),
+        subscribed=_subscribed(bytes(member.member_metadata or b"")),
     )
+
+
+@lru_cache(maxsize=4096)
+def _subscribed(metadata: bytes) -> frozenset[str] | None:
+    """Members of a group differ little in it, and it stays the same from look to look. Empty while the group
+    rebalances; anybody in it may have made the bytes up."""
+    try:
+        return frozenset(ConsumerProtocolSubscription.decode(metadata).topics) if metadata else None
+    except Exception:  # noqa: BLE001 - not known is a value
+        return None
 
 
 def _consumer(group: Any) -> Answer:
@@ -110,6 +122,7 @@ def _consumer(group: Any) -> Answer:
             assignment=_partitions(member.assignment),
             target=_partitions(member.target_assignment),
             epoch=member.member_epoch,
+            subscribed=None if member.subscribed_topic_regex else frozenset(member.subscribed_topic_names),
         )
         for member in group.members
     )

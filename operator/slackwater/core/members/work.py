@@ -54,8 +54,8 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
         message = f"pod {pod.name} is back in the group but owns no partition"
         hold = Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0)
         return None if kafka.some_go_without else Stall(hold, _could_own_since(world, since))
-    if (elsewhere := _reads_elsewhere(world, owned)) and not kafka.some_go_without:
-        message = f"pod {pod.name} is back in the group but owns only partitions of {listing(elsewhere)}"
+    if elsewhere := _reads_elsewhere(world, kafka, pod):
+        message = f"pod {pod.name} is back in the group but reads only {listing(elsewhere)}"
         return Stall(Hold(Reason.MEMBER_OWNS_NOTHING, f"{message}, which spec.topics does not name", 1.0), since)
     history = world.history
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
@@ -80,18 +80,27 @@ def owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
     return frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
 
 
-def _reads_elsewhere(world: World, owned: frozenset[TopicPartition]) -> tuple[str, ...]:
-    """The topics of what it owns, where spec.topics names none of them, and pods of the version before own nothing of
+def _reads_elsewhere(world: World, kafka: GroupObservation, pod: Pod) -> tuple[str, ...]:
+    """The topics that it asks for, where spec.topics names none of them, and pods of the version before own nothing of
     them either: those may be left out of the spec, and be shared out unevenly.
 
-    Of a version that a rollout goes back to, today's spec says nothing.
+    A static member that comes back to a classic group is given what it owned, whatever it asks for, until the group
+    rebalances. Of a version that a rollout goes back to, today's spec says nothing.
     """
-    if any(partition.topic in world.group.spec.topics for partition in owned):
-        return ()
     if not world.outdated or world.memory.phase is RolloutPhase.ROLLING_BACK:
         return ()
-    topics = {partition.topic for partition in owned}
-    return () if topics & world.once(_topics_before) else tuple(sorted(topics))
+    members = world.members_of(pod)
+    if kafka.some_go_without and not all(member.subscribed for member in members):
+        return ()  # perhaps it asks for others as well, and is one too many for them
+    topics = {topic for member in members for topic in _topics_of(member)}
+    if topics & {*world.group.spec.topics, *world.once(_topics_before)}:
+        return ()
+    return tuple(sorted(topics))
+
+
+def _topics_of(member: Member) -> frozenset[str]:
+    """Those that it asks for; where that is not known, those of which it owns something."""
+    return member.subscribed or frozenset(partition.topic for partition in member.assignment)
 
 
 def _topics_before(world: World) -> frozenset[str]:

@@ -79,6 +79,9 @@ class Member:
     """KIP-848 only."""
     assignor_data: bool = False
     """Classic only: its assignment holds data of the assignor's own. Brokers take no such group to KIP-848 online."""
+    subscribed: frozenset[str] | None = None
+    """Topics that it asks for, which for a static member that came back may be others than those it owns; None where
+    that is not known, as while a classic group rebalances, or of a pattern that brokers match."""
 
     @property
     def has_left(self) -> bool:
