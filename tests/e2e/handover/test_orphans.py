@@ -1,0 +1,80 @@
+"""A StatefulSet that was deleted without its pods, around a warm handover: no two pods get one instance id."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import pytest
+
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.groups import with_env
+from tests.e2e.stage.stage import Stage
+from tests.e2e.stage.waiting import wait_for
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(3), pytest.mark.timeout(600)]
+
+NOT_WAITING: Final = "--wait=false"
+ROLLOUT: Final[Json] = {"strategy": "WarmHandover", "rejoinTimeout": "60s"}
+
+
+def restarts(stage: Stage, group: str) -> dict[str, int]:
+    """Of each pod's containers."""
+    return {
+        pod["metadata"]["name"]: sum(each["restartCount"] for each in pod["status"].get("containerStatuses", ()))
+        for pod in stage.cluster.pods(group)
+    }
+
+
+def uids(stage: Stage, group: str) -> dict[str, str]:
+    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in stage.cluster.pods(group)}
+
+
+def test_pods_left_in_the_middle_work_on_until_somebody_deletes_them(stage: Stage) -> None:
+    group = stage.group("middle", rollout=ROLLOUT)
+    stage.create(group)
+    stage.cluster.apply(with_env(group, VERSION="2"))
+
+    def one_is_handed_over() -> bool:
+        names = set(uids(stage, "middle"))
+        return {"middle-alt-0", "middle-1", "middle-2"} <= names and "middle-0" not in names
+
+    wait_for("the first pod's replacement", one_is_handed_over, 120.0, lambda: stage.cluster.summary("middle"))
+    stage.cluster.kubectl("delete", "statefulset", "middle", "--cascade=orphan", NOT_WAITING)
+    stage.cluster.wait_condition("middle", "Degraded", "True")
+    left = [name for name in uids(stage, "middle") if "-alt-" not in name]
+    before = {name: restarts(stage, "middle")[name] for name in left}
+    for name in sorted(left):
+        wait_for(
+            f"{name} to be the next",
+            partial(_is_to_go, stage, name),
+            60.0,
+            lambda: stage.cluster.summary("middle"),
+        )
+        assert restarts(stage, "middle")[name] == before[name]  # nobody has fenced it
+        stage.cluster.kubectl("delete", "pod", name)
+    stage.cluster.wait_complete("middle")
+    stage.cluster.wait_condition("middle", "Degraded", "False")
+    assert sorted(uids(stage, "middle")) == [f"middle-alt-{ordinal}" for ordinal in range(3)]
+
+
+def test_pods_left_after_a_handover_are_taken_back_as_they_are(stage: Stage) -> None:
+    group = stage.group("after", rollout=ROLLOUT)
+    stage.create(group)
+    stage.cluster.apply(with_env(group, VERSION="2"))
+    stage.cluster.wait_complete("after")
+    uid, before, ended = _uid(stage, "after-alt"), uids(stage, "after"), restarts(stage, "after")
+    stage.cluster.kubectl("delete", "statefulset", "after-alt", "--cascade=orphan", NOT_WAITING)
+    wait_for("another StatefulSet", lambda: _uid(stage, "after-alt") not in ("", uid), 60.0)
+    stage.cluster.wait_complete("after")
+    stage.cluster.wait_condition("after", "Ready", "True")
+    assert (uids(stage, "after"), restarts(stage, "after")) == (before, ended)
+
+
+def _is_to_go(stage: Stage, pod: str) -> bool:
+    return bool(stage.cluster.condition("middle", "Degraded")["message"].endswith(f"kubectl delete pod {pod}"))
+
+
+def _uid(stage: Stage, name: str) -> str:
+    arguments = ("--ignore-not-found", "-o", "jsonpath={.metadata.uid}")
+    return stage.cluster.kubectl("get", "statefulset", name, *arguments).strip()
