@@ -30,7 +30,7 @@ def versions(stage: Stage) -> Iterator[None]:
     another = stage.topic + "-another"
     stage.kafka.make_topic(another, 6)
     begun = {name: stage.group(name, **{"rollout": ROLLOUT, **kind}) for name, kind in KINDS.items()}
-    ends = stage.group("ends", rollout=ROLLOUT)
+    ends = stage.group("ends", rollout={**ROLLOUT, "stableFor": "10s"})
     stage.create(*begun.values(), ends)
     stage.cluster.apply(*(with_env(group, VERSION="2", TOPICS=another) for group in begun.values()))
     stage.cluster.apply(with_env(with_command(ends, ENDS), VERSION="2"))
