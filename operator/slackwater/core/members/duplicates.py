@@ -11,6 +11,8 @@ from slackwater.core.world.world import World
 
 DUPLICATE_FORGOTTEN_S: Final = 300.0
 """An instance id that has had one holder for so long is not being fought over."""
+REPORTED_WITHIN_S: Final = 10.0
+"""A kubelet that is busy reports a container's start so late at most; its process may be in the group by then."""
 LATER_S: Final = 5.0
 
 
@@ -47,6 +49,6 @@ def _was_taken_meanwhile(world: World, instance_id: str, sighting: MemberSightin
     pod = world.pod(ordinal) if ordinal is not None and world.beside is None else None
     if pod is None or pod.ended_at is None:
         return False
-    runs_again_at = pod.runs_since if pod.runs_since is not None else world.now + CLOCKS_DIFFER_S
+    runs_again_at = pod.runs_since if pod.runs_since is not None else world.now - REPORTED_WITHIN_S
     after_its_end = sighting.absent_at is not None and sighting.absent_at > pod.ended_at + CLOCKS_DIFFER_S
     return after_its_end and sighting.since < runs_again_at - CLOCKS_DIFFER_S
