@@ -20,6 +20,7 @@ from tests.core import factories
 
 P, R, U, N = Mark.PASS, Mark.REFUSE, Mark.UNKNOWN, Mark.NOT_ASKED
 
+BLIND = Unobserved(Reason.TOPIC_MISSING, "topic refunds does not exist", builders.NOW)
 REBALANCING = replace(builders.observation(), state=GroupState.PREPARING_REBALANCE)
 
 
@@ -39,6 +40,7 @@ WORLDS: dict[str, tuple[World, tuple[Mark, ...]]] = {
     "all hold": (builders.world(), all_hold()),
     "all hold, and a pod is restarted": (builders.rolling(), all_hold()),
     "kafka away": (builders.world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no answer", 1.0)), refused_at(1)),
+    "a topic is missing": (builders.world(kafka=builders.observation(blind_to=BLIND)), refused_at(1)),
     "an old look": (builders.world(now=builders.NOW + 60), refused_at(1)),
     "paused": (builders.world(builders.group({"slackwater.dev/pause": ""})), refused_at(2)),
     "a pod is away": (builders.world(pods=(builders.pod(0), builders.pod(2))), refused_at(3)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import yaml
 
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.planning.applying import NOT_APPLIED_UID, as_applied
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.rollout.gates import GATES
+from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import read_world, write_world
 from slackwater.core.world.world import World
 from tests.api.manifests import Manifest, kafka_connection
@@ -59,6 +62,24 @@ def test_the_same_manifest_again_changes_nothing(planned: Any) -> None:
     document = planned(world, manifest_of(world))
     assert (document["outcome"], document["act"], document["hold"]) == ("nothing", None, None)
     assert document["words"] == "nothing to do: 3 pods as wanted, all of them of this version"
+
+
+def test_a_group_at_rest_that_is_not_known_to_be_ready_is_not_said_to_be_well(planned: Any) -> None:
+    blind = Unobserved(Reason.TOPIC_MISSING, "topic refunds does not exist", builders.NOW)
+    world = builders.world(kafka=builders.observation(blind_to=blind))
+    for given in (world, builders.with_status(world)):
+        words = planned(given, manifest_of(given))["words"]
+        why = "it is not known whether the group is Ready, TopicMissing: topic refunds does not exist"
+        assert words == f"nothing to roll out, but {why}"
+
+
+def test_the_operators_word_of_what_a_short_look_does_not_show_counts(planned: Any) -> None:
+    """It has seen that a member is missing; from here it is not known yet."""
+    seen = builders.observation()
+    told = builders.with_status(builders.world(kafka=replace(seen, members=seen.members[1:])))
+    world = builders.world(group=told.group)
+    words = planned(world, manifest_of(world))["words"]
+    assert words.startswith("nothing to roll out, but the group is not Ready, MemberMissing: ")
 
 
 def test_a_new_version_is_written_first_and_then_rolled_out(planned: Any) -> None:

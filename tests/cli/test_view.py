@@ -42,6 +42,11 @@ def _many_pods() -> World:
     return builders.with_status(changed(world, pods=tuple(p for p in world.pods if p.ordinal != 17)))
 
 
+def _topic_missing() -> World:
+    blind = Unobserved(Reason.TOPIC_MISSING, "topic refunds does not exist", builders.NOW - 30)
+    return builders.with_status(builders.world(kafka=builders.observation(blind_to=blind)))
+
+
 WORLDS = {
     "at-rest": builders.with_status(builders.world()),
     "rolling": builders.with_status(builders.rolling()),
@@ -53,6 +58,7 @@ WORLDS = {
     "two-bounce": builders.with_status(upgrades.two_bounce()),
     "drain-cutover": builders.with_status(upgrades.drain_cutover()),
     "upgrade-refused": builders.with_status(upgrades.refused()),
+    "topic-missing": _topic_missing(),
     "member-released": builders.with_status(upgrades.released()),
 }
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from slackwater.cli.looking.looks import Look
-from slackwater.cli.looking.waiting import is_ready
+from slackwater.cli.looking.waiting import is_ready, where_it_stands
 from slackwater.core.decision.decision import Decision
 from tests.core.factories import group, world
 
 
-def look(phase: str = "Ready", ready: str = "True", observed: int = 1) -> Look:
+def look(phase: str = "Ready", ready: str = "True", observed: int = 1, why: tuple[str, str] = ("", "")) -> Look:
     status: dict[str, Any] = {
         "phase": phase,
         "observedGeneration": observed,
-        "conditions": [{"type": "Ready", "status": ready}],
+        "conditions": [{"type": "Ready", "status": ready, "reason": why[0], "message": why[1]}],
     }
     given = world(group=group().model_copy(update={"status": status}))
     return Look(given, Decision(given.memory))
@@ -35,3 +35,23 @@ def look(phase: str = "Ready", ready: str = "True", observed: int = 1) -> Look:
 )
 def test_a_group_is_waited_for_until_it_is_ready(seen: Look, over: bool) -> None:
     assert is_ready(seen) is over
+
+
+MISSING = ("TopicMissing", "topic refunds does not exist")
+AWAY = ("MemberMissing", "Ready, but not known to be in the group: payments-2")
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (look("Paused"), "it is Paused"),
+        (look("Unknown", "Unknown", why=MISSING), f"it is not known whether it is ({': '.join(MISSING)})"),
+        (look("Ready", "Unknown", why=MISSING), f"it is not known whether it is ({': '.join(MISSING)})"),
+        (look("NotReady", "False", why=AWAY), f"it is not Ready ({': '.join(AWAY)})"),
+        (look(observed=0), "the operator has not taken up generation 1 of it"),
+        (look(""), "the operator has said nothing of it"),
+    ],
+    ids=["a phase", "not known", "of an earlier operator", "not Ready", "of an older spec", "no operator"],
+)
+def test_a_wait_in_vain_never_says_that_the_group_is_ready(seen: Look, words: str) -> None:
+    assert where_it_stands(seen) == words

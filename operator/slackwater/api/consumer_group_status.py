@@ -146,7 +146,7 @@ class ConsumerGroupStatus(StatusPart):
     observed_generation: int | None = None
     """The generation of the spec that this status speaks of."""
     phase: str | None = None
-    """All of it in one word."""
+    """All of it in one word: how a rollout goes; at rest, what the condition Ready says (Ready, NotReady, Unknown)."""
     conditions: Conditions = ()
     replicas: int | None = None
     """Pods that exist."""

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from slackwater.api.annotations import RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.decision.decision import Decision
@@ -14,7 +16,7 @@ from slackwater.core.plan import plan
 from slackwater.core.status.compose import LAG_REPORT_INTERVAL_S, compose_status, degraded_status
 from slackwater.core.world.history import advance
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
 from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, workload, world
@@ -88,6 +90,25 @@ def test_phases() -> None:
     assert written(changed(at_rest(), pods=()))["phase"] == "NotReady"
     failed = replace(at_rest(), memory=RolloutMemory(phase=RolloutPhase.FAILED))
     assert written(failed)["phase"] == "Failed"
+
+
+TOPIC_MISSING = Unobserved(Reason.TOPIC_MISSING, "topic refunds does not exist", NOW)
+
+
+@pytest.mark.parametrize(
+    ("kafka", "phase", "reason"),
+    [
+        (observation(), "Ready", "AsWanted"),
+        (observation(blind_to=TOPIC_MISSING), "Unknown", "TopicMissing"),
+        (Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW), "Unknown", "KafkaUnreachable"),
+        (observation(members(0, 1)), "NotReady", "MemberMissing"),
+    ],
+    ids=["at rest", "a topic is missing", "Kafka is away", "a member is missing"],
+)
+def test_at_rest_the_phase_says_what_the_condition_ready_says(kafka: KafkaView, phase: str, reason: str) -> None:
+    status = written(replace(at_rest(), kafka=kafka))
+    ready = next(condition for condition in status["conditions"] if condition["type"] == "Ready")
+    assert (status["phase"], ready["reason"]) == (phase, reason)
 
 
 def test_commands_obeyed_are_kept() -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
 from rich.markup import escape
 
+from slackwater.api.conditions import ConditionStatus
 from slackwater.cli.errors import NoSuchGroup, NotReached, WentWrong
 from slackwater.cli.looking.looks import Look, live_looks
 from slackwater.cli.reaching.cluster import cluster, read_group
+from slackwater.cli.words.readiness import ready_condition
 from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.words import seconds
 
@@ -36,9 +38,7 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
                             return
                         refuse_failed(last)
     except TimeoutError as error:
-        phase = last.world.group.status.get("phase") if last is not None else None
-        nothing = "the operator has said nothing of it" if last is not None else "nothing is known of it"
-        stands = f"it is {phase}" if phase else nothing
+        stands = "nothing is known of it" if last is None else where_it_stands(last)
         waited = f"ConsumerGroup {name} was not Ready within {seconds(timeout_s or 0.0)}, {stands}"
         raise NotReached(f"{waited}: slackwater explain {name} says why") from error
     raise NoSuchGroup(f"ConsumerGroup {name} was deleted while it was waited for")
@@ -46,8 +46,7 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
 
 def is_ready(look: Look) -> bool:
     """By the operator's word, which it cannot give while it does not see the group in Kafka."""
-    conditions: Any = look.world.group.status.get("conditions") or ()
-    is_true = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    is_true = ready_condition(look.world.group.status).get("status") == ConditionStatus.TRUE
     return is_true and _phase_of_this_generation(look) == "Ready"
 
 
@@ -57,6 +56,20 @@ def refuse_failed(look: Look) -> None:
     if phase in _ENDED_BADLY:
         why = look.world.memory.message or "no reason is given"
         raise WentWrong(f"the rollout of ConsumerGroup {group.name} {_ENDED_BADLY[phase]}: {why}")
+
+
+def where_it_stands(look: Look) -> str:
+    """In words, by the operator's; at rest, by its condition Ready."""
+    group = look.world.group
+    if not group.status.get("phase"):
+        return "the operator has said nothing of it"
+    if not (phase := _phase_of_this_generation(look)):
+        return f"the operator has not taken up generation {group.metadata.generation} of it"
+    told = ready_condition(group.status)
+    if phase not in ("Ready", "NotReady", "Unknown") or told.get("status") in (None, ConditionStatus.TRUE):
+        return f"it is {phase}"
+    known = "it is not Ready" if told["status"] == ConditionStatus.FALSE else "it is not known whether it is"
+    return f"{known} ({told.get('reason')}: {told.get('message')})"
 
 
 def _phase_of_this_generation(look: Look) -> str:

@@ -11,8 +11,14 @@ from rich.text import Text
 Json = dict[str, Any]
 
 _STYLES: Final = {"Ready": "green", "Failed": "bold red", "RollingBack": "red", "RolledBack": "red"}
-_TELLING: Final = ("Degraded", "Paused", "RolloutGated", "Lagging")
-"""Conditions that say why a group is not where it should be, the most important first."""
+_TELLING: Final = (
+    ("Degraded", ("True",)),
+    ("Paused", ("True",)),
+    ("RolloutGated", ("True",)),
+    ("Ready", ("False", "Unknown")),
+    ("Lagging", ("True",)),
+)
+"""Conditions that say why a group is not where it should be, the most important first, and when they do."""
 
 
 def groups_document(groups: Sequence[Mapping[str, Any]]) -> list[Json]:
@@ -63,5 +69,5 @@ def _row(group: Mapping[str, Any]) -> Json:
 
 
 def _why(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    told = {c["type"]: c for c in status.get("conditions") or () if c.get("status") == "True"}
-    return next((told[kind] for kind in _TELLING if kind in told), {})
+    told = {condition["type"]: condition for condition in status.get("conditions") or ()}
+    return next((told[kind] for kind, when in _TELLING if told.get(kind, {}).get("status") in when), {})

@@ -26,8 +26,8 @@ def paragraph(world: World, plan: Decision) -> str:
 
 def paragraph_and_pointer(world: World, plan: Decision) -> str:
     """For people; and below it where to read more, on a line of its own, to be copied."""
-    refusal = refused(world, plan)
-    reason = standing_of(world, explain(world, plan)).reason or (refusal.reason if refusal is not None else "")
+    refusal, standing = refused(world, plan), standing_of(world, explain(world, plan))
+    reason = standing.reason or standing.unready or (refusal.reason if refusal is not None else "")
     return f"{paragraph(world, plan)}\n{where_to_read(reason)}" if reason else paragraph(world, plan)
 
 

@@ -129,8 +129,8 @@ class _View:
         standing = self._standing
         reason = f"{standing.reason}: " if standing.reason else ""
         yield "Hold" if standing.holds else "Next", Text.assemble((reason, "bold yellow"), standing.words)
-        if standing.reason:
-            yield "", Text(where_to_read(standing.reason), "dim")
+        if of := standing.reason or standing.unready:
+            yield "", Text(where_to_read(of), "dim")
         if self.explanation.afterwards:
             yield "Then", Text(self.explanation.afterwards)
         yield "Group", _group(world)

@@ -107,7 +107,7 @@ def condition_messages(conditions: Sequence[Mapping[str, Any]], said: set[str]) 
     """Where the table has no room for them: what is not as one would wish, each sentence once."""
     for condition in conditions:
         message = str(condition.get("message") or "")
-        if _is_bad(condition) and message and message not in said:
+        if _is_bad(condition) and message and not any(message in words for words in said):
             said.add(message)
             yield Text.assemble((f"{condition['type']}: ", "yellow"), message)
 

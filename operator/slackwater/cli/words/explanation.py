@@ -9,6 +9,7 @@ from slackwater.api.durations import format_duration
 from slackwater.cli.words.acts import count, in_words, ordinals_of
 from slackwater.cli.words.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.cli.words.protocol import cutover_ahead
+from slackwater.cli.words.readiness import unready
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
@@ -39,21 +40,30 @@ class Explanation:
     afterwards: str
     unsure: bool = False
     """It is a hold only because the group was not looked at for long enough from here."""
+    unready: str = ""
+    """Where there is nothing to do: the reason for which the group is not Ready, or not known to be."""
 
 
 def explain(world: World, plan: Decision) -> Explanation:
-    follow = _pods_to_follow(world, plan)
+    follow, lacks = _pods_to_follow(world, plan), None
     if plan.act is not None:
         outcome, words, reason = Outcome.ACT, in_words(world, plan.act), ""
     elif plan.hold is not None:
         outcome, words, reason = Outcome.HOLD, plan.hold.message, plan.hold.reason.value
     else:
-        outcome, words, reason = Outcome.NOTHING, _nothing_to_do(world, plan), ""
+        lacks = unready(world) if _is_at_rest(plan) else None
+        words = lacks.words if lacks is not None else _nothing_to_do(world, plan)
+        outcome, reason = Outcome.NOTHING, ""
     gates = ask_gates(world, plan) if world.workload is not None else ()
     unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
     words = words if unsure is None else unsure.message
     afterwards = _afterwards(world, plan, follow)
-    return Explanation(outcome, words, reason, gates, was_asked(plan), follow, afterwards, unsure is not None)
+    asked, lack = was_asked(plan), "" if lacks is None else lacks.reason
+    return Explanation(outcome, words, reason, gates, asked, follow, afterwards, unsure is not None, lack)
+
+
+def _is_at_rest(plan: Decision) -> bool:
+    return not plan.notes and plan.memory.phase.at_rest
 
 
 def _nothing_to_do(world: World, plan: Decision) -> str:

@@ -50,7 +50,10 @@ def ask_gates(world: World, plan: Decision) -> tuple[GateVerdict, ...]:
     down = frozenset[int]() if world.workload is None else known_down(world, world.workload)
     is_out = world.workload is not None and world.beside is None and bool(out_of_the_group(world, world.workload))
     verdicts: dict[GateName, GateVerdict] = {}
-    for gate in gates_of_who_is_out(world) if is_out else gates_asked(world):
+    gates = gates_of_who_is_out(world) if is_out else gates_asked(world)
+    if gates is GATES and (blind := world.kafka.blind_to) is not None:
+        return _refused_at(GateName.OBSERVATION_IS_FRESH, Hold(blind.reason, blind.message))
+    for gate in gates:
         name, hold = _NAMES[gate], gate(world, world.kafka, down)
         if hold is None:
             verdicts[name] = _verdict(name, Mark.PASS)

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from slackwater.cli.words.explanation import Explanation, Outcome
 from slackwater.cli.words.protocol import cutover_ahead
+from slackwater.cli.words.readiness import conditions_in, unready
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
@@ -21,13 +22,18 @@ class Standing(NamedTuple):
     holds: bool
     reason: str
     words: str
+    unready: str = ""
+    """Where nothing is to be done: the reason for which the group is not Ready, or not known to be."""
 
 
 def standing_of(world: World, explanation: Explanation) -> Standing:
     if told := told_by_the_operator(world, explanation):
         holds = told.get("status") == "True"
+        if told.get("reason") == Reason.NOT_ROLLING and (lacks := unready(world)) is not None:
+            return Standing(False, "", lacks.words, lacks.reason)
         return Standing(holds, str(told.get("reason")) if holds else "", str(told.get("message")))
-    return Standing(explanation.outcome is Outcome.HOLD, explanation.reason, explanation.words)
+    holds = explanation.outcome is Outcome.HOLD
+    return Standing(holds, explanation.reason, explanation.words, explanation.unready)
 
 
 def where_to_read(reason: str) -> str:
@@ -57,8 +63,7 @@ def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str,
 
 
 def conditions_of(world: World) -> Sequence[Mapping[str, Any]]:
-    conditions = world.group.status.get("conditions")
-    return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
+    return conditions_in(world.group.status)
 
 
 def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from slackwater.api.annotations import GROUP_LABEL, PAUSE
@@ -10,7 +10,6 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.work import nobody_consumes
 from slackwater.core.status.conditions import Verdict, merge, verdicts
 from slackwater.core.status.recommendation import recommendation_status
 from slackwater.core.world.memory import RolloutPhase, write_memory
@@ -33,7 +32,7 @@ def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> J
     said = verdicts(world, plan.hold, plan.refusal)
     status: Json = {
         "observedGeneration": generation,
-        "phase": _phase(world),
+        "phase": _phase(world, said),
         "replicas": len([pod for pod in world.pods if not pod.terminating]),
         "readyReplicas": sum(pod.ready for pod in world.wanted_pods),
         "updatedReplicas": len(world.wanted_pods) - len(world.outdated),
@@ -53,17 +52,18 @@ def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> J
     return status
 
 
-def _phase(world: World) -> str:
+_READY: Final = {ConditionStatus.TRUE: "Ready", ConditionStatus.FALSE: "NotReady", ConditionStatus.UNKNOWN: "Unknown"}
+"""The phase where there is nothing to do, by the condition Ready: the two never contradict each other."""
+
+
+def _phase(world: World, said: Iterable[Verdict]) -> str:
     if world.group.metadata.is_being_deleted:
         return "Deleting"
     if PAUSE in world.group.metadata.annotations:
         return "Paused"
     if world.memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE):
         return world.memory.phase.value
-    if nobody_consumes(world):
-        return "NotReady"
-    ready = sum(pod.ready for pod in world.wanted_pods)
-    return "Ready" if ready == world.replicas else "NotReady"
+    return next(_READY[verdict.status] for verdict in said if verdict.type is ConditionType.READY)
 
 
 def _group(world: World, before: Mapping[str, Any]) -> Json:
