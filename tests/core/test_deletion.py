@@ -218,6 +218,10 @@ def test_while_kafka_is_away_it_waits_and_says_how_to_give_up() -> None:
     assert decided.hold is not None
     assert decided.hold.recheck_s == KAFKA_AGAIN_S
     assert FINALIZER in decided.hold.message
+    way_out = """kubectl patch consumergroup payments -n default --type=merge -p '{"metadata":{"finalizers":null}}'"""
+    assert decided.hold.message.endswith(way_out)
+    refused = cannot_leave(ending(), Reason.KAFKA_UNREACHABLE, "Secret a has no key password: add it.").hold
+    assert refused is not None and ".. " not in refused.message
     assert [(note.reason, note.warning) for note in decided.notes] == [(Reason.KAFKA_UNREACHABLE, True)]
 
 

@@ -94,7 +94,12 @@ def is_kafkas_turn(world: World, remains: Remains) -> bool:
 
 def cannot_leave(world: World, reason: Reason, problem: str) -> Decision:
     """Kafka cannot be asked, or refuses: the object waits, and says how to give up."""
-    message = f"the group's members cannot be taken out: {problem}. To give up, remove the finalizer {FINALIZER}"
+    metadata = world.group.metadata
+    where = f"{metadata.name} -n {metadata.namespace}"
+    message = (
+        f"the group's members cannot be taken out: {problem.rstrip('.')}. To give up, remove the finalizer {FINALIZER}:"
+        f""" kubectl patch consumergroup {where} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"""
+    )
     return Decision(world.memory, hold=Hold(reason, message, KAFKA_AGAIN_S), notes=(Note(reason, message, True),))
 
 

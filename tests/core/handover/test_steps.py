@@ -163,8 +163,8 @@ ONWARDS: Final = {
     ),
     "a canary holds": (
         calm(HALF, {"canary": [{"replicas": 1, "hold": "60s"}]}),
-        "CanaryHold: canary of 1 pods held for 60 s; to go on now, "
-        "set the annotation slackwater.dev/promote to a new value",
+        "CanaryHold: canary of 1 pod held for 60 s; to go on now: "
+        "slackwater promote payments (annotation slackwater.dev/promote)",
     ),
     "a canary that has passed": (
         calm(HALF, {"canary": [{"replicas": 1, "hold": "60s"}]}, canary=Canary(0, NOW - 61)),

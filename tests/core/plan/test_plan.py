@@ -397,6 +397,15 @@ def test_a_version_that_no_pod_has_run_is_not_known_to_be_good() -> None:
     assert (done.phase, done.last_good_revision) == (COMPLETE, OLD)
 
 
+def test_what_an_earlier_try_failed_by_is_forgotten_once_every_pod_runs_the_version() -> None:
+    tried = {"phase": PROGRESSING, "message": "pod payments-2 crashed"}
+    done = plan(rolling(pods=ALL_NEW, sets={"partition": 0}, memory=tried)).memory
+    assert (done.phase, done.message) == (COMPLETE, "")
+    back = {"phase": RolloutPhase.ROLLING_BACK, "message": "pod payments-2 crashed", "last_good_revision": NEW}
+    gone_back = plan(rolling(pods=ALL_NEW, sets={"partition": 0}, memory=back | {"last_good_hash": "good"})).memory
+    assert gone_back.message == "pod payments-2 crashed"
+
+
 def test_session_timeouts_of_the_last_good_version_are_remembered_after_a_rollback() -> None:
     """The spec asks for 45 s still, the pods that went back may have 90 s."""
     back = rolling(memory={"phase": ROLLING_BACK, "session_timeout_ms": 90_000}, sets={"update_revision": OLD})

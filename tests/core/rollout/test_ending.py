@@ -56,10 +56,12 @@ WAYS_BACK = [
 
 @pytest.mark.parametrize(("known", "expected"), [pytest.param(k, e, id=name) for name, k, e in WAYS_BACK])
 def test_the_way_back(known: dict[str, Any], expected: bool) -> None:
-    memory = remembered(**known)
+    given, memory = rolling(**known), remembered(**known)
     assert can_go_back(memory) is expected
     assert go_back(memory, "given up").phase is (BACK if expected else FAILED)
-    assert ("or abort to go back" in what_next(memory)) is expected
+    said = what_next(given)
+    assert "slackwater retry payments (annotation slackwater.dev/retry) tries this one again" in said
+    assert ("slackwater abort payments (annotation slackwater.dev/abort) goes back" in said) is expected
 
 
 def test_what_is_given_up_is_known_as_failed() -> None:

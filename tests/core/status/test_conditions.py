@@ -13,12 +13,12 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.rollout.scaling import PUT_BACK_FORGOTTEN_S
 from slackwater.core.status.conditions import Verdict, degraded, merge, verdicts
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, Unobserved
-from slackwater.core.world.profile import Profile
+from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, folded, group, member, members, observation, pod, stranger, world
+from tests.core.factories import NOW, folded, group, member, members, observation, pod, stranger, workload, world
 
 READY = ConditionType.READY
 UNOBSERVED = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)}
@@ -116,6 +116,27 @@ def test_a_hold_degrades_a_group_by_its_reason_alone(reason: Reason) -> None:
 )
 def test_what_else_degrades(changes: dict[str, Any], expected: tuple[str, str]) -> None:
     assert said(world(**changes), "Degraded") == expected
+
+
+SENTENCES = [
+    ("GroupStable", {"kafka": observation((), state=GroupState.DEAD)}, "nobody has joined it yet"),
+    ("Oversized", {"group": group(replicas=1)}, "1 member for 6 partitions"),
+    ("Oversized", {"group": group(replicas=7)}, "7 members for 6 partitions: 1 of them owns nothing"),
+    ("Oversized", {"group": group(replicas=8)}, "8 members for 6 partitions: 2 of them own nothing"),
+    ("Ready", {"workload": workload(owner_uid="")}, "StatefulSet payments is not the group's own"),
+]
+
+
+@pytest.mark.parametrize(("kind", "changes", "words"), SENTENCES)
+def test_sentence(kind: str, changes: dict[str, Any], words: str) -> None:
+    assert words in next(v.message for v in verdicts(world(**changes), None) if v.type == kind)
+
+
+def test_a_step_that_failed_names_the_command_that_tries_it_again() -> None:
+    upgrade = Upgrade(Profile.EAGER, StrategyName.ONE_BOUNCE, (Profile.COOPERATIVE,))
+    given = world(memory=RolloutMemory(phase=RolloutPhase.FAILED, message="it crashed", upgrade=upgrade))
+    message = next(v.message for v in verdicts(given, None) if v.type == "ProtocolUpgrade")
+    assert "slackwater retry payments (annotation slackwater.dev/retry) tries the step again" in message
 
 
 def test_what_holds_is_what_people_read_first() -> None:

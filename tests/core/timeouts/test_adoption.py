@@ -13,6 +13,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
+from slackwater.core.status.recommendation import say
 from slackwater.core.world.advice import Range, Subject
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
 from slackwater.core.world.observation import GroupType
@@ -101,6 +102,11 @@ def test_a_mode_that_is_not_auto_any_more_takes_nothing_along() -> None:
     queued = replace(world, memory=plan(world).memory)
     rolled = plan(edited(queued, timeouts={"mode": "Recommend"}))
     assert environment(rolled)["KAFKA_SESSION_TIMEOUT_MS"] == "45000"
+
+
+def test_what_waits_for_approval_names_the_command() -> None:
+    approving = "slackwater approve payments (annotation slackwater.dev/approve)"
+    assert say(at_rest("Recommend"))[1].endswith(f": {approving} applies it")
 
 
 def test_recommend_applies_nothing_until_somebody_approves() -> None:

@@ -111,7 +111,7 @@ def test_a_group_of_the_consumer_protocol_rolls(stage: Stage, living: dict[str, 
 def test_more_members_than_partitions_is_a_warning(stage: Stage, living: dict[str, Json]) -> None:
     oversized = stage.cluster.condition("oversized", "Oversized")
     assert (oversized["status"], oversized["reason"]) == ("True", "MoreMembersThanPartitions")
-    assert oversized["message"] == "2 members for 1 partitions: 1 of them own nothing"
+    assert oversized["message"] == "2 members for 1 partition: 1 of them owns nothing"
     stage.cluster.apply(with_env(living["oversized"], VERSION="2"))
     stage.cluster.wait_complete("oversized")
 

@@ -15,6 +15,7 @@ from slackwater.core.decision.acts import (
     WriteWorkload,
 )
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import count
 from slackwater.core.world.world import World
 
 
@@ -59,15 +60,15 @@ def notes_of(act: Act | None) -> tuple[Note, ...]:
 
 
 def start_note(world: World, version: str) -> Note:
-    message = f"version {version} is to be rolled out to {world.replicas} pods"
+    message = f"version {version} is to be rolled out to {count(world.replicas, 'pod')}"
     return Note(Reason.ROLLOUT_STARTED, message)
 
 
 def workload_note(purpose: Purpose, world: World) -> Note:
     if purpose is Purpose.CREATE:
-        return _of_act(Reason.CREATED, f"created StatefulSet {world.group.name} with {world.replicas} pods")
+        return _of_act(Reason.CREATED, f"created StatefulSet {world.group.name} with {count(world.replicas, 'pod')}")
     before = world.workload.replicas if world.workload is not None else 0
-    return _of_act(Reason.SCALED, f"scaled from {before} to {world.replicas} pods")
+    return _of_act(Reason.SCALED, f"scaled from {before} to {count(world.replicas, 'pod')}")
 
 
 def _of_act(reason: Reason, message: str) -> Note:

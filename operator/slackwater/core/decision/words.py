@@ -13,6 +13,16 @@ def listing(items: Iterable[str], most: int = 4) -> str:
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
+def count(number: int, what: str) -> str:
+    """`1 pod`, `3 pods`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def by_command(annotation: str, name: str) -> str:
+    """How people give a group a command: `slackwater retry payments (annotation slackwater.dev/retry)`."""
+    return f"slackwater {annotation.rpartition('/')[2]} {name} (annotation {annotation})"
+
+
 def seconds(duration_s: float) -> str:
     """`0.4 s`, `12 s`, `3 min`."""
     if duration_s < 10:

@@ -58,8 +58,8 @@ def connection_is_known(world: World) -> Decision:
 
 def stateful_set_is_ours(world: World) -> Decision:
     """A StatefulSet of somebody else under the group's name is left alone."""
-    found = world.workload
-    if found is None or found.owner_uid == world.group.metadata.uid:
+    found = world.foreign
+    if found is None:
         return Decision(world.memory)
     adoptable = found.name == world.group.name
     return Decision(world.memory, hold=in_the_way(found.name, found.owner, adoptable=adoptable))

@@ -32,7 +32,7 @@ from slackwater.core.rollout.in_place import next_move
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import can_mix, profile_in
 from slackwater.core.world.two_sets import Beside
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -118,16 +118,16 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
     if world.replicas == 0 and not world.pods and can_go_back(memory):
         # Its controller counts a set without pods as updated: whatever it holds is what all pods get that come next.
         note = Note(Reason.ROLLING_BACK, "no pod is left: those that come next get the last good version", warning=True)
-        return Decision(go_back(memory, memory.message), hold=_stopped(memory), notes=(note,))
+        return Decision(go_back(memory, memory.message), hold=_stopped(world), notes=(note,))
     if not memory.last_good_revision and world.pods and _is_well(world):
         return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
     is_open = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
     act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
-    return Decision(memory, act, _stopped(memory))
+    return Decision(memory, act, _stopped(world))
 
 
-def _stopped(memory: RolloutMemory) -> Hold:
-    return Hold(Reason.ROLLOUT_FAILED, what_next(memory), 60.0)
+def _stopped(world: World) -> Hold:
+    return Hold(Reason.ROLLOUT_FAILED, what_next(world), 60.0)
 
 
 def _is_well(world: World) -> bool:
@@ -260,7 +260,7 @@ def _between_two(world: World, beside: Beside, workload: Workload, template: Tem
             return fail(world, failure)
     move = move or handover.afterwards(world, beside)
     if memory.phase is RolloutPhase.FAILED and (move is None or move.act is None):
-        return Decision(memory, hold=Hold(Reason.ROLLOUT_FAILED, what_next(memory), 60.0))
+        return Decision(memory, hold=_stopped(world))
     if move is None and not memory.phase.under_way:
         return _resumed(world)
     return move or handover.onwards(world, beside, way)
@@ -284,6 +284,7 @@ def _rolled(world: World, workload: Workload, template: Template) -> Decision:
         retried_at=None,
         canary=None,
         forced_hash="",
+        message=step.memory.message if back else "",  # what an earlier try failed by is over
     )
     if world.replicas > 0:  # a version that no pod has run is not known to be good
         done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from slackwater.api.annotations import PROMOTE
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import seconds
+from slackwater.core.decision.words import by_command, count, seconds
 from slackwater.core.world.memory import Canary, RolloutPhase
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -32,7 +32,8 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     if canary.passed:
         return Decision(memory)
     until = "until it is promoted" if hold_ms is None else f"for {seconds(hold_ms / 1000)}"
-    message = f"canary of {updated} pods held {until}; to go on now, set the annotation {PROMOTE} to a new value"
+    size, promoting = count(updated, "pod"), by_command(PROMOTE, world.group.name)
+    message = f"canary of {size} held {until}; to go on now: {promoting}"
     return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0)))
 
 

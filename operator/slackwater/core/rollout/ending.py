@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import ABORT, PAUSE, RETRY
 from slackwater.api.rollout import OnFailure
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import by_command
 from slackwater.core.rollout.failure import Failure
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
@@ -64,11 +65,13 @@ def fail(world: World, failure: Failure) -> Decision:
             forced_hash="",
             message=failure.message,
         )
-        note = Note(failure.reason, what_next(memory), warning=True)
+        note = Note(failure.reason, what_next(world.remembering(memory)), warning=True)
     return Decision(memory, hold=Hold(failure.reason, failure.message, 0.0), notes=(note,))
 
 
-def what_next(memory: RolloutMemory) -> str:
+def what_next(world: World) -> str:
     """Why the rollout has stopped, and how a person goes on from there."""
-    back = ", or abort to go back to the last good version" if can_go_back(memory) else ""
-    return f"{memory.message}. The rollout has stopped: apply another template, annotate retry to try again{back}"
+    name, memory = world.group.name, world.memory
+    back = f"; {by_command(ABORT, name)} goes back to the last good version" if can_go_back(memory) else ""
+    ways = f"apply another template; {by_command(RETRY, name)} tries this one again{back}"
+    return f"{memory.message.rstrip('.')}. The rollout has stopped: {ways}"

@@ -111,8 +111,9 @@ def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold 
     if len(down) == world.replicas and kafka.state in (GroupState.EMPTY, GroupState.DEAD):
         return None  # nobody consumes, so nobody can be disturbed
     if not kafka.calm:
-        what = "has members that are not where the coordinator wants them" if kafka.state is GroupState.STABLE else ""
-        return Hold(Reason.GROUP_REBALANCING, f"the group {what or f'is {kafka.state}'}", SOON_S)
+        apart = "the group has members that are not where the coordinator wants them"
+        message = apart if kafka.state is GroupState.STABLE else kafka.state_in_words
+        return Hold(Reason.GROUP_REBALANCING, message, SOON_S)
     stable_for_s = world.group.spec.rollout.stable_for_s
     calm_for = world.history.calm_for(kafka)
     if calm_for < stable_for_s:

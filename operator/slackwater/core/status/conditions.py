@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import PAUSE, RETRY
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import listing, rounded
+from slackwater.core.decision.words import by_command, count, listing, rounded
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.members.presence import serves
@@ -23,6 +23,7 @@ from slackwater.core.world.observation import GroupObservation, Member, Unobserv
 from slackwater.core.world.profile import profile_of
 from slackwater.core.world.world import World
 
+_NOT_OURS: Final = "StatefulSet {} is not the group's own, and nothing is known of its pods"
 TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
 
 
@@ -79,6 +80,8 @@ def _ready(world: World) -> Verdict:
     kind = ConditionType.READY
     if world.replicas == 0:
         return Verdict(kind, TRUE, Reason.AS_WANTED, "no pod is asked for")
+    if (theirs := world.foreign) is not None:
+        return Verdict(kind, FALSE, Reason.FOREIGN_STATEFUL_SET, _NOT_OURS.format(theirs.name))
     down = [ordinal for ordinal in range(world.replicas) if not _is_ready(world, ordinal)]
     if down:
         names = listing(map(world.pod_name, down))
@@ -97,7 +100,7 @@ def _ready(world: World) -> Verdict:
 
 def _standstill(kafka: GroupObservation) -> tuple[Reason, str]:
     """Where nobody consumes."""
-    message = f"nobody consumes: the group is {kafka.state}, and nothing has been committed in it for a while"
+    message = f"nobody consumes: {kafka.state_in_words}, and nothing has been committed in it for a while"
     return Reason.OFFSETS_NOT_MOVING if kafka.calm else Reason.GROUP_REBALANCING, message
 
 
@@ -137,7 +140,7 @@ def _group_stable(world: World) -> Verdict:
         return Verdict(kind, UNKNOWN, kafka.reason, kafka.message)
     if kafka.calm:
         return Verdict(kind, TRUE, Reason.STABLE, "the group is Stable")
-    return Verdict(kind, FALSE, Reason.GROUP_REBALANCING, f"the group is {kafka.state}")
+    return Verdict(kind, FALSE, Reason.GROUP_REBALANCING, kafka.state_in_words)
 
 
 def _rollout_gated(world: World, hold: Hold | None) -> Verdict:
@@ -158,7 +161,8 @@ def _protocol_upgrade(world: World, hold: Hold | None, refusal: Hold | None) -> 
     step = f"step {upgrade.step} of {len(upgrade.path)}"
     what = f"{upgrade.behind.words} to {upgrade.here.words}, {step} of {upgrade.strategy}"
     if world.memory.phase in (RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK):
-        way_out = "annotate retry to try the step again, apply a template that works, or set protocol.target back"
+        again = f"{by_command(RETRY, world.group.name)} tries the step again"
+        way_out = f"{again}; else apply a template that works, or set protocol.target back"
         return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, f"{what} failed: {world.memory.message}; {way_out}")
     waits = f"; waiting: {hold.message}" if hold is not None else ""
     return Verdict(kind, TRUE, Reason.UPGRADING, f"{what}{waits}")
@@ -201,9 +205,11 @@ def _oversized(world: World) -> Verdict:
     if isinstance(world.kafka, Unobserved):
         return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
     partitions = len(world.kafka.partitions)
+    figures = f"{count(members, 'member')} for {count(partitions, 'partition')}"
     if members <= partitions:
-        return Verdict(kind, FALSE, Reason.EVERY_MEMBER_HAS_WORK, f"{members} members for {partitions} partitions")
-    message = f"{members} members for {partitions} partitions: {members - partitions} of them own nothing"
+        return Verdict(kind, FALSE, Reason.EVERY_MEMBER_HAS_WORK, figures)
+    idle = members - partitions
+    message = f"{figures}: {idle} of them {'owns' if idle == 1 else 'own'} nothing"
     return Verdict(kind, TRUE, Reason.MORE_MEMBERS_THAN_PARTITIONS, message)
 
 
@@ -244,7 +250,8 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         both = filter(None, (memory.message, who_scales(world)))
         return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(both))
     if idle := find_idle_pods(world):
-        message = f"{listing(pod.name for pod in idle)} own nothing, while partitions have no live owner"
+        own = "owns" if len(idle) == 1 else "own"
+        message = f"{listing(pod.name for pod in idle)} {own} nothing, while partitions have no live owner"
         return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
     if (twice := an_id_is_used_twice(world)) is not None:
         return Verdict(kind, TRUE, twice.reason, twice.message)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from slackwater.api.annotations import APPROVE
 from slackwater.api.timeouts import TimeoutsMode
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import by_command
 from slackwater.core.timeouts.judgement import judge, ranges_by_setting, values_now
 from slackwater.core.world.advice import Advice, Range
 from slackwater.core.world.memory import RolloutMemory
@@ -50,9 +52,10 @@ def say(world: World) -> tuple[Reason, str]:
         return Reason.NO_RECOMMENDATION, "nothing is recommended for this group yet"
     if not judgement.values:
         return judgement.reason, judgement.message
+    approving = by_command(APPROVE, world.group.name)
     if world.group.spec.timeouts.mode is TimeoutsMode.RECOMMEND:
-        return Reason.AWAITS_APPROVAL, f"{judgement.message}: annotate approve to apply it"
-    return Reason.WITH_NEXT_ROLLOUT, f"{judgement.message}: with the next rollout, or now if you annotate approve"
+        return Reason.AWAITS_APPROVAL, f"{judgement.message}: {approving} applies it"
+    return Reason.WITH_NEXT_ROLLOUT, f"{judgement.message}: with the next rollout, or now: {approving}"
 
 
 def _settings(world: World, advice: Advice) -> Json:

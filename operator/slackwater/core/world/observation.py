@@ -212,6 +212,13 @@ class GroupObservation:
             total += unread
         return total
 
+    @property
+    def state_in_words(self) -> str:
+        """What people are told. A group that Kafka does not have is Dead to it."""
+        if self.state is GroupState.DEAD:
+            return "the group does not exist in Kafka: nobody has joined it yet"
+        return f"the group is {self.state}"
+
     @cached_property
     def calm(self) -> bool:
         """Stable and, for KIP-848, every member where the coordinator wants it (F19, F16)."""

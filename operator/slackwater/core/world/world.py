@@ -130,6 +130,12 @@ class World:
         return self.sets[0] if self.sets else None
 
     @property
+    def foreign(self) -> Workload | None:
+        """The StatefulSet, where it is not the group's own: nothing is known of its pods."""
+        found = self.workload
+        return None if found is None or found.owner_uid == self.group.metadata.uid else found
+
+    @property
     def settled(self) -> bool:
         """The StatefulSet controller has read the last change of each of them."""
         return all(each.settled for each in self.sets)
