@@ -204,6 +204,14 @@ def test_exit_codes_are_those_of_kubectl_diff(differing: Any) -> None:
     assert (failed.code, failed.out, failed.err) == (2, "", "Error: it is not installed.\n")
 
 
+def test_in_a_pipe_no_line_is_cut(differing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    world, image = at_rest(), "registry.example.com/team/a-consumer-with-a-long-name:2"
+    said = differing(world, with_image(manifest_of(world), image)).out
+    (line,) = (line for line in said.splitlines() if image in line)
+    assert line.strip().startswith("spec.template.spec.containers[consumer].image ")
+
+
 def test_a_mistake_of_ours_does_not_look_like_a_difference(differing: Any) -> None:
     done = differing(RuntimeError("a bug"), manifest_of(at_rest()))
     assert done.code == 2

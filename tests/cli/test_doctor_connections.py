@@ -40,7 +40,7 @@ def findings(
     [
         ("True", Mark.OK, "the operator says: so it is"),
         ("False", Mark.MISSING, "the operator says Why: so it is"),
-        (None, Mark.WARNING, "the operator has said nothing of it as it is now, though payments use it"),
+        (None, Mark.WARNING, "the operator has said nothing of it as it is now, though payments uses it"),
     ],
 )
 def test_the_operators_word_counts(status: str | None, mark: Mark, message: str) -> None:
@@ -55,7 +55,9 @@ def test_what_the_operator_said_of_an_older_connection_does_not_count() -> None:
 
 def test_a_connection_that_nobody_uses_is_not_judged() -> None:
     (found,) = connection_findings(ConnectionFacts(connection(None), ()))
-    assert found.mark is Mark.NOT_CHECKED
+    assert (found.mark, found.remedy) == (Mark.NOT_CHECKED, "add --kafka to ask Kafka from here")
+    first, *_ = connection_findings(ConnectionFacts(connection(None), (), ANSWERED))
+    assert (first.mark, first.remedy) == (Mark.NOT_CHECKED, ""), "Kafka was asked from here"
 
 
 def test_a_kafka_that_does_all_it_should() -> None:

@@ -192,6 +192,15 @@ async def test_a_group_is_paused_with_a_reason_and_resumed(cluster: Cluster) -> 
     assert cluster.annotations() == {}
 
 
+async def test_who_pauses_without_a_reason_leaves_the_one_that_stands_there(cluster: Cluster) -> None:
+    cluster.obey = obeys_pause
+    await giving.pause(None, *KEY, "Black Friday", OBEDIENT)
+    await giving.pause(None, *KEY, "", OBEDIENT)
+    assert cluster.annotations() == {PAUSE: "Black Friday"}
+    await giving.pause(None, *KEY, "audit", OBEDIENT)
+    assert cluster.annotations() == {PAUSE: "audit"}
+
+
 async def test_only_a_paused_group_is_resumed(cluster: Cluster) -> None:
     with pytest.raises(NothingToDo, match="payments is not paused, so there is nothing to resume"):
         await giving.resume(None, *KEY, OBEDIENT)

@@ -99,6 +99,8 @@ def test_as_documents(capsys: Capsys) -> None:
             "PodNotRedy",
             "there is no reason 'PodNotRedy', and slackwater reason lists them all: did you mean PodNotReady",
         ),
+        ("oversized", "Oversized is the type of a condition, not a reason: its reason stands beside it"),
+        ("Degraded", "Degraded is the type of a condition, not a reason: its reason stands beside it"),
         ("x", "there is no reason 'x', and slackwater reason lists them all: see slackwater reason --help."),
     ],
 )

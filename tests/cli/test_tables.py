@@ -12,9 +12,11 @@ from rich.console import Console, RenderableType
 from slackwater.cli.pictures.groups import groups_document, groups_table
 from slackwater.cli.pictures.members import lag_document, lag_table, members_document, members_table
 from slackwater.cli.pictures.paragraph import explain_document, paragraph, paragraph_and_pointer
+from slackwater.cli.words.standing import rollout_in_words
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
 from slackwater.core.world.world import World
 from tests.cli import builders
@@ -100,6 +102,27 @@ def test_the_explanation_says_whether_anything_holds_the_group(name: str, holds:
     document = explain_document(WORLDS[name], plan(WORLDS[name]))
     assert (document["holds"], bool(document["reason"])) == (holds, holds)
     assert document["words"] == paragraph(WORLDS[name], plan(WORLDS[name]))
+
+
+def test_what_is_said_of_a_failure_is_said_once() -> None:
+    world = WORLDS["failed"]
+    words = paragraph(world, plan(world))
+    assert words.startswith("payments is Failed. It waits, RolloutFailed: ")
+    assert words.count(world.memory.message) == 1
+
+
+def test_a_failure_is_not_shown_of_a_rollout_that_is_complete() -> None:
+    """As an earlier operator left it in the status."""
+    world = WORLDS["at-rest"]
+    world = world.remembering(replace(world.memory, message="pod payments-2 crashed"))
+    assert rollout_in_words(world, plan(world)) == f"Complete, version {world.memory.target_hash}"
+
+
+def test_of_one_pod_it_is_told_as_of_one() -> None:
+    world = builders.world(builders.group(replicas=1))
+    world = world.remembering(replace(world.memory, phase=RolloutPhase.PROGRESSING))
+    told = rollout_in_words(world, Decision(world.memory))
+    assert told.endswith(f"1 of 1 pod has version {world.memory.target_hash}")
 
 
 def test_of_a_group_that_nobody_has_looked_at_nothing_is_made_up() -> None:

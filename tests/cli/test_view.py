@@ -10,9 +10,12 @@ from rich.console import Console
 
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.pictures.view_tables import MOST_PODS
-from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.observation import GroupObservation, Member, TopicPartition, Unobserved
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.observation import GroupObservation, GroupState, Member, TopicPartition, Unobserved
 from slackwater.core.world.world import World
 from tests.cli import builders, upgrades
 from tests.cli.pictures import held
@@ -42,6 +45,37 @@ def _many_pods() -> World:
     return builders.with_status(changed(world, pods=tuple(p for p in world.pods if p.ordinal != 17)))
 
 
+def _failed() -> World:
+    rolling = builders.rolling()
+    why = "pod payments-2 is Ready but has not joined the group after 5 min (rejoinTimeout)"
+    target = rolling.memory.target_hash
+    failed = replace(rolling.memory, phase=RolloutPhase.FAILED, failed_hash=target, message=why)
+    return builders.with_status(rolling.remembering(failed))
+
+
+def _refused_by_the_api_server() -> World:
+    """The operator has tried to write what is next."""
+    rolling = builders.rolling()
+    why = "the API server refused it: spec.template.spec.containers[0].image: Required value."
+    refusal = Decision(rolling.memory, hold=Hold(Reason.CLUSTER_REFUSED, why))
+    status = compose_status(rolling, refusal, {})
+    return replace(rolling, group=rolling.group.model_copy(update={"status": status}))
+
+
+def _to_adopt() -> World:
+    """A StatefulSet of the group's name runs, whose pods do not carry the group's label."""
+    world = builders.world()
+    assert world.workload is not None
+    theirs = replace(world.workload, owner_uid="")
+    return builders.with_status(changed(world, workload=theirs, pods=(), memory=RolloutMemory()))
+
+
+def _nobody_has_joined() -> World:
+    world = builders.rolling()
+    dead = builders.observation(state=GroupState.DEAD, members=())
+    return builders.with_status(replace(world, kafka=dead, history=builders.history(dead, 3)))
+
+
 def _topic_missing() -> World:
     blind = Unobserved(Reason.TOPIC_MISSING, "topic refunds does not exist", builders.NOW - 30)
     return builders.with_status(builders.world(kafka=builders.observation(blind_to=blind)))
@@ -58,6 +92,10 @@ WORLDS = {
     "two-bounce": builders.with_status(upgrades.two_bounce()),
     "drain-cutover": builders.with_status(upgrades.drain_cutover()),
     "upgrade-refused": builders.with_status(upgrades.refused()),
+    "failed": _failed(),
+    "refused": _refused_by_the_api_server(),
+    "to-adopt": _to_adopt(),
+    "nobody-has-joined": _nobody_has_joined(),
     "topic-missing": _topic_missing(),
     "member-released": builders.with_status(upgrades.released()),
 }

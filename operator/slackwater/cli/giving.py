@@ -55,9 +55,11 @@ async def give(context: str | None, namespace: str, name: str, command: str, tim
 
 
 async def pause(context: str | None, namespace: str, name: str, reason: str, timeout_s: float) -> str:
-    """Hold the group's rollout; returns what came of it. Raises as `give`."""
+    """Hold the group's rollout; returns what came of it. Without a reason, one that stands there stays. Raises as
+    `give`."""
     async with cluster(context) as api:
         snapshot = await _read(api, namespace, name)
+        reason = reason or (snapshot.group["metadata"].get("annotations") or {}).get(PAUSE) or ""
         await _annotate(api, snapshot, {PAUSE: reason})
         if timeout_s > 0:
             await _wait(api, snapshot, lambda group: _phase(group) == "Paused", "pause", timeout_s)

@@ -83,7 +83,8 @@ async def adopt(context: str | None, namespace: str, name: str, timeout_s: float
             say(doubt)
         await _carry_out(api, standing, deadline, timeout_s, say)
     paused = f"The group is paused: kubectl slackwater resume {name} -n {namespace} rolls out what differs"
-    return f"{name}: adopted; {len(standing.pods)} pods run on as they were. {paused}"
+    run = "pod runs on as it was" if len(standing.pods) == 1 else "pods run on as they were"
+    return f"{name}: adopted; {len(standing.pods)} {run}. {paused}"
 
 
 async def _begin(api: KubernetesApi, namespace: str, name: str) -> tuple[Snapshot, Standing, tuple[str, ...]]:
@@ -202,8 +203,9 @@ def _template_changes(world: World, standing: Standing) -> tuple[Change, ...] | 
 
 def foreseen_in_words(found: Foreseen) -> list[str]:
     """For people."""
+    pods = "pod as it runs" if found.pods == 1 else "pods as they run"
     lines = [
-        f"StatefulSet {found.name} would become ConsumerGroup {found.name}'s, with its {found.pods} pods as they run:"
+        f"StatefulSet {found.name} would become ConsumerGroup {found.name}'s, with its {found.pods} {pods}:"
         " none is restarted.",
         "It keeps its selector, serviceName and podManagementPolicy; its updateStrategy becomes the operator's.",
         "The group would be paused. Once it is resumed, a rollout changes in each pod, behind all gates:",

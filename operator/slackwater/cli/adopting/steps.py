@@ -106,7 +106,7 @@ def _settling(standing: Standing) -> Change | Wait | None:
     """Until the newest revision is also the one that a pod comes back with after an eviction."""
     workload, status, replicas = standing.workload, standing.workload["status"], standing.workload["spec"]["replicas"]
     if (status.get("updatedReplicas", 0), status.get("readyReplicas", 0)) != (replicas, replicas):
-        return Wait(f"waiting until all {replicas} pods are Ready")
+        return Wait(f"waiting until {'its pod is' if replicas == 1 else f'all {replicas} pods are'} Ready")
     update = workload["spec"]["updateStrategy"]
     partition = (update.get("rollingUpdate") or {}).get("partition", 0)
     if (update["type"], partition) != ("RollingUpdate", replicas):

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from slackwater.cli import edge as failures
 from slackwater.cli.errors import FileUnusable
-from slackwater.cli.options import As, Context, For, Namespace, Output, print_document
+from slackwater.cli.options import As, Context, For, Namespace, Output, print_document, print_whole
 from slackwater.cli.pictures.documents import plan_document
 from slackwater.cli.planning.files import STDIN, Manifests, read_manifests, read_world_file
 from slackwater.cli.planning.outlook import Outlook, outlook_table, recorded_outlook
@@ -94,7 +94,11 @@ def show_difference(files: Iterable[str], namespace: str | None, context: str | 
 
     found = asyncio.run(find_difference(context, place, manifests))
     if output is Output.TABLE:
-        Console(highlight=False).print(difference_picture(found))
+        picture, console = difference_picture(found), Console(highlight=False)
+        if console.is_terminal:
+            console.print(picture)
+        else:  # who reads it there looks for whole lines
+            print_whole(picture)
     else:
         print_document(difference_document(found), output)
     return bool(found.objects)

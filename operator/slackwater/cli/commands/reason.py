@@ -13,6 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from slackwater.api.conditions import ConditionType
 from slackwater.cli.options import As, Output, print_document, print_whole
 from slackwater.cli.words.reasons import ReasonText, reason_texts
 
@@ -22,6 +23,9 @@ def parse_reason(name: str) -> ReasonText:
     by_small_name = {known.lower(): text for known, text in reason_texts().items()}
     if text := by_small_name.get(name.lower()):
         return text
+    if kind := next((each for each in ConditionType if each.lower() == name.lower()), None):
+        beside = "its reason stands beside it, as in slackwater status NAME, and slackwater reason lists them all"
+        raise typer.BadParameter(f"{kind} is the type of a condition, not a reason: {beside}")
     close = [by_small_name[small].name for small in get_close_matches(name.lower(), by_small_name, n=3)]
     guess = f" Did you mean {', '.join(close)}?" if close else ""
     raise typer.BadParameter(f"there is no reason {name!r}, and slackwater reason lists them all.{guess}")

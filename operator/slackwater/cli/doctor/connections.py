@@ -73,13 +73,13 @@ def operators_word(facts: ConnectionFacts) -> Finding:
     condition = _ready_condition(facts)
     if condition is None:
         if facts.groups:
-            used = f"{listing(group.name for group in facts.groups)} use it"
+            used = f"{listing(group.name for group in facts.groups)} {'uses' if len(facts.groups) == 1 else 'use'} it"
             remedy = "see that the operator runs, and read its log"
             return Finding(
                 Mark.WARNING, subject, f"the operator has said nothing of it as it is now, though {used}", remedy
             )
         why = Unread("no ConsumerGroup uses it, and the operator looks only then")
-        return not_checked(subject, why, "add --kafka to ask Kafka from here")
+        return not_checked(subject, why, "add --kafka to ask Kafka from here" if facts.kafka is None else "")
     message = str(condition.get("message") or condition.get("reason"))
     if condition.get("status") == ConditionStatus.TRUE:
         return Finding(Mark.OK, subject, f"the operator says: {message}")
@@ -115,7 +115,7 @@ def _out_of_reach(subject: str, failure: Failure, condition: Json | None) -> Fin
     reached = condition is not None and condition.get("status") == ConditionStatus.TRUE
     if reached and failure.reason is Reason.KAFKA_UNREACHABLE:
         why = Unread(f"{failure.message} from here, though the operator reaches it")
-        return not_checked(subject, why, "run doctor --kafka from where its address leads somewhere, as in a pod")
+        return not_checked(subject, why, "to ask it all the same, run this where its address leads to it, as in a pod")
     return Finding(Mark.MISSING, subject, failure.message, "see that it runs, and that spec.bootstrapServers fits")
 
 
@@ -136,7 +136,7 @@ def _new_protocol(subject: str, brokers: BrokerFacts, groups: Collection[Consume
     wanting = [group.name for group in groups if group.spec.protocol.target is ProtocolTarget.CONSUMER]
     if wanting:
         return Finding(
-            Mark.MISSING, subject, f"{message}, and {listing(wanting)} have protocol.target Consumer", remedy
+            Mark.MISSING, subject, f"{message}, though protocol.target is Consumer in {listing(wanting)}", remedy
         )
     return Finding(Mark.WARNING, subject, f"{message}: no ConsumerGroup can have protocol.target Consumer", remedy)
 

@@ -50,7 +50,9 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
     standing = standing_of(world, explanation)
     yield from _of_the_operator(world)
     if plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE):
-        yield f"{world.group.name} is {rollout_in_words(world, plan)}"
+        why = plan.memory.message.rstrip(".")
+        is_said = bool(why) and not plan.memory.phase.under_way and why in standing.words
+        yield f"{world.group.name} is {plan.memory.phase.value if is_said else rollout_in_words(world, plan)}"
     if standing.holds:
         yield f"It waits, {standing.reason}: {standing.words}"
         if standing.reason == Reason.MEMBER_NOT_REJOINED and (proof := proof_awaited(world, plan)):

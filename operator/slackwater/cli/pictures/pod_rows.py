@@ -43,8 +43,9 @@ class PodRow:
 
 
 def pod_rows(world: World, plan: Decision, explanation: Explanation) -> tuple[PodRow, ...]:
-    """Every pod that there is or should be, by ordinal."""
-    ordinals = {*range(world.replicas), *(pod.ordinal for pod in world.pods)}
+    """Every pod that there is or should be, by ordinal. Whether those of another's StatefulSet run is not known."""
+    wanted = range(0 if world.foreign is not None else world.replicas)
+    ordinals = {*wanted, *(pod.ordinal for pod in world.pods)}
     rows = [_row(world, plan, explanation, ordinal) for ordinal in sorted(ordinals)]
     return tuple(sorted((*rows, *_beside(world)), key=lambda row: row.ordinal))
 

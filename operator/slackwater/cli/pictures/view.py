@@ -24,7 +24,6 @@ from slackwater.cli.pictures.view_tables import (
     pod_table,
     strangers,
 )
-from slackwater.cli.words.acts import count
 from slackwater.cli.words.explanation import Explanation, explain
 from slackwater.cli.words.gates import GateVerdict, gates_by_reason
 from slackwater.cli.words.protocol import protocol_line, refused
@@ -39,8 +38,8 @@ from slackwater.cli.words.standing import (
 )
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.decision.words import seconds
-from slackwater.core.world.observation import GroupObservation
+from slackwater.core.decision.words import count, seconds
+from slackwater.core.world.observation import GroupObservation, GroupState
 from slackwater.core.world.world import World
 
 WIDE: Final = 110
@@ -77,7 +76,10 @@ class _View:
             yield Text(self.trouble, style="bold yellow")
         yield self._head()
         yield Text()
-        yield pod_table(pod_rows(self.world, self.plan, self.explanation), self._only_topic())
+        if (theirs := self.world.foreign) is not None:
+            yield Text(f"Pods of StatefulSet {theirs.name}, which is not this group's, are not shown.", "yellow")
+        else:
+            yield pod_table(pod_rows(self.world, self.plan, self.explanation), self._only_topic())
         yield from strangers(self.world)
         yield Text()
         gates, whose = self._gates()
@@ -149,6 +151,8 @@ class _View:
 def _group(world: World) -> Text:
     kafka = world.kafka
     if isinstance(kafka, GroupObservation):
+        if kafka.state is GroupState.DEAD:
+            return Text(kafka.state_in_words, "yellow")
         kinds = ", ".join(filter(None, (kafka.state.value, kafka.type.value, kafka.assignor)))
         lag = "lag not known" if kafka.lag is None else f"lag {kafka.lag:,}"
         unowned = kafka.partitions - {p for member in kafka.members for p in member.assignment}
@@ -160,7 +164,7 @@ def _group(world: World) -> Text:
     if not isinstance(told, Mapping) or "observedAt" not in told:
         return Text(f"cannot be seen from here: {kafka.message}", "yellow")
     age = seconds(max(0.0, world.now - moment(str(told["observedAt"]))))
-    seen = (
-        f"{told.get('state')}, {told.get('type')}: {told.get('members')} members, {told.get('partitions')} partitions"
-    )
+    sizes = ((told.get(f"{what}s"), what) for what in ("member", "partition"))
+    figures = ", ".join(f"{size} {what}" if size == 1 else f"{size} {what}s" for size, what in sizes)
+    seen = f"{told.get('state')}, {told.get('type')}: {figures}"
     return Text(f"{seen}, as the operator saw {age} ago; from here: {kafka.message}", "yellow")

@@ -77,7 +77,7 @@ def gate_table(gates: Sequence[GateVerdict], title: str, ascii_only: bool) -> Ta
     for gate in gates:
         table.add_row(Text(*signs[gate.mark]), Text(f"{gate.number} {gate.name}"))
     if not gates:
-        table.add_row("there are no pods yet")
+        table.add_row("asked once it has pods")
     return table
 
 

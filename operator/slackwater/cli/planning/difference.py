@@ -15,9 +15,9 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.planning.changes import Change, changes
 from slackwater.cli.planning.outlook import Outlook
-from slackwater.cli.words.acts import count
 from slackwater.cli.words.protocol import protocol_in_words, refused
 from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.decision.words import count
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.rollout.scaling import is_held
 from slackwater.core.world.memory import read_memory

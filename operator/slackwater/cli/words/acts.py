@@ -16,6 +16,7 @@ from slackwater.core.decision.acts import (
     RemoveMembers,
     WriteWorkload,
 )
+from slackwater.core.decision.words import count
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.world import World
 
@@ -54,11 +55,6 @@ def ordinals_of(world: World, act: Act | None) -> frozenset[int]:
             return frozenset(ordinal for ordinal in found if ordinal is not None)
         case _:
             return frozenset()
-
-
-def count(number: int, what: str) -> str:
-    """`1 pod`, `3 pods`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _write_in_words(world: World, act: WriteWorkload) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from slackwater.api.annotations import RETRY
 from slackwater.api.durations import format_duration
-from slackwater.cli.words.acts import count, in_words, ordinals_of
+from slackwater.cli.words.acts import in_words, ordinals_of
 from slackwater.cli.words.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.cli.words.readiness import unready
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.words import listing
+from slackwater.core.decision.words import by_command, count, listing
 from slackwater.core.rollout.candidates import replaceable
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile
@@ -54,7 +55,8 @@ def explain(world: World, plan: Decision) -> Explanation:
         lacks = unready(world) if _is_at_rest(plan) else None
         words = lacks.words if lacks is not None else _nothing_to_do(world, plan)
         outcome, reason = Outcome.NOTHING, ""
-    gates = ask_gates(world, plan) if world.workload is not None else ()
+    has_pods = world.workload is not None and world.foreign is None
+    gates = ask_gates(world, plan) if has_pods else ()
     unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
     words = words if unsure is None else unsure.message
     afterwards = _afterwards(world, plan, follow)
@@ -74,7 +76,7 @@ def _nothing_to_do(world: World, plan: Decision) -> str:
     if plan.memory.phase.gave_up:
         return (
             "every pod has the last good version. What the spec asks for was given up:"
-            " apply one that works, or kubectl slackwater retry"
+            f" apply one that works; {by_command(RETRY, world.group.name)} tries it again"
         )
     if plan.refusal is not None:
         return "nothing to do, for the group keeps the protocol that it has"

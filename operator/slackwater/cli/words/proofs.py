@@ -16,5 +16,6 @@ def proof_awaited(world: World, plan: Decision) -> str:
     down = known_down(world, world.workload) if world.workload is not None else frozenset[int]()
     for pod in reversed(world.wanted_pods):
         if pod.ordinal not in down and (missing := missing_proofs(world, pod)):
-            return f"Any of these proves that {pod.name} is back: {'; '.join(missing)}"
+            what = "This" if len(missing) == 1 else "Any of these"
+            return f"{what} proves that {pod.name} is back: {'; '.join(missing)}"
     return ""

@@ -11,6 +11,7 @@ from rich.text import Text
 from slackwater.api.conditions import ConditionType
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import count
 from slackwater.core.status.compose import protocol_status
 from slackwater.core.world.memory import RolloutPhase, Upgrade
 from slackwater.core.world.observation import Unobserved
@@ -94,5 +95,7 @@ def _upgrade_in_words(world: World, phase: RolloutPhase, upgrade: Upgrade) -> st
     if upgrade.returning:
         way = f"back to {upgrade.target.words}, since the target changed in the middle of a step"
     arrived = sum(pod.protocol is upgrade.here for pod in world.wanted_pods)
-    have = f"{arrived} of {world.replicas} pods have {upgrade.here.words}"
+    have = (
+        f"{arrived} of {count(world.replicas, 'pod')} {'has' if world.replicas == 1 else 'have'} {upgrade.here.words}"
+    )
     return f"{way}{_OUTCOMES.get(phase, '')}: {have}"

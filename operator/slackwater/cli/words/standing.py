@@ -10,7 +10,8 @@ from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.cli.words.readiness import conditions_in, unready
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.decision.words import seconds
+from slackwater.core.decision.words import count, seconds
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.world import World
 
@@ -57,9 +58,14 @@ def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str,
     It has watched the group for longer than a command that has just begun to.
     """
     taken_up = world.group.status.get("observedGeneration") == world.group.metadata.generation
-    if not isinstance(world.kafka, Unobserved) and not (explanation.unsure and taken_up):
-        return {}
-    return next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
+    told = next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
+    sees_more = explanation.unsure or (explanation.outcome is Outcome.ACT and _is_refused(told))
+    return told if isinstance(world.kafka, Unobserved) or (sees_more and taken_up) else {}
+
+
+def _is_refused(told: Mapping[str, Any]) -> bool:
+    """The API server has refused the very act that is next; from here nobody has tried it."""
+    return told.get("status") == "True" and told.get("reason") == Reason.CLUSTER_REFUSED
 
 
 def conditions_of(world: World) -> Sequence[Mapping[str, Any]]:
@@ -71,15 +77,20 @@ def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:
     said = standing_of(world, explanation).words
     for condition in conditions_of(world):
         label, message = _ALARMS.get(str(condition["type"])), str(condition.get("message") or "")
-        if label and condition["status"] == "True" and message and message not in said:
+        if label and condition["status"] == "True" and message and message.rstrip(".") not in said:
             yield label, message
 
 
 def rollout_in_words(world: World, plan: Decision) -> str:
     memory, phase = plan.memory, plan.memory.phase
+    if phase is RolloutPhase.NONE:
+        return "nothing was rolled out yet"
+    if phase is RolloutPhase.COMPLETE or (not phase.under_way and not memory.message):
+        return f"{phase.value}, version {memory.target_hash}"
     if not phase.under_way:
-        return f"{phase.value}: {memory.message}" if memory.message else f"{phase.value}, version {memory.target_hash}"
+        return f"{phase.value}: {memory.message}"
     done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
-    what = "went back to the last good version" if phase.goes_back else f"have version {memory.target_hash}"
+    have = "has" if world.replicas == 1 else "have"
+    what = "went back to the last good version" if phase.goes_back else f"{have} version {memory.target_hash}"
     since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
-    return f"{phase.value}{since}: {done} of {world.replicas} pods {what}"
+    return f"{phase.value}{since}: {done} of {count(world.replicas, 'pod')} {what}"
