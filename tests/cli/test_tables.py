@@ -111,6 +111,18 @@ def test_what_is_said_of_a_failure_is_said_once() -> None:
     assert words.count(world.memory.message) == 1
 
 
+@pytest.mark.parametrize("name", WORLDS)
+def test_no_sentence_is_said_twice(name: str) -> None:
+    world = WORLDS[name]
+    away = replace(world, kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", builders.NOW - 2))
+    nobodys = replace(away, group=away.group.model_copy(update={"status": {}}))
+    for given in (world, away, builders.with_status(away), nobodys):
+        words = paragraph(given, plan(given))
+        assert ".." not in words
+        for said in ("no broker answers", world.memory.message):
+            assert not said or words.count(said) <= 1, words
+
+
 def test_a_failure_is_not_shown_of_a_rollout_that_is_complete() -> None:
     """As an earlier operator left it in the status."""
     world = WORLDS["at-rest"]

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from slackwater.core.decision.words import listing, rounded, seconds
+from slackwater.core.decision.words import count, listing, records, rounded, seconds
 from tests.test_layout import ROOT
 
 
@@ -33,9 +33,14 @@ def test_a_duration_is_as_exact_as_people_want_it(duration_s: float, words: str)
     assert seconds(duration_s) == words
 
 
-@pytest.mark.parametrize(("count", "words"), [(0, "0"), (7, "7"), (42, "40"), (99, "90"), (12345, "10000")])
-def test_a_figure_that_moves_all_the_time_has_one_digit(count: int, words: str) -> None:
-    assert rounded(count) == words
+@pytest.mark.parametrize(("number", "words"), [(0, "0"), (7, "7"), (42, "40"), (99, "90"), (12345, "10000")])
+def test_a_figure_that_moves_all_the_time_has_one_digit(number: int, words: str) -> None:
+    assert rounded(number) == words
+    assert records(number) == f"{words} records"
+
+
+def test_one_of_a_thing_is_not_several() -> None:
+    assert (records(1), count(1, "pod"), count(0, "pod"), count(2, "pod")) == ("1 record", "1 pod", "0 pods", "2 pods")
 
 
 JUDGES_A_SENTENCE: Final = re.compile(

@@ -57,3 +57,4 @@ def test_which_session_members_have(profile: Profile) -> None:
 
 def test_in_words() -> None:
     assert (S.SESSION.in_words(4_500), S.MAX_POLL_RECORDS.in_words(50)) == ("4.5s", "50 records")
+    assert S.MAX_POLL_RECORDS.in_words(1) == "1 record"

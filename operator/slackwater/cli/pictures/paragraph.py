@@ -9,12 +9,12 @@ from slackwater.cli.pictures.pod_rows import PodRow, pod_rows
 from slackwater.cli.words.explanation import Outcome, explain
 from slackwater.cli.words.proofs import proof_awaited
 from slackwater.cli.words.protocol import protocol_in_words, refused
-from slackwater.cli.words.standing import alarms, rollout_in_words, standing_of, where_to_read
+from slackwater.cli.words.standing import Standing, alarms, rollout_in_words, standing_of, where_to_read
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.world import World
 
 Json = dict[str, Any]
@@ -50,9 +50,7 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
     standing = standing_of(world, explanation)
     yield from _of_the_operator(world)
     if plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE):
-        why = plan.memory.message.rstrip(".")
-        is_said = bool(why) and not plan.memory.phase.under_way and why in standing.words
-        yield f"{world.group.name} is {plan.memory.phase.value if is_said else rollout_in_words(world, plan)}"
+        yield f"{world.group.name} is {_rollout(world, plan, standing)}"
     if standing.holds:
         yield f"It waits, {standing.reason}: {standing.words}"
         if standing.reason == Reason.MEMBER_NOT_REJOINED and (proof := proof_awaited(world, plan)):
@@ -66,13 +64,37 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
     rows = pod_rows(world, plan, explanation)
     if down := [_not_ready(row) for row in rows if not row.ready and row.name not in standing.words]:
         yield f"Not Ready: {listing(down)}"
-    if refusal := refused(world, plan):
-        yield f"Its protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
+    yield from _of_the_protocol(world, plan, standing)
     for label, message in alarms(world, explanation):
         yield f"{label}: {message}"
-    if not isinstance(world.kafka, GroupObservation):
-        whose = ", so this is what the operator says" if world.group.status else ""
-        yield f"From here the group cannot be seen ({world.kafka.message}){whose}"
+    if isinstance(world.kafka, Unobserved):
+        yield from _of_what_is_not_seen(world, world.kafka, standing)
+
+
+def _rollout(world: World, plan: Decision, standing: Standing) -> str:
+    why, phase = plan.memory.message, plan.memory.phase
+    is_said = bool(why) and not phase.under_way and _is_in(standing, why)
+    return phase.value if is_said else rollout_in_words(world, plan)
+
+
+def _of_the_protocol(world: World, plan: Decision, standing: Standing) -> Iterator[str]:
+    if (refusal := refused(world, plan)) is not None:
+        why = "" if _is_in(standing, refusal.message) else f": {refusal.message}"
+        yield f"Its protocol stays {protocol_in_words(world, plan)}, {refusal.reason}{why}"
+
+
+def _of_what_is_not_seen(world: World, kafka: Unobserved, standing: Standing) -> Iterator[str]:
+    is_said = _is_in(standing, kafka.message)
+    why = "" if is_said else f" ({kafka.message})"
+    if world.group.status:
+        yield f"From here the group cannot be seen{why}, so this is what the operator says"
+    elif not is_said:
+        yield f"From here the group cannot be seen{why}"
+
+
+def _is_in(standing: Standing, sentence: str) -> bool:
+    """It has been said, and is not said once more."""
+    return sentence.rstrip(".") in standing.words
 
 
 def _of_the_operator(world: World) -> Iterator[str]:

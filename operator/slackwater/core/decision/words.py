@@ -32,6 +32,11 @@ def seconds(duration_s: float) -> str:
     return f"{duration_s / 60:.0f} min"
 
 
+def records(number: int) -> str:
+    """`1 record`, `40 records`, as `rounded` has them."""
+    return f"{rounded(number)} record" if number == 1 else f"{rounded(number)} records"
+
+
 def rounded(count: int) -> str:
     """To one digit, so that a figure which moves all the time does not make a new message each time."""
     magnitude = 10 ** (len(str(abs(count))) - 1)

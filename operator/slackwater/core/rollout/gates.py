@@ -14,7 +14,7 @@ from typing import Final
 
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import listing, rounded, seconds
+from slackwater.core.decision.words import listing, records, rounded, seconds
 from slackwater.core.members.crashing import find_crashed
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
@@ -161,7 +161,7 @@ def lag_is_bounded(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     if lag is None:
         return Hold(Reason.LAG_UNKNOWN, "the lag is not known: the end of some partition could not be read", LATER_S)
     if bound.absolute is not None and lag > bound.absolute:
-        message = f"lag is about {rounded(lag)} records, more than maxLag.absolute {bound.absolute}"
+        message = f"lag is about {records(lag)}, more than maxLag.absolute {bound.absolute}"
         return Hold(Reason.LAG_ABOVE_GATE, message, LATER_S)
     before = world.memory.lag_before or 0
     if bound.growth is not None and lag - before > bound.growth:

@@ -11,7 +11,7 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import by_command, count, listing, rounded
+from slackwater.core.decision.words import by_command, count, listing, records
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, name_in_words
 from slackwater.core.members.presence import serves
@@ -219,7 +219,7 @@ def _lagging(world: World) -> Verdict:
         return Verdict(kind, UNKNOWN, Reason.LAG_UNKNOWN, "the lag could not be read")
     if bound is None or bound.absolute is None or kafka.lag <= bound.absolute:
         return Verdict(kind, FALSE, Reason.WITHIN_BOUND, "")
-    message = f"about {rounded(kafka.lag)} records behind, more than maxLag.absolute {bound.absolute}"
+    message = f"about {records(kafka.lag)} behind, more than maxLag.absolute {bound.absolute}"
     return Verdict(kind, TRUE, Reason.LAG_ABOVE_GATE, message)
 
 

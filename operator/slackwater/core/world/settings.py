@@ -29,7 +29,9 @@ class Setting(StrEnum):
         return self not in (Setting.CONSUMER_SESSION, Setting.CONSUMER_HEARTBEAT)
 
     def in_words(self, value: int) -> str:
-        return f"{value} records" if self is Setting.MAX_POLL_RECORDS else f"{value / 1000:g}s"
+        if self is Setting.MAX_POLL_RECORDS:
+            return f"{value} record" if value == 1 else f"{value} records"
+        return f"{value / 1000:g}s"
 
 
 Values = Mapping[Setting, int]
