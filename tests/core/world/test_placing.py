@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import pytest
 
+from slackwater.core.world.history import LONG_BEFORE_S
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
-from slackwater.core.world.world import LONG_BEFORE_S, World
+from slackwater.core.world.world import World
 from tests.core.factories import NOW, dynamic_member, folded, fresh_pod, group, observation, pod, stranger, world
 
 NODE: Final = "192.0.2.1"

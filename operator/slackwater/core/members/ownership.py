@@ -19,7 +19,7 @@ def may_be_unrecognized(world: World, pod: Pod) -> bool:
     was not there long before its process started."""
     if world.made_with(pod).is_static:
         return False
-    return any(not world.predates(member, pod) for member in world.once(_unexplained))
+    return any(not world.history.predates(member, pod) for member in world.once(_unexplained))
 
 
 def _unexplained(world: World) -> tuple[Member, ...]:

@@ -11,6 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
+from slackwater.core.world.pods import Pod
+
+LONG_BEFORE_S: Final = 10.0
+"""By more than clocks differ: one that came just before a process started, as it seems, may be that process's."""
 
 TAKEOVERS_KEPT: Final = 3
 CLOCK_SET_BACK_S: Final = 30.0
@@ -93,6 +97,13 @@ class GroupHistory:
     """When we first saw records arrive after the last move of a partition's committed offset."""
     waited_s: Mapping[TopicPartition, tuple[float, ...]] = field(default_factory=dict)
     """How long records had waited at the last `WAITS_KEPT` moves of a partition's committed offset, oldest first."""
+
+    def predates(self, member: Member, pod: Pod) -> bool:
+        """It was in the group long before the pod's container started: it is not that process's, if it is dynamic."""
+        sighting = self.members.get(member.instance_id or member.member_id)
+        if sighting is None or sighting.member_id != member.member_id or pod.runs_since is None:
+            return False
+        return sighting.since < pod.runs_since - LONG_BEFORE_S
 
     def calm_for(self, observation: GroupObservation) -> float:
         """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""

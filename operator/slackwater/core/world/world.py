@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
@@ -30,9 +30,6 @@ from slackwater.core.world.workload import Workload
 
 T = TypeVar("T")
 Of = TypeVar("Of", Pod, Member)
-
-LONG_BEFORE_S: Final = 10.0
-"""By more than clocks differ: one that came just before a process started, as it seems, may be that process's."""
 
 
 @dataclass(frozen=True)
@@ -252,13 +249,6 @@ class World:
         """At the address of one, or by its client id where brokers do not see that pod's address."""
         return member.address in self.addresses or member.member_id in self._placed.by_client_id
 
-    def predates(self, member: Member, pod: Pod) -> bool:
-        """It was in the group long before the pod's container started: it is not that process's, if it is dynamic."""
-        sighting = self.history.members.get(member.instance_id or member.member_id)
-        if sighting is None or sighting.member_id != member.member_id or pod.runs_since is None:
-            return False
-        return sighting.since < pod.runs_since - LONG_BEFORE_S
-
     def _members_in(self, pod: Pod) -> tuple[Member, ...]:
         return self._placed.by_pod.get(pod.name, ())
 
@@ -269,7 +259,7 @@ class World:
         made_with = {pod.name: self.made_with(pod) for pod in self.all_pods}
         dynamic = {name: made.members_per_pod for name, made in made_with.items() if not made.is_static}
         strange = [member for member in self.members if self.ordinal_of(member.instance_id) is None]
-        return Placing(self.all_pods, self._places.by_address, strange, dynamic, self.predates).place()
+        return Placing(self.all_pods, self._places.by_address, strange, dynamic, self.history.predates).place()
 
     @cached_property
     def _current(self) -> frozenset[str]:
