@@ -30,6 +30,7 @@ from slackwater.core.deletion import (
     is_kafkas_turn,
     plan_deletion,
 )
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.workload import Workload
@@ -296,6 +297,41 @@ def test_the_order_is_pods_members_group_object(policy: str, acts: list[str]) ->
 def test_an_empty_group_is_deleted_where_that_was_asked_for() -> None:
     seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(()))
     assert plan_deletion(seen, NOTHING_LEFT).act == DeleteGroup()
+
+
+@pytest.mark.parametrize(
+    ("claims", "says"),
+    [
+        (
+            (Claim("shop", "a"), Claim("x", "b", certain=False)),
+            "group payments and its offsets stay in Kafka: ConsumerGroup shop/a has the same groupId",
+        ),
+        (
+            (Claim("shop", "a", certain=False),),
+            "group payments and its offsets stay in Kafka: ConsumerGroup shop/a has the same groupId, and it is not"
+            " known whether in another Kafka cluster",
+        ),
+    ],
+    ids=["known", "may be"],
+)
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+def test_a_group_that_another_one_claims_stays_in_kafka(policy: str, claims: tuple[Claim, ...], says: str) -> None:
+    seen = ending(spec={"deletionPolicy": policy}, kafka=observation(()), claims=claims)
+    decided = plan_deletion(seen, NOTHING_LEFT)
+    assert isinstance(decided.act, LetGo)
+    expected = (Note(Reason.GROUP_ID_SHARED, says, warning=True),) if policy == "DeleteGroup" else ()
+    assert decided.notes == expected
+
+
+@pytest.mark.parametrize("certain", [True, False])
+@pytest.mark.parametrize(
+    ("name", "out"), [("reports", ["0", "0-1"]), (NAME, []), (f"{NAME}-0", ["0"])], ids=["other", "same", "longer"]
+)
+def test_a_member_whose_id_another_one_may_have_given_stays(name: str, out: list[str], certain: bool) -> None:
+    """A ConsumerGroup of the same name in another namespace gives the same ids: its consumers work."""
+    seen = observation((member(0), member(0, instance_id=f"{NAME}-0-1")))
+    found = removed(ending(kafka=seen, claims=(Claim("elsewhere", name, certain=certain),)))
+    assert sorted(found) == [f"{NAME}-{which}" for which in out]
 
 
 @pytest.mark.parametrize(

@@ -219,12 +219,17 @@ class FakeConnections:
     kafka: FakeAdmin = field(default_factory=FakeAdmin)
     remembered: RolloutMemory = field(default_factory=RolloutMemory)
     """Of the group that was used last."""
+    cluster_ids: dict[Key, str] = field(default_factory=dict)
+    """By ConsumerGroup, what brokers told."""
 
     async def use(self, group_key: Key, group: Any, memory: RolloutMemory, connection: Any, now: float) -> None:
         self.remembered = memory
 
     def broker(self, group_key: Key) -> BrokerFacts | None:
         return BROKER
+
+    def cluster_id(self, group_key: Key) -> str | None:
+        return self.cluster_ids.get(group_key)
 
     def refresh_broker(self, group_key: Key) -> None: ...
 

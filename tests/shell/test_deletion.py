@@ -20,8 +20,9 @@ from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S, RIGHTS_COME_BACK_WITHIN_S
 from slackwater.core.world.observation import Unobserved
+from slackwater.shell.claims import Claims
 from slackwater.shell.deletion import Deletion
-from slackwater.shell.store import Key
+from slackwater.shell.store import Key, Store
 from tests.core.factories import members, observation, stranger
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
@@ -42,7 +43,9 @@ class Stage:
             self.remember(targetHash="abc")
         self.acts: list[Act] = []
         self.now = time.time()
-        self.deletion = Deletion(api, connections, self.taken_in.append, lambda: self.now, self.saw_act)
+        self.store = Store()
+        claims = Claims(self.store, connections)
+        self.deletion = Deletion(api, connections, claims, self.taken_in.append, lambda: self.now, self.saw_act)
 
     def saw_act(self, key: Key, act: Act) -> None:
         self.acts.append(act)
@@ -422,3 +425,54 @@ async def test_rights_that_come_back_are_waited_for() -> None:
         stage.api.forbidden = set()
         assert await stage.run() == PODS_AGAIN_S
     assert stage.api.writes() == ["delete StatefulSet"]
+
+
+def beside(stage: Stage, name: str = "reports", groupId: str = KEY.name, **metadata: Any) -> None:  # noqa: N803
+    """Another ConsumerGroup, of the same KafkaConnection."""
+    obj = group_object(name=name, groupId=groupId)
+    stage.store.put(CONSUMER_GROUP, {**obj, "metadata": {**obj["metadata"], **metadata}})
+
+
+async def test_the_group_stays_where_another_consumer_group_claims_it_although_nobody_is_in_it() -> None:
+    """It is scaled to nothing for maintenance: its offsets went with the one that nobody needed."""
+    stage = Stage(deletionPolicy="DeleteGroup")
+    beside(stage)
+    stage.connections.seen = observation((*members(0), stranger(instance_id="reports-0")))
+    assert await stage.run() is None
+    assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == (["payments-0"], [])
+    [event] = stage.api.events
+    assert (event["type"], event["reason"]) == ("Warning", "GroupIdShared")
+    assert event["message"].endswith(": ConsumerGroup default/reports has the same groupId")
+    assert stage.is_gone
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"groupId": "another"}, {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"name": KEY.name}],
+    ids=["another groupId", "it is being deleted, too", "the group itself"],
+)
+async def test_the_group_is_deleted_where_no_other_is_there_to_stay(other: dict[str, str]) -> None:
+    stage = Stage(deletionPolicy="DeleteGroup")
+    beside(stage, **other)
+    assert await stage.run() is None
+    assert stage.connections.kafka.deleted == ["payments"]
+    assert stage.api.events == []
+
+
+@pytest.mark.parametrize(
+    ("told", "deleted"),
+    [({}, []), ({"payments": "A"}, []), ({"payments": "A", "staging": "B"}, ["payments"])],
+    ids=["nobody told", "the other's brokers have not told", "two clusters"],
+)
+async def test_the_group_is_deleted_beside_one_of_its_id_once_that_is_known_to_be_elsewhere(
+    told: dict[str, str], deleted: list[str]
+) -> None:
+    stage = Stage(deletionPolicy="DeleteGroup")
+    beside(stage, "staging", namespace="staging")
+    connection = {**connection_object(), "spec": {"bootstrapServers": "kafka.staging:9092"}}
+    stage.store.put(KAFKA_CONNECTION, {**connection, "metadata": {**connection["metadata"], "namespace": "staging"}})
+    spaces = {"payments": "default", "staging": "staging"}
+    stage.connections.cluster_ids = {Key(spaces[name], name): cluster for name, cluster in told.items()}
+    assert await stage.run() is None
+    assert stage.connections.kafka.deleted == deleted
+    assert [("it is not known whether" in each["message"]) for each in stage.api.events] == [True] * (not deleted)

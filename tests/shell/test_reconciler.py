@@ -30,7 +30,7 @@ from slackwater.shell.advice import AdviceBook
 from slackwater.shell.events import HOLDS_AT_ONCE
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import Reconciler
-from slackwater.shell.store import Store
+from slackwater.shell.store import Key, Store
 from slackwater.shell.telemetry import Telemetry
 from tests.api.manifests import template
 from tests.core.factories import observation
@@ -627,3 +627,22 @@ async def test_a_group_that_is_gone_before_the_watch_says_so_is_forgotten_at_onc
     assert await stage.run() is None
     assert stage.connections.forgotten == [KEY]
     assert not any("StatefulSet" in asked for asked in stage.api.asked)
+
+
+async def test_two_groups_of_one_id_name_each_other_as_soon_as_both_exist() -> None:
+    """None of them is in Kafka yet."""
+    stage = Stage()
+    other = stage.api.add(CONSUMER_GROUP, group_object(name="reports", groupId=KEY.name))
+    assert await stage.run_to_rest() is not None
+    assert stage.condition("Degraded")["status"] == "False"
+    assert KEY in stage.store.put(CONSUMER_GROUP, other)
+    for _ in range(3):
+        await stage.run()
+        await stage.reconciler.reconcile(Key(KEY.namespace, "reports"))
+    theirs = stage.api.objects["ConsumerGroup", KEY.namespace, "reports"]["status"]["conditions"]
+    found = [stage.condition("Degraded"), next(each for each in theirs if each["type"] == "Degraded")]
+    assert [each["reason"] for each in found] == ["GroupIdShared", "GroupIdShared"]
+    assert [each["message"].partition(" has ")[0] for each in found] == [
+        "ConsumerGroup default/reports",
+        "ConsumerGroup default/payments",
+    ]

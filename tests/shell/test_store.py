@@ -135,3 +135,28 @@ def test_a_container_runs_since_the_first_version_that_tells_so() -> None:
     store.drop(POD, running(4))
     store.put(POD, running(5))
     assert store.told_running(KEY) == {}
+
+
+def test_whoever_claims_the_same_kafka_group_hears_of_a_consumer_group_that_comes_or_is_to_go() -> None:
+    store = Store()
+    assert store.put(CONSUMER_GROUP, group_object(1)) == (KEY,)
+    assert store.put(CONSUMER_GROUP, group_object(2, name=OTHER.name, groupId=KEY.name)) == (OTHER, KEY)
+    assert store.claimants(KEY.name) == [KEY, OTHER]
+    assert store.put(CONSUMER_GROUP, group_object(3, name=OTHER.name, groupId=KEY.name, replicas=7)) == (OTHER,)
+    ending = group_object(4, name=OTHER.name, groupId=KEY.name)
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert store.put(CONSUMER_GROUP, ending) == (OTHER, KEY)
+    assert store.claimants(KEY.name) == [KEY]
+    assert store.drop(CONSUMER_GROUP, ending) == (OTHER,)
+    assert store.drop(CONSUMER_GROUP, group_object(1)) == (KEY,)
+    assert store.claimants(KEY.name) == []
+
+
+def test_a_consumer_group_that_was_made_again_claims_what_it_asks_for_now() -> None:
+    store = Store()
+    store.put(CONSUMER_GROUP, group_object(1))
+    store.put(CONSUMER_GROUP, group_object(1, name=OTHER.name, groupId="another"))
+    again = group_object(2, groupId="another")
+    again["metadata"]["uid"] = "again"
+    assert store.put(CONSUMER_GROUP, again) == (KEY, OTHER)
+    assert (store.claimants(KEY.name), store.claimants("another")) == ([], [KEY, OTHER])

@@ -17,9 +17,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
+from slackwater.core.members.ownership import claimants_in_words, given_ordinal, has_begun, ids_given, sharers_in_words
 from slackwater.core.world.identity import number_in
-from slackwater.core.world.observation import Unobserved, refs
+from slackwater.core.world.observation import Member, Unobserved, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -201,16 +201,35 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
         return None
     if isinstance(world.kafka, Unobserved):
         return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
-    ours = refs(member for member in world.kafka.members if given_ordinal(world, member) is not None)
+    ours = refs(member for member in world.kafka.members if _is_ours_alone(world, member))
     return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted")) if ours else None
 
 
 def _delete_the_group(world: World, remains: Remains) -> Decision | None:
-    """With its offsets, where that was asked for. A group in which we never had a member is somebody else's."""
+    """With its offsets, where that was asked for. A group in which we never had a member is somebody else's, and so is
+    one that another ConsumerGroup claims, whether anybody is in it now or not."""
     asked_for = world.group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP and has_begun(world)
     if not asked_for or not remains.group:
         return None
+    if world.claims:
+        note = Note(Reason.GROUP_ID_SHARED, _whose_it_stays(world), warning=True)
+        return replace(_end(world, "another ConsumerGroup claims its group in Kafka"), notes=(note,))
     return Decision(world.memory, DeleteGroup())
+
+
+def _is_ours_alone(world: World, member: Member) -> bool:
+    """We gave its id, and no other ConsumerGroup may have given the same."""
+    given_by_others = any(claim.may_have_given(member.instance_id) for claim in world.claims)
+    return given_ordinal(world, member) is not None and not given_by_others
+
+
+def _whose_it_stays(world: World) -> str:
+    """By those that are known to share the group; where there are none, by those that may."""
+    stays = f"group {world.group.group_id} and its offsets stay in Kafka"
+    if shared := sharers_in_words(world):
+        return f"{stays}: {shared}"
+    shared = claimants_in_words([str(claim) for claim in world.claims])
+    return f"{stays}: {shared}, and it is not known whether in another Kafka cluster"
 
 
 _Step = Callable[[World, Remains], Decision | None]

@@ -33,6 +33,7 @@ from slackwater.core.world.observation import GroupObservation, KafkaView, Unobs
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_status
+from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import post
 from slackwater.shell.store import Key
@@ -49,12 +50,14 @@ class Deletion:
         self,
         api: Cluster,
         connections: Connections,
+        claims: Claims,
         take_in: Callable[[Json | None], None],
         now: Callable[[], float],
         acted: Callable[[Key, Act], None],
     ) -> None:
         self._api = api
         self._connections = connections
+        self._claims = claims
         self._take_in = take_in
         self._now = now
         self._acted = acted
@@ -66,6 +69,7 @@ class Deletion:
 
         Raises ClusterFailed, and InvalidSpec when what is remembered cannot be read.
         """
+        uid = group.metadata.uid
         if FINALIZER not in group.metadata.finalizers:
             return None
         world, remains = await self._gather(group, obj)
@@ -78,7 +82,7 @@ class Deletion:
             except KafkaFailed as error:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             if isinstance(decided.act, LetGo):
-                self._refused_since.pop(group.metadata.uid, None)
+                self._refused_since.pop(uid, None)
                 return None
             world, remains = world.remembering(decided.memory), remains.after(decided.act)
 
@@ -127,7 +131,9 @@ class Deletion:
             return world
         await self._connections.use(key, _without_topics(group), world.memory, connection, self._now())
         await self._connections.look_now(key)
-        return replace(world, bootstrap_servers=connection["spec"]["bootstrapServers"], kafka=self._view(key))
+        servers = connection["spec"]["bootstrapServers"]
+        claims = self._claims.of_others(key, group)  # after the look, by which this cluster told its id
+        return replace(world, bootstrap_servers=servers, kafka=self._view(key), claims=claims)
 
     def _view(self, key: Key) -> KafkaView:
         view, _ = self._connections.view(key, self._now())

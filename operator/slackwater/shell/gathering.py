@@ -25,6 +25,7 @@ from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster, Kind
 from slackwater.shell.advice import AdviceBook
+from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.missing_pods import MissingPods
@@ -47,6 +48,7 @@ class Gathering:
         self._connections = connections
         self._advice = advice
         self._now = now
+        self._claims = Claims(store, connections)
         self._missing = MissingPods(api, now)
         self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
@@ -160,7 +162,8 @@ class Gathering:
         """The cluster's half and Kafka's."""
         view, history = self._connections.view(key, self._now())
         world = to_world(snapshot, view, history, self._now(), group)
-        world = replace(world, broker=self._connections.broker(key), advice=self._advice.get(key))
+        claims = self._claims.of_others(key, group)
+        world = replace(world, broker=self._connections.broker(key), advice=self._advice.get(key), claims=claims)
         return replace(world, not_made=said) if (said := await self._missing.why(key, world)) else world
 
     async def _last_good_template(self, key: Key, memory: RolloutMemory) -> Json | None:

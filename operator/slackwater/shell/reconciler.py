@@ -32,6 +32,7 @@ from slackwater.core.world.world import World
 from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_mark, write_status
 from slackwater.shell.advice import AdviceBook
+from slackwater.shell.claims import Claims
 from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
@@ -65,7 +66,9 @@ class Reconciler:
         self._connections = connections
         self._now = now
         self._gathering = Gathering(api, store, connections, advice, now)
-        self._deletion = Deletion(api, connections, self._gathering.take_in, now, self._acted)
+        self._deletion = Deletion(
+            api, connections, Claims(store, connections), self._gathering.take_in, now, self._acted
+        )
         self._companions = Companions(api, store)
         self._refusals = Refusals()
         self._told = ToldRefusals()

@@ -43,6 +43,8 @@ class Store:
         self._now = now
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: dict[Key, set[Key]] = defaultdict(set)
+        self._claimants: dict[str, set[Key]] = defaultdict(set)
+        """Kafka group id → the ConsumerGroups that claim it."""
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
@@ -55,6 +57,10 @@ class Store:
     def pods_of(self, group: Key) -> list[Json]:
         pods = self._objects[POD]
         return [pods[key] for key in self._pods_of.get(group, ())]
+
+    def claimants(self, group_id: str) -> list[Key]:
+        """ConsumerGroups that are to stay and have this Kafka group id, in whatever Kafka cluster."""
+        return sorted(self._claimants.get(group_id, ()))
 
     def told_running(self, group: Key) -> dict[str, float]:
         """When this store was first told that a container of the group's pods runs, by the container's id."""
@@ -73,6 +79,8 @@ class Store:
         self._objects[kind][key] = obj
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
+        if kind is CONSUMER_GROUP:
+            return (key, *self._claim(key, known, obj))
         if kind is POD and before is not None:
             self._pods_of[before].discard(key)
         if kind is POD and group is not None:
@@ -95,6 +103,8 @@ class Store:
             self._told_running.pop(key, None)
         if kind is KAFKA_CONNECTION:
             return self.groups_using(key)
+        if kind is CONSUMER_GROUP:
+            return (key, *self._claim(key, known, None))
         group = owner(kind, known)
         if group is None:
             return ()
@@ -115,6 +125,18 @@ class Store:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
+
+    def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
+        """Keep who claims which Kafka group; returns the others to which the change makes a difference."""
+        had, has = _claimed(before), _claimed(now)
+        if had == has:
+            return ()
+        if had is not None:
+            self._claimants[had].discard(key)
+        if has is not None:
+            self._claimants[has].add(key)
+        concerned = [other for each in (had, has) if each is not None for other in self.claimants(each)]
+        return tuple(other for other in dict.fromkeys(concerned) if other != key)
 
     def groups_using(self, connection: Key) -> tuple[Key, ...]:
         """ConsumerGroups that refer to a KafkaConnection."""
@@ -138,6 +160,13 @@ def owner(kind: Kind, obj: Json) -> Key | None:
         name = group_of(obj)
         return None if name is None else Key(obj["metadata"]["namespace"], name)
     return None
+
+
+def _claimed(group: Json | None) -> str | None:
+    """The Kafka group id of a ConsumerGroup that is to stay, whether it can be parsed or not."""
+    if group is None or group["metadata"].get("deletionTimestamp"):
+        return None
+    return str((group.get("spec") or {}).get("groupId") or group["metadata"]["name"])
 
 
 def _spec_of(obj: Json) -> tuple[str, int]:

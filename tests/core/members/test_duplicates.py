@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.duplicates import DUPLICATE_FORGOTTEN_S, an_id_is_used_twice
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -89,3 +90,10 @@ def test_an_id_is_used_twice(seen: World, twice: bool) -> None:
 def test_it_says_how_the_id_went(seen: World, how: str) -> None:
     hold = an_id_is_used_twice(seen)
     assert hold is not None and hold.message == f"instance id payments-2 {how}: two processes use it"
+
+
+def test_another_consumer_group_of_the_group_is_named() -> None:
+    """Of the same name in another namespace, it gives the same ids."""
+    hold = an_id_is_used_twice(given(40, 20, 0, claims=(Claim("elsewhere", NAME),)))
+    assert hold is not None
+    assert hold.message.endswith("(ConsumerGroup elsewhere/payments has the same groupId)")

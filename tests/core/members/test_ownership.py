@@ -11,7 +11,9 @@ from slackwater.core.members.ownership import (
     ids_given,
     name_in_words,
     still_removed,
+    strangers_in_words,
 )
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member
 from slackwater.core.world.world import World
@@ -101,3 +103,16 @@ def test_a_removal_is_forgotten_when_its_pod_is_wanted_or_there_again() -> None:
     assert still_removed(world(memory=REMOVED)) == REMOVED.removed
     assert still_removed(world(memory=REMOVED, group=group(replicas=5))) == {}
     assert still_removed(world(memory=REMOVED, pods=(*THREE_PODS, pod(4)))) == {}
+
+
+@pytest.mark.parametrize(
+    ("claims", "who"),
+    [
+        ((), ""),
+        ((Claim("shop", "a", certain=False),), ""),
+        ((Claim("shop", "a"), Claim("x", "b")), " (ConsumerGroups shop/a, x/b have the same groupId)"),
+    ],
+)
+def test_strangers_are_named_with_the_consumer_group_that_runs_them(claims: tuple[Claim, ...], who: str) -> None:
+    strange = stranger(instance_id="a-0")
+    assert strangers_in_words(world(claims=claims), (strange,)) == f"{name_in_words(strange)}{who}"

@@ -27,6 +27,7 @@ from slackwater.core.rollout.gates import (
     rollout_is_allowed,
 )
 from slackwater.core.rollout.way_back import has_had_its_time, the_pod_before_is_back
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory, interrupted
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
@@ -589,3 +590,9 @@ def test_a_topic_that_cannot_be_read_holds_a_rollout_and_neither_a_way_back_nor_
     assert first_refusal(forward, frozenset(), who_is_out=True) is None
     memory = RolloutMemory(phase=RolloutPhase.ROLLING_BACK)
     assert first_refusal(world(kafka=BLIND, memory=memory), frozenset()) is None
+
+
+def test_a_stranger_is_named_with_the_consumer_group_that_has_the_same_id() -> None:
+    hold = members_are_ours(world(claims=(Claim("shop", "b"),)), STRANGE, NOBODY)
+    assert hold is not None
+    assert "(ConsumerGroup shop/b has the same groupId). Stop them" in hold.message

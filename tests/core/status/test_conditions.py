@@ -13,6 +13,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.rollout.scaling import PUT_BACK_FORGOTTEN_S
 from slackwater.core.status.conditions import Verdict, degraded, merge, verdicts
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
@@ -109,10 +110,22 @@ def test_a_hold_degrades_a_group_by_its_reason_alone(reason: Reason) -> None:
             ("False", "AsWanted"),
         ),
         (UNOBSERVED, ("False", "AsWanted")),
+        ({"claims": (Claim("shop", "b"),)}, ("True", "GroupIdShared")),
+        ({"claims": (Claim("shop", "b", certain=False),)}, ("False", "AsWanted")),
+        (UNOBSERVED | {"claims": (Claim("shop", "b"),)}, ("True", "GroupIdShared")),
         (phase("Failed"), ("True", "RolloutFailed")),
         (phase("RolledBack"), ("True", "RolloutFailed")),
     ],
-    ids=["strangers", "strangers of a dynamic group", "Kafka away", "failed", "rolled back"],
+    ids=[
+        "strangers",
+        "strangers of a dynamic group",
+        "Kafka away",
+        "another has its groupId",
+        "another may have it",
+        "another has its groupId, Kafka away",
+        "failed",
+        "rolled back",
+    ],
 )
 def test_what_else_degrades(changes: dict[str, Any], expected: tuple[str, str]) -> None:
     assert said(world(**changes), "Degraded") == expected
@@ -208,3 +221,9 @@ def test_where_nothing_was_given_up_the_hold_says_who_scales() -> None:
 
 def test_what_keeps_us_out_comes_before_what_was_given_up() -> None:
     assert degraded(world(**phase("Failed")), Hold(Reason.NOT_AUTHORIZED, "no")).reason is Reason.NOT_AUTHORIZED
+
+
+def test_another_consumer_group_of_the_group_is_named() -> None:
+    given = world(claims=(Claim("shop", "b"), Claim("shop", "c", certain=False)))
+    message = next(each.message for each in verdicts(given, None) if each.type == "Degraded")
+    assert message.startswith("ConsumerGroup shop/b has the same groupId: ")

@@ -6,6 +6,7 @@ from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
+from slackwater.core.members.ownership import sharers_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.world.world import World
 
@@ -27,7 +28,9 @@ def an_id_is_used_twice(world: World) -> Hold | None:
             else ""
         )
         if how:
-            return Hold(Reason.DUPLICATE_INSTANCE_ID, f"instance id {instance_id} {how}: two processes use it", LATER_S)
+            shared = f" ({shared_with})" if (shared_with := sharers_in_words(world)) else ""
+            message = f"instance id {instance_id} {how}: two processes use it{shared}"
+            return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
     return None
 
 

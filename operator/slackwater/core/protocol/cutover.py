@@ -17,7 +17,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.template import Template
-from slackwater.core.members.ownership import find_strangers, given_ordinal, name_in_words
+from slackwater.core.members.ownership import find_strangers, given_ordinal, strangers_in_words
 from slackwater.core.rollout.ending import can_go_back, fail, may_fail
 from slackwater.core.rollout.failure import Failure
 from slackwater.core.rollout.gates import observation_is_fresh, rollout_is_allowed
@@ -113,7 +113,7 @@ def _following(world: World, workload: Workload, template: Template) -> Act | Ho
     if ours := refs(member for member in kafka.members if given_ordinal(world, member) is not None):
         return RemoveMembers(ours, "their pods have ended, so that the group can change its protocol")
     if strangers := find_strangers(world, kafka):
-        who = listing(map(name_in_words, strangers))
+        who = strangers_in_words(world, strangers)
         return Hold(Reason.FOREIGN_MEMBERS, f"members that we do not run keep the group: {who}. Stop them", _SOON_S)
     if kafka.state not in _NOBODY:
         return Hold(Reason.DRAINING, f"all pods have ended; waiting for the group, which is {kafka.state}", _SOON_S)
@@ -134,7 +134,7 @@ def _may_not_begin(world: World, kafka: GroupObservation) -> Hold | None:
         if hold := gate(world, kafka, nobody):
             return hold
     if strangers := find_strangers(world, kafka):
-        who = listing(map(name_in_words, strangers))
+        who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, 5.0)
     return None

@@ -13,7 +13,7 @@ from slackwater.api.client import Library
 from slackwater.api.settings_profiles import ProfileName
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.ownership import find_strangers, name_in_words
+from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.protocol.origin import find_origin
 from slackwater.core.protocol.strategies import (
     COOPERATIVE_SINCE,
@@ -65,7 +65,7 @@ def _would_leave_members_behind(world: World, kafka: GroupObservation) -> Hold |
     strangers = find_strangers(world, kafka)
     if not strangers:
         return None
-    who = listing(map(name_in_words, strangers))
+    who = strangers_in_words(world, strangers)
     message = f"members that we do not run would be left behind: {who}. Stop them, or give them another group.id"
     return Hold(Reason.FOREIGN_MEMBERS, message, _AGAIN_S)
 

@@ -18,7 +18,7 @@ from slackwater.core.decision.words import listing, records, rounded, seconds
 from slackwater.core.members.crashing import find_crashed
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
-from slackwater.core.members.ownership import find_left_behind, find_strangers, name_in_words
+from slackwater.core.members.ownership import find_left_behind, find_strangers, strangers_in_words
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.standing import find_standing
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
@@ -125,7 +125,7 @@ def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold 
 def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold | None:
     """Gate 5: exactly the expected members; no duplicate, zombie or foreign one."""
     if strangers := find_strangers(world, kafka):
-        who = listing(name_in_words(member) for member in strangers)
+        who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
     if zombies := [m.instance_id or "" for m in (*find_left_behind(world, kafka), *find_outlived(world, kafka))]:

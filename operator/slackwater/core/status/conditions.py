@@ -13,7 +13,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, listing, records
 from slackwater.core.members.duplicates import an_id_is_used_twice
-from slackwater.core.members.ownership import find_strangers, name_in_words
+from slackwater.core.members.ownership import find_strangers, sharers_in_words, strangers_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
@@ -257,8 +257,11 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         return Verdict(kind, TRUE, twice.reason, twice.message)
     if world.seen is not None and world.seen.members and nobody_consumes(world):
         return Verdict(kind, TRUE, *_standstill(world.seen))
+    if shared := sharers_in_words(world):
+        message = f"{shared}: they consume as one group. Delete all but one, and make those again with another groupId"
+        return Verdict(kind, TRUE, Reason.GROUP_ID_SHARED, message)
     if strangers := _uninvited(world):
-        who = listing(name_in_words(member) for member in strangers)
+        who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Verdict(kind, TRUE, Reason.FOREIGN_MEMBERS, message)
     return Verdict(kind, FALSE, Reason.AS_WANTED, "")

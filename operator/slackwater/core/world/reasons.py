@@ -104,6 +104,7 @@ class Reason(StrEnum):
     )
     INVALID_SPEC = "InvalidSpec"
     CLUSTER_REFUSED = "ClusterRefused", Facet.DEGRADES
+    GROUP_ID_SHARED = "GroupIdShared"
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
     ORPHANED_PODS = "OrphanedPods", Facet.DEGRADES
     RESTART_IN_HAND = "RestartInHand"

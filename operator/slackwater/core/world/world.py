@@ -17,6 +17,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
 from slackwater.core.world.broker import BrokerFacts
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.identity import by_ordinal, ordinal_of
 from slackwater.core.world.made_with import ADOPTED, MadeWith, asked_for
@@ -60,6 +61,8 @@ class World:
     """What the brokers can do and allow; None while that is not known."""
     advice: Advice | None = None
     """The newest recommendation for this group; None where there is none, or none that could be read."""
+    claims: tuple[Claim, ...] = ()
+    """Other ConsumerGroups that have, or may have, the same group in Kafka; none of them is being deleted."""
 
     def remembering(self, memory: RolloutMemory) -> World:
         """The same world with another memory, from which the way of a handover and the holders follow.

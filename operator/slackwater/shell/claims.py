@@ -1,0 +1,41 @@
+"""Which other ConsumerGroups claim the same group in Kafka: by the store, and by what brokers said of their cluster."""
+
+from __future__ import annotations
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.api.resources import ConsumerGroup
+from slackwater.core.world.claims import Claim, Whereabouts, same_cluster
+from slackwater.shell.connections import Connections
+from slackwater.shell.store import Key, Store
+
+
+class Claims:
+    """Of all namespaces that the operator watches."""
+
+    def __init__(self, store: Store, connections: Connections) -> None:
+        self._store = store
+        self._connections = connections
+
+    def of_others(self, key: Key, group: ConsumerGroup) -> tuple[Claim, ...]:
+        """By name. Those that are known to be in another Kafka cluster are left out."""
+        others = [other for other in self._store.claimants(group.group_id) if other != key]
+        if not others:
+            return ()
+        connection = Key(group.namespace, group.spec.connection_ref.name)
+        found = [(other, self._is_beside(key, connection, other)) for other in others]
+        return tuple(Claim(*other, certain=beside is True) for other, beside in found if beside is not False)
+
+    def _is_beside(self, key: Key, connection: Key, other: Key) -> bool | None:
+        """Whether the other one is in the same Kafka cluster; None where that cannot be told."""
+        theirs = self._connection_of(other)
+        if theirs == connection:
+            return True
+        return same_cluster(self._whereabouts(key, connection), self._whereabouts(other, theirs))
+
+    def _connection_of(self, group: Key) -> Key:
+        spec = (self._store.get(CONSUMER_GROUP, group) or {}).get("spec") or {}
+        return Key(group.namespace, (spec.get("connectionRef") or {}).get("name", ""))
+
+    def _whereabouts(self, group: Key, connection: Key) -> Whereabouts:
+        spec = (self._store.get(KAFKA_CONNECTION, connection) or {}).get("spec") or {}
+        return Whereabouts(str(spec.get("bootstrapServers") or ""), self._connections.cluster_id(group))
