@@ -476,3 +476,19 @@ async def test_the_group_is_deleted_beside_one_of_its_id_once_that_is_known_to_b
     assert await stage.run() is None
     assert stage.connections.kafka.deleted == deleted
     assert [("it is not known whether" in each["message"]) for each in stage.api.events] == [True] * (not deleted)
+
+
+async def test_a_group_that_was_let_go_is_not_deleted_once_more() -> None:
+    """The watch has not told that it is gone, and another pass was in the queue: by then somebody else may have the
+    group."""
+    stage = Stage(deletionPolicy="DeleteGroup")
+    in_the_store = deepcopy(stage.api.objects["ConsumerGroup", *KEY])
+    for _ in range(2):
+        assert await stage.run(in_the_store) is None
+    assert stage.connections.kafka.deleted == ["payments"]
+    assert [kind_of(act) for act in stage.acts] == ["remove members", "delete group", "let go"]
+    another = deepcopy(in_the_store)
+    another["metadata"]["uid"] = "another"
+    stage.api.add(CONSUMER_GROUP, another)
+    await stage.run()
+    assert stage.connections.kafka.deleted == ["payments", "payments"]

@@ -646,3 +646,16 @@ async def test_two_groups_of_one_id_name_each_other_as_soon_as_both_exist() -> N
         "ConsumerGroup default/reports",
         "ConsumerGroup default/payments",
     ]
+
+
+async def test_a_group_that_was_let_go_is_forgotten_once_its_watch_says_that_it_is_gone() -> None:
+    stage = Stage()
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z"))
+    last = stage.store.get(CONSUMER_GROUP, KEY)
+    assert last is not None
+    for _ in range(3):
+        assert await stage.run() is None
+    assert stage.api.writes() == ["finalizers ConsumerGroup"]
+    stage.store.drop(CONSUMER_GROUP, last)
+    assert await stage.run() is None
+    assert stage.connections.forgotten == [KEY]

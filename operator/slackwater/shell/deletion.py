@@ -63,14 +63,16 @@ class Deletion:
         self._acted = acted
         self._refused_since: dict[str, float] = {}
         """By the object's uid: since when no look at its pods was allowed."""
+        self._let_go: dict[Key, str] = {}
+        """Uids of objects that are gone, or about to go: the store has them until their watch says so."""
 
     async def go_on(self, group: ConsumerGroup, obj: Json) -> float | None:
         """Returns in how many seconds to go on; None when there is nothing left to do.
 
         Raises ClusterFailed, and InvalidSpec when what is remembered cannot be read.
         """
-        uid = group.metadata.uid
-        if FINALIZER not in group.metadata.finalizers:
+        key, uid = Key(group.namespace, group.name), group.metadata.uid
+        if FINALIZER not in group.metadata.finalizers or self._let_go.get(key) == uid:
             return None
         world, remains = await self._gather(group, obj)
         while True:
@@ -83,8 +85,13 @@ class Deletion:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             if isinstance(decided.act, LetGo):
                 self._refused_since.pop(uid, None)
+                self._let_go[key] = uid
                 return None
             world, remains = world.remembering(decided.memory), remains.after(decided.act)
+
+    def forget(self, key: Key) -> None:
+        """The object is gone."""
+        self._let_go.pop(key, None)
 
     async def _gather(self, group: ConsumerGroup, obj: Json) -> tuple[World, Remains]:
         """Each part from where it is true, once those before it leave something open; Kafka comes last.

@@ -255,6 +255,7 @@ class Reconciler:
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
+        self._deletion.forget(key)
         self._companions.forget(key)
         self._gathering.forget(key)
         self._refusals.forget(key)
