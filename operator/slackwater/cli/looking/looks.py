@@ -19,8 +19,8 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.cli.looking.lookout import LOOK_INTERVAL_S, Lookout
+from slackwater.cli.words.deletion import decide
 from slackwater.core.decision.decision import Decision
-from slackwater.core.plan import plan
 from slackwater.core.world.world import World
 
 REFRESH_INTERVAL_S: Final = 0.5
@@ -38,7 +38,7 @@ class Look:
 def look_at(snapshot: Snapshot, lookout: Lookout) -> Look:
     """As of now. Raises InvalidSpec."""
     world = lookout.world(snapshot)
-    return Look(world, plan(world))
+    return Look(world, decide(world))
 
 
 async def live_looks(

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from slackwater.cli.pictures.pod_rows import PodRow, pod_rows
-from slackwater.cli.words.explanation import Outcome, explain
+from slackwater.cli.words.explanation import Explanation, Outcome, explain
 from slackwater.cli.words.proofs import proof_awaited
 from slackwater.cli.words.protocol import protocol_in_words, refused
-from slackwater.cli.words.standing import Standing, alarms, rollout_in_words, standing_of, where_to_read
+from slackwater.cli.words.standing import Standing, alarms, rollout_in_words, standing_of, taken_up, where_to_read
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import listing
@@ -49,7 +49,8 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
     explanation = explain(world, plan)
     standing = standing_of(world, explanation)
     yield from _of_the_operator(world)
-    if plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE):
+    is_on_its_way = plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE)
+    if is_on_its_way or world.group.metadata.is_being_deleted:
         yield f"{world.group.name} is {_rollout(world, plan, standing)}"
     if standing.holds:
         yield f"It waits, {standing.reason}: {standing.words}"
@@ -59,6 +60,14 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
         yield f"Nothing holds it up; next: {standing.words}"
     else:
         yield f"{world.group.name}: {standing.words}"
+    if not world.group.metadata.is_being_deleted:
+        yield from _of_what_goes_on(world, plan, explanation)
+    if isinstance(world.kafka, Unobserved):
+        yield from _of_what_is_not_seen(world, world.kafka, standing)
+
+
+def _of_what_goes_on(world: World, plan: Decision, explanation: Explanation) -> Iterator[str]:
+    standing = standing_of(world, explanation)
     if explanation.afterwards:
         yield f"After that, {explanation.afterwards}"
     rows = pod_rows(world, plan, explanation)
@@ -67,14 +76,12 @@ def _sentences(world: World, plan: Decision) -> Iterator[str]:
     yield from _of_the_protocol(world, plan, standing)
     for label, message in alarms(world, explanation):
         yield f"{label}: {message}"
-    if isinstance(world.kafka, Unobserved):
-        yield from _of_what_is_not_seen(world, world.kafka, standing)
 
 
 def _rollout(world: World, plan: Decision, standing: Standing) -> str:
     why, phase = plan.memory.message, plan.memory.phase
     is_said = bool(why) and not phase.under_way and _is_in(standing, why)
-    return phase.value if is_said else rollout_in_words(world, plan)
+    return phase.value if is_said and not world.group.metadata.is_being_deleted else rollout_in_words(world, plan)
 
 
 def _of_the_protocol(world: World, plan: Decision, standing: Standing) -> Iterator[str]:
@@ -101,7 +108,7 @@ def _of_the_operator(world: World) -> Iterator[str]:
     group = world.group
     if not group.status:
         yield f"The operator has not taken {group.name} up yet: see that it runs, and that it watches {group.namespace}"
-    elif group.status.get("observedGeneration") != group.metadata.generation:
+    elif not taken_up(group):
         yield f"The operator has not taken up generation {group.metadata.generation} of {group.name} yet"
 
 

@@ -24,15 +24,16 @@ from slackwater.cli.pictures.view_tables import (
     pod_table,
     strangers,
 )
+from slackwater.cli.words.conditions import conditions_of
 from slackwater.cli.words.explanation import Explanation, explain
 from slackwater.cli.words.gates import GateVerdict, gates_by_reason
 from slackwater.cli.words.protocol import protocol_line, refused
 from slackwater.cli.words.standing import (
     Standing,
     alarms,
-    conditions_of,
     rollout_in_words,
     standing_of,
+    taken_up,
     told_by_the_operator,
     where_to_read,
 )
@@ -121,8 +122,7 @@ class _View:
 
     def _head_lines(self) -> Iterator[tuple[str, Text]]:
         world = self.world
-        status_of = world.group.status.get("observedGeneration", 0)
-        if world.group.status and status_of != world.group.metadata.generation:
+        if world.group.status and not taken_up(world.group):
             yield "Operator", Text(f"has not taken up generation {world.group.metadata.generation} yet", "yellow")
         yield "Rollout", Text(rollout_in_words(world, self.plan))
         yield "Protocol", protocol_line(world, self.plan)

@@ -15,11 +15,11 @@ from slackwater.cli.errors import FileUnusable
 from slackwater.cli.pictures.view_tables import gate_signs
 from slackwater.cli.planning.applying import as_applied, connection_beside
 from slackwater.cli.planning.files import Manifests, shown
+from slackwater.cli.words.deletion import decide
 from slackwater.cli.words.explanation import Explanation, Outcome, explain
 from slackwater.cli.words.protocol import protocol_line
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.plan import plan
 from slackwater.core.world.world import World
 
 
@@ -35,7 +35,7 @@ class Outlook:
 
 
 def outlook_on(world: World, remark: str = "") -> Outlook:
-    decided = plan(world)
+    decided = decide(world)
     return Outlook(world, decided, explain(world, decided), remark)
 
 

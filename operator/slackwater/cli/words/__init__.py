@@ -4,6 +4,8 @@ acts         an act, as somebody would say it who is about to do it
 gates        what each gate says
 explanation  a plan: what would be done now, why, and what would follow
 readiness    why a group at rest is not Ready
+deletion     what is decided about a group, also about one that is being deleted
+conditions   those in its status
 standing     how a group stands, where the operator's own word is known
 protocol     how it rebalances, and where it is being taken
 proofs       what would still prove that a member is back

@@ -55,8 +55,8 @@ def explain(world: World, plan: Decision) -> Explanation:
         lacks = unready(world) if _is_at_rest(plan) else None
         words = lacks.words if lacks is not None else _nothing_to_do(world, plan)
         outcome, reason = Outcome.NOTHING, ""
-    has_pods = world.workload is not None and world.foreign is None
-    gates = ask_gates(world, plan) if has_pods else ()
+    goes_on = world.workload is not None and world.foreign is None and not world.group.metadata.is_being_deleted
+    gates = ask_gates(world, plan) if goes_on else ()
     unsure = next((gate for gate in gates if gate.mark is Mark.UNKNOWN and gate.reason == reason), None)
     words = words if unsure is None else unsure.message
     afterwards = _afterwards(world, plan, follow)
@@ -88,7 +88,7 @@ def _nothing_to_do(world: World, plan: Decision) -> str:
 def _pods_to_follow(world: World, plan: Decision) -> tuple[str, ...]:
     """Pods that are still to be restarted or handed over, apart from the one that the act itself is about."""
     act, workload = plan.act, world.workload
-    if workload is None or not plan.memory.phase.under_way:
+    if workload is None or not plan.memory.phase.under_way or world.group.metadata.is_being_deleted:
         return ()
     if world.beside is not None:
         in_hand = ordinals_of(world, act) | {pod.ordinal for pod in world.beside.arriving}

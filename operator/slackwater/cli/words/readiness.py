@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from slackwater.api.conditions import ConditionStatus, ConditionType
+from slackwater.cli.words.conditions import conditions_in
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.world import World
 
@@ -31,12 +32,6 @@ def unready(world: World) -> Unready | None:
     if not told or told.get("status") == ConditionStatus.TRUE or told.get("reason") == Reason.NOT_ALL_READY:
         return None
     return _in_words(str(told.get("status")), str(told.get("reason")), str(told.get("message")))
-
-
-def conditions_in(status: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The operator's conditions in an object's status."""
-    conditions = status.get("conditions")
-    return [c for c in conditions if isinstance(c, Mapping)] if isinstance(conditions, list) else []
 
 
 def ready_condition(status: Mapping[str, Any]) -> Mapping[str, Any]:

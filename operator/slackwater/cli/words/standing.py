@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from slackwater.api.resources import ConsumerGroup
+from slackwater.cli.words.conditions import conditions_of
 from slackwater.cli.words.explanation import Explanation, Outcome
 from slackwater.cli.words.protocol import cutover_ahead
-from slackwater.cli.words.readiness import conditions_in, unready
+from slackwater.cli.words.readiness import unready
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import count, seconds
@@ -55,12 +57,14 @@ def unseen_in_words(world: World, kafka: Unobserved) -> str:
 def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str, Any]:
     """Its condition about the gates, where it can see more than we; empty where we see for ourselves.
 
-    It has watched the group for longer than a command that has just begun to.
+    It has watched the group for longer than a command that has just begun to. Of one that is being deleted it says no
+    more what the gates say.
     """
-    taken_up = world.group.status.get("observedGeneration") == world.group.metadata.generation
+    if world.group.metadata.is_being_deleted:
+        return {}
     told = next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
     sees_more = explanation.unsure or (explanation.outcome is Outcome.ACT and _is_refused(told))
-    return told if isinstance(world.kafka, Unobserved) or (sees_more and taken_up) else {}
+    return told if isinstance(world.kafka, Unobserved) or (sees_more and taken_up(world.group)) else {}
 
 
 def _is_refused(told: Mapping[str, Any]) -> bool:
@@ -68,8 +72,10 @@ def _is_refused(told: Mapping[str, Any]) -> bool:
     return told.get("status") == "True" and told.get("reason") == Reason.CLUSTER_REFUSED
 
 
-def conditions_of(world: World) -> Sequence[Mapping[str, Any]]:
-    return conditions_in(world.group.status)
+def taken_up(group: ConsumerGroup) -> bool:
+    """Its last change was looked at by the operator. That it is deleted makes a new generation, too, which the operator
+    takes up without a word."""
+    return group.metadata.is_being_deleted or group.status.get("observedGeneration") == group.metadata.generation
 
 
 def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:
@@ -82,6 +88,8 @@ def alarms(world: World, explanation: Explanation) -> Iterator[tuple[str, str]]:
 
 
 def rollout_in_words(world: World, plan: Decision) -> str:
+    if world.group.metadata.is_being_deleted:
+        return "being deleted"
     memory, phase = plan.memory, plan.memory.phase
     if phase is RolloutPhase.NONE:
         return "nothing was rolled out yet"
