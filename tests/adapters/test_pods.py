@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.translation import left_of, loose_ordinals, to_pods, without_controller
+from slackwater.adapters.cluster.translation import has_run, left_of, loose_ordinals, to_pods, without_controller
 from slackwater.api.annotations import REJOINED, TEMPLATE_HASH
 from slackwater.core.world.pods import Pod
 from tests.core.factories import workload
@@ -198,3 +198,23 @@ def test_orphans_are_named_as_ours_live_on_and_have_no_controller() -> None:
         named("payments-5", "earlier-set"),
     ]
     assert set(without_controller(left_of("payments", pods))) == {"payments-1", "payments-alt-2"}
+
+
+@pytest.mark.parametrize(
+    ("status", "ran"),
+    [
+        ({}, False),
+        ({"phase": "Pending", "containerStatuses": []}, False),
+        ({"containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff"}}, "restartCount": 0}]}, False),
+        ({"containerStatuses": [{"state": {"waiting": {}}, "lastState": {}}]}, False),
+        ({"phase": "Pending", "containerStatuses": [{"state": RUNNING}]}, True),
+        ({"containerStatuses": [{"state": {"terminated": LATER}}]}, True),
+        ({"containerStatuses": [{"state": {"waiting": {}}, "lastState": {"terminated": LATER}}]}, True),
+        ({"containerStatuses": [{"state": {"waiting": {}}, "restartCount": 1}]}, True),
+        ({"phase": "Running"}, True),
+        ({"phase": "Failed", "reason": "Evicted"}, True),
+    ],
+)
+def test_whether_a_pod_has_run(status: dict[str, Any], ran: bool) -> None:
+    """In doubt it has: a member of it may be in the group."""
+    assert has_run({"metadata": {"name": "payments-0"}, "status": status}) is ran

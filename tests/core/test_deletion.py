@@ -252,6 +252,54 @@ def test_a_group_that_may_have_members_is_not_let_go_unseen(memory: RolloutMemor
     assert not isinstance(plan_deletion(ending(memory, sets=ours, kafka=AWAY), remains).act, LetGo)
 
 
+NEVER_RAN = replace(RUN, never_ran=True)
+
+
+@pytest.mark.parametrize("reason", [Reason.KAFKA_UNREACHABLE, Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED])
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+def test_a_group_none_of_whose_pods_ever_ran_goes_though_nobody_says_what_is_in_kafka(
+    policy: str, reason: Reason
+) -> None:
+    """It was scaled to nothing, or its image cannot be pulled: no member of it is there. A group may be."""
+    away = Unobserved(reason, "it is wrong", NOW)
+    decided = plan_deletion(ending(NEVER_RAN, spec={"deletionPolicy": policy}, kafka=away), NOTHING_LEFT)
+    assert decided.act == LetGo("no pod of it ever ran")
+    message = "nobody could check whether there is a group payments to delete: it is wrong"
+    assert decided.notes == ((Note(reason, message, warning=True),) if policy == "DeleteGroup" else ())
+
+
+@pytest.mark.parametrize(
+    ("policy", "changes", "remains"),
+    [
+        ("Retain", {"memory": RUN}, NOTHING_LEFT),
+        ("Retain", {}, Remains(ran=True)),
+        ("Retain", {"kafka": Unobserved(Reason.OBSERVATION_INCOMPLETE, "soon", NOW)}, NOTHING_LEFT),
+        ("DeleteGroup", {"kafka": Unobserved(Reason.COORDINATOR_UNAVAILABLE, "soon", NOW)}, NOTHING_LEFT),
+        ("DeleteGroup", {"status": {"group": {"observedAt": "2026-01-01T00:00:00Z"}}}, NOTHING_LEFT),
+    ],
+    ids=["a pod ran", "one that ends has run", "the first look comes", "Kafka answers", "Kafka answered once"],
+)
+def test_a_group_that_may_be_in_kafka_waits(policy: str, changes: dict[str, Any], remains: Remains) -> None:
+    status = changes.pop("status", {})
+    usual: dict[str, Any] = {"memory": NEVER_RAN, "kafka": AWAY, "spec": {"deletionPolicy": policy}}
+    seen = ending(**(usual | changes))
+    seen = replace(seen, group=seen.group.model_copy(update={"status": status}))
+    decided = plan_deletion(seen, remains)
+    assert decided.act is None
+    assert decided.hold is not None and decided.hold.recheck_s == KAFKA_AGAIN_S
+
+
+def test_a_group_that_kafka_shows_is_deleted_though_none_of_its_pods_ran() -> None:
+    seen = ending(NEVER_RAN, spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(()))
+    assert plan_deletion(seen, NOTHING_LEFT).act == DeleteGroup()
+
+
+@pytest.mark.parametrize("remains", [Remains((OURS,), ran=True), Remains(pods=True, ran=True)])
+def test_that_a_pod_ran_is_remembered_before_it_is_gone(remains: Remains) -> None:
+    decided = plan_deletion(ending(NEVER_RAN, workload=workload() if remains.sets else None), remains)
+    assert decided.memory.never_ran is False
+
+
 @pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
 def test_a_group_of_another_type_stays_as_it_is_and_the_object_goes(policy: str) -> None:
     """Our static members cannot be in a Streams or share group, and it is not ours to delete."""

@@ -147,6 +147,7 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
         retried_at=draw(st.none() | PAST),
         lag_before=draw(st.none() | st.just(3)),
         session_timeout_ms=draw(st.sampled_from((0, 45_000, 90_000))),
+        never_ran=draw(rarely(True, False)),
         step=draw(st.none() | steps),
         canary=draw(st.none() | st.builds(Canary, st.integers(0, 2), PAST, st.booleans())),
     )

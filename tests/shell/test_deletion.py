@@ -492,3 +492,43 @@ async def test_a_group_that_was_let_go_is_not_deleted_once_more() -> None:
     stage.api.add(CONSUMER_GROUP, another)
     await stage.run()
     assert stage.connections.kafka.deleted == ["payments", "payments"]
+
+
+@pytest.mark.parametrize(("policy", "says"), [("Retain", []), ("DeleteGroup", ["KafkaUnreachable"])])
+async def test_a_group_none_of_whose_pods_ever_ran_goes_without_kafka(policy: str, says: list[str]) -> None:
+    """A mistyped address, and an image that cannot be pulled: it waited for ever."""
+    stage = Stage(deletionPolicy=policy)
+    stage.remember(targetHash="abc", idsGiven=3, neverRan=True)
+    stage.connections.seen = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", 0.0)
+    assert await stage.run() is None
+    assert [event["reason"] for event in stage.api.events] == says
+    assert stage.is_gone
+
+
+async def test_a_pod_that_ran_while_it_ended_is_remembered_and_its_member_waited_for() -> None:
+    """It came up after the last pass, and once it is gone nothing else tells."""
+    stage = Stage()
+    stage.remember(targetHash="abc", idsGiven=3, neverRan=True)
+    stage.connections.seen = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", 0.0)
+    stage.add_pod("payments-0", KEY.name, deletionTimestamp=timestamp(stage.now))
+    ended = {"name": "consumer", "restartCount": 0, "state": {"terminated": {"exitCode": 0}}}
+    stage.api.objects["Pod", KEY.namespace, "payments-0"]["status"] = {"containerStatuses": [ended]}
+    assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.asked == ["status ConsumerGroup"]
+    assert "neverRan" not in stage.api.objects["ConsumerGroup", *KEY]["status"]["rollout"]
+    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert not stage.is_gone
+
+
+async def test_what_is_remembered_is_written_with_why_it_waits_and_that_is_said_once() -> None:
+    stage = Stage()
+    stage.remember(targetHash="abc", idsGiven=3, neverRan=True)
+    stage.add_pod("payments-0", KEY.name, deletionTimestamp=timestamp(stage.now - 300))
+    ran = {"name": "consumer", "restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    stage.api.objects["Pod", KEY.namespace, "payments-0"]["status"] = {"containerStatuses": [ran]}
+    for _ in range(2):
+        assert await stage.run() == PODS_AGAIN_S
+    assert stage.api.asked == ["status ConsumerGroup", "create Event"]
+    status = stage.api.objects["ConsumerGroup", *KEY]["status"]
+    assert (status["phase"], "neverRan" in status["rollout"]) == ("Deleting", False)

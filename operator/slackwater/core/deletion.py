@@ -19,6 +19,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.members.ownership import claimants_in_words, given_ordinal, has_begun, ids_given, sharers_in_words
 from slackwater.core.world.identity import number_in
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved, refs
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -30,6 +31,8 @@ KAFKA_AGAIN_S: Final = 10.0
 RIGHTS_AGAIN_S: Final = 5.0
 RIGHTS_COME_BACK_WITHIN_S: Final = 60.0
 """In that time a right that is missing may be on its way: a chart that is being upgraded."""
+_KAFKA_COMES: Final = frozenset({Reason.OBSERVATION_INCOMPLETE, Reason.COORDINATOR_UNAVAILABLE})
+"""It is about to be asked, or has answered."""
 _ORPHAN: Final = "orphan"
 """The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
 
@@ -46,6 +49,8 @@ class Remains:
     """Pods of the group are there that end by themselves, as their StatefulSet does."""
     alone: Mapping[str, str] = field(default_factory=dict)
     """Names and uids of those that no StatefulSet has any more, and that nobody has deleted."""
+    ran: bool = False
+    """Some pod that is there has run."""
     end_by: Mapping[str, float] = field(default_factory=dict)
     """When those pods that are ending have to have ended, their grace over; by their names."""
     members: bool = True
@@ -78,6 +83,7 @@ class Remains:
 
 def plan_deletion(world: World, remains: Remains) -> Decision:
     """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
+    world = world.remembering(_noted(world.memory, remains))
     steps = (step(world, remains) for step in (*_IN_CLUSTER, *_IN_KAFKA))
     return next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
 
@@ -185,6 +191,20 @@ def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | N
     return replace(gone, notes=(Note(Reason.CONNECTION_MISSING, message, warning=True),))
 
 
+def _let_go_of_what_never_ran(world: World, remains: Remains) -> Decision | None:
+    """No pod ever ran, so that no member is ours, and nobody says what is in Kafka. A group that is to be deleted is
+    waited for where the object's status shows that it was seen once."""
+    if not world.memory.never_ran or not isinstance(world.kafka, Unobserved) or world.kafka.reason in _KAFKA_COMES:
+        return None
+    gone = _end(world, "no pod of it ever ran")
+    if world.group.spec.deletion_policy is not DeletionPolicy.DELETE_GROUP:
+        return gone
+    if world.group.status.get("group"):
+        return None
+    message = f"nobody could check whether there is a group {world.group.group_id} to delete: {world.kafka.message}"
+    return replace(gone, notes=(Note(Reason(world.kafka.reason), message, warning=True),))
+
+
 def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decision | None:
     """A group has one type at a time, and one that ours cannot join has no static member of ours. What is asked for
     is not done to it: it is somebody else's."""
@@ -244,9 +264,15 @@ _IN_CLUSTER: Final[tuple[_Step, ...]] = (
 _IN_KAFKA: Final[tuple[_Step, ...]] = (
     _let_go_without_a_connection,
     _let_go_of_a_group_of_another_type,
+    _let_go_of_what_never_ran,
     _take_the_members_out,
     _delete_the_group,
 )
+
+
+def _noted(memory: RolloutMemory, remains: Remains) -> RolloutMemory:
+    """A pod that ran may have had a member, which nothing tells once the pod is gone."""
+    return replace(memory, never_ran=False) if memory.never_ran and remains.ran else memory
 
 
 def _end(world: World, why: str) -> Decision:

@@ -15,7 +15,7 @@ from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
-from slackwater.core.members.ownership import ids_given, still_removed
+from slackwater.core.members.ownership import ids_given, never_ran, still_removed
 from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
@@ -44,6 +44,7 @@ def note_members(world: World) -> Decision:
     noted = replace(
         memory,
         ids_given=given,
+        never_ran=never_ran(world),
         holders=holders,
         released=released,
         refused=refused,

@@ -15,6 +15,7 @@ from slackwater.adapters.cluster.translation import (
     controller_uid,
     end_by,
     group_of,
+    has_run,
     left_of,
     to_workload,
     without_controller,
@@ -127,7 +128,8 @@ class Deletion:
         alone = without_controller(pods)
         ours = [each for each in workloads if controller_uid(each) == group.metadata.uid]
         world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
-        remains = replace(remains, pods=len(pods) > len(alone), end_by=end_by(pods), alone=alone)
+        ran = any(map(has_run, pods))
+        remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
         return await self._look(world) if is_kafkas_turn(world, remains) else world, remains
 
     async def _look(self, world: World) -> World:
@@ -173,12 +175,14 @@ class Deletion:
         hold, key = decided.hold, Key(world.group.namespace, world.group.name)
         if hold is None:
             return None
-        if decided.notes and not self._connections.awaits_first_look(key):
-            status = degraded_status(obj, "Deleting", hold.reason, hold.message, self._now())
-            if status != obj.get("status"):
-                await self._write_status(world.group, status)
-                for note in decided.notes:
-                    await post(self._api, world.group, note, self._now())
+        before = _with_memory(obj, decided.memory) if decided.memory != world.memory else obj.get("status") or {}
+        says = bool(decided.notes) and not self._connections.awaits_first_look(key)
+        told = {**obj, "status": before}
+        status = degraded_status(told, "Deleting", hold.reason, hold.message, self._now()) if says else before
+        if status != (obj.get("status") or {}):
+            await self._write_status(world.group, status)
+        for note in decided.notes if status != before else ():
+            await post(self._api, world.group, note, self._now())
         return hold.recheck_s
 
     async def _write_status(self, group: ConsumerGroup, status: Json) -> None:

@@ -195,6 +195,7 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
         memory.protocol,
         memory.upgrade and replace(memory.upgrade, started_at=None),  # nothing is ever compared with it
         memory.ids_given,
+        memory.never_ran,
         memory.replicas,
         memory.canary,
         None if step is None else (step.ordinal, step.made, before),

@@ -10,6 +10,7 @@ from slackwater.core.members.ownership import (
     given_ordinal,
     ids_given,
     name_in_words,
+    never_ran,
     still_removed,
     strangers_in_words,
 )
@@ -103,6 +104,39 @@ def test_a_removal_is_forgotten_when_its_pod_is_wanted_or_there_again() -> None:
     assert still_removed(world(memory=REMOVED)) == REMOVED.removed
     assert still_removed(world(memory=REMOVED, group=group(replicas=5))) == {}
     assert still_removed(world(memory=REMOVED, pods=(*THREE_PODS, pod(4)))) == {}
+
+
+NOTED, BEGUN = RolloutMemory(target_hash="a", never_ran=True), RolloutMemory(target_hash="a")
+WAITS = pod(0, ready=False, started_at=None, waiting="ImagePullBackOff")
+
+
+@pytest.mark.parametrize(
+    ("given", "never"),
+    [
+        (world(memory=RolloutMemory(), workload=None, pods=()), True),
+        (world(memory=NOTED, pods=(WAITS,)), True),
+        (world(memory=NOTED, workload=None, pods=()), True),
+        (world(memory=NOTED, pods=(WAITS, pod(1))), False),
+        (world(memory=NOTED, pods=(pod(0, ready=False, started_at=None, ended_at=5.0),)), False),
+        (world(memory=NOTED, pods=(pod(0, ready=False, started_at=None, restarts=1),)), False),
+        (world(memory=NOTED, pods=(), loose=frozenset({0})), False),
+        (world(memory=BEGUN, pods=(WAITS,)), False),
+        (world(memory=RolloutMemory(), pods=()), False),
+    ],
+    ids=[
+        "nothing was begun",
+        "its pods wait for their image",
+        "it has no pods yet",
+        "one runs",
+        "one ended",
+        "one crashes",
+        "one of its name is somebody's",
+        "it began before that was noted",
+        "the status was lost",
+    ],
+)
+def test_whether_a_pod_has_ever_run(given: World, never: bool) -> None:
+    assert never_ran(given) is never
 
 
 @pytest.mark.parametrize(

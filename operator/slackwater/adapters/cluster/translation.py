@@ -136,6 +136,15 @@ def without_controller(pods: Iterable[Json]) -> dict[str, str]:
     return {each["name"]: each["uid"] for each in mine if not each.get("deletionTimestamp")}
 
 
+def has_run(pod: Json) -> bool:
+    """Whether any container of it runs, or has, or may have: of a pod that was evicted nothing more may be said."""
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    if pod.get("status", {}).get("phase", "Pending") != "Pending":
+        return True
+    states = [state for each in statuses for state in (each.get("state") or {}, each.get("lastState") or {})]
+    return any(each.get("restartCount") for each in statuses) or any("waiting" not in each and each for each in states)
+
+
 def running_containers(pod: Json) -> list[str]:
     """Ids of those that run; each start of a container has another one."""
     statuses = pod.get("status", {}).get("containerStatuses", ())

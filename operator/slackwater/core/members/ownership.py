@@ -101,6 +101,13 @@ def has_begun(world: World) -> bool:
     return bool(world.memory.target_hash or world.memory.ids_given or world.sets)
 
 
+def never_ran(world: World) -> bool:
+    """No pod of ours has ever run. Of a group that had begun before anybody noted that, it is not known."""
+    if world.loose or any(pod.has_run for pod in world.all_pods):
+        return False
+    return world.memory.never_ran or not has_begun(world)
+
+
 def _is_strange(world: World, member: Member) -> bool:
     if member.instance_id is not None and world.has_static:
         return given_ordinal(world, member) is None

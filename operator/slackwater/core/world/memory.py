@@ -219,6 +219,8 @@ class RolloutMemory:
     """The way to another protocol, while the group is on one."""
     ids_given: int = 0
     """Instance ids of ordinals below this were given by the operator, and no others."""
+    never_ran: bool = False
+    """No pod that was asked for has ever run, so that none can have joined; False where that is not known."""
     session_bounds: Bounds | None = None
     """What the brokers allow classic sessions to be, while it binds: remembered, so that a broker that cannot be asked
     never changes a template."""

@@ -86,6 +86,11 @@ class Pod:
         return max(0.0, self.ended_at - self.last_run_started_at)
 
     @property
+    def has_run(self) -> bool:
+        """Its consumer's process has started once, and may have joined."""
+        return self.ready or self.started_at is not None or self.ended_at is not None or self.restarts > 0
+
+    @property
     def run(self) -> Run:
         """The process that runs in it now, or the pause after the one before."""
         return Run(self.uid, self.started_at, self.restarts)
