@@ -75,7 +75,8 @@ class ConsumerGroupSpec(ApiModel):
     """Give pods the readiness gate slackwater.dev/rejoined: they are Ready only while they are in the group, so that
     node drains and disruption budgets wait for that. While the operator is away, no new pod becomes Ready."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
-    """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it."""
+    """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it,
+    unless another ConsumerGroup has the same groupId there."""
     template: PodTemplate
     """Template of the consumers' pods, as in a StatefulSet."""
 
