@@ -28,6 +28,7 @@ from slackwater.core.rollout.gates import (
 )
 from slackwater.core.rollout.way_back import has_had_its_time, the_pod_before_is_back
 from slackwater.core.world.claims import Claim
+from slackwater.core.world.handover import Begun, Handover, Held, Over
 from slackwater.core.world.history import GroupHistory, interrupted
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
@@ -257,6 +258,14 @@ def ended_after(ran_s: float, *, ago_s: float, away_s: float = 10.0, ordinal: in
     return world(pods=tuple(replace(each, **runs) if each.ordinal == ordinal else each for each in pods))
 
 
+def fought_over(*, alone_ago_s: float | None, ordinal: int = 2, begun_ago_s: float = 60.0) -> World:
+    """Pod 2 ended 15 s ago, after 25 s; since 5 s it runs again. `ordinal`: of the last handover."""
+    alone_since = None if alone_ago_s is None else NOW - alone_ago_s
+    state = Over(Begun(Held()))
+    handover = Handover(ordinal, "payments-alt", NOW - begun_ago_s, state, alone_since=alone_since)
+    return replace(ended_after(25.0, ago_s=5.0), memory=RolloutMemory(handover=handover))
+
+
 NOTHING = observation((member(0), member(1, assignment=owned_by(1) | owned_by(2)), member(2, assignment=frozenset())))
 SHARED = observation((*members(0, 1), member(2, assignment=owned_by(1))))
 TWO_TOPICS = frozenset(tp(i, topic) for topic in ("orders", "refunds") for i in range(2))
@@ -298,6 +307,11 @@ OWNED: list[Row] = [
     ("it was away for longer than it ran", ended_after(25.0, ago_s=0.0, away_s=300.0), NOBODY, Reason.POD_CRASHED),
     ("one of the version before has ended", ended_after(25.0, ago_s=5.0, ordinal=1), NOBODY, None),
     ("it is down again", ended_after(25.0, ago_s=5.0), frozenset({2}), None),
+    ("it was another's id as well when that run began", fought_over(alone_ago_s=40), NOBODY, None),
+    ("it began when it was alone", fought_over(alone_ago_s=45), NOBODY, Reason.POD_CRASHED),
+    ("the other one is not known to have ended", fought_over(alone_ago_s=None), NOBODY, None),
+    ("that was before the last handover", fought_over(alone_ago_s=4, ordinal=1, begun_ago_s=14), NOBODY, None),
+    ("that was since it began", fought_over(alone_ago_s=4, ordinal=1, begun_ago_s=16), NOBODY, Reason.POD_CRASHED),
     ("how long it ran is not known", ended_after(25.0, ago_s=5.0, last_run_started_at=None), NOBODY, None),
     ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
 ]

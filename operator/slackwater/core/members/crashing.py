@@ -19,7 +19,7 @@ def find_crashed(world: World, pod: Pod) -> Hold | None:
     It has to last for twice as long as the one before, `rejoinTimeout` at most: no end of long ago keeps a rollout.
     """
     ran_s, since = pod.last_run_s, pod.runs_since
-    if ran_s is None or since is None:
+    if ran_s is None or since is None or _may_have_been_fenced(world, pod):
         return None
     wanted_s = min(LONGER_BY * ran_s, world.group.spec.rollout.rejoin_timeout_s)
     runs_for_s = world.now - since
@@ -27,3 +27,17 @@ def find_crashed(world: World, pod: Pod) -> Hold | None:
         return None
     message = f"pod {pod.name} ended after {seconds(ran_s)}; now it has to run for {seconds(wanted_s)}"
     return Hold(Reason.POD_CRASHED, message, min(5.0, max(1.0, wanted_s - runs_for_s)))
+
+
+def _may_have_been_fenced(world: World, pod: Pod) -> bool:
+    """The run that ended had begun while another pod had its instance id, and that ended it: it is no crash.
+
+    Of handovers before the last one it is not known when there was another pod: what ended before this one began was
+    judged then.
+    """
+    handover = world.memory.handover
+    if handover is None or pod.last_run_started_at is None or pod.ended_at is None:
+        return False
+    if handover.ordinal != pod.ordinal:
+        return pod.ended_at <= handover.started_at
+    return handover.alone_since is None or pod.last_run_started_at <= handover.alone_since

@@ -89,13 +89,12 @@ def _reads_elsewhere(world: World, kafka: GroupObservation, pod: Pod) -> tuple[s
     """
     if not world.outdated or world.memory.phase is RolloutPhase.ROLLING_BACK:
         return ()
-    members = world.members_of(pod)
+    members, known = world.members_of(pod), world.once(_topics_known)
+    if any(not known.isdisjoint(_topics_of(member)) for member in members):
+        return ()
     if kafka.some_go_without and not all(member.subscribed for member in members):
         return ()  # perhaps it asks for others as well, and is one too many for them
-    topics = {topic for member in members for topic in _topics_of(member)}
-    if topics & {*world.group.spec.topics, *world.once(_topics_before)}:
-        return ()
-    return tuple(sorted(topics))
+    return tuple(sorted({topic for member in members for topic in _topics_of(member)}))
 
 
 def _topics_of(member: Member) -> frozenset[str]:
@@ -103,8 +102,9 @@ def _topics_of(member: Member) -> frozenset[str]:
     return member.subscribed or frozenset(partition.topic for partition in member.assignment)
 
 
-def _topics_before(world: World) -> frozenset[str]:
-    return frozenset(partition.topic for each in world.outdated for partition in owned_by(world, each))
+def _topics_known(world: World) -> frozenset[str]:
+    before = (partition.topic for each in world.outdated for partition in owned_by(world, each))
+    return frozenset((*world.group.spec.topics, *before))
 
 
 def arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list[TopicPartition]:
