@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.resources import ConsumerGroup
@@ -78,7 +78,8 @@ class World:
         """
         if ask not in self._answers:
             self._answers[ask] = ask(self)
-        return cast("T", self._answers[ask])
+        answer: T = self._answers[ask]
+        return answer
 
     def once_of(self, ask: Callable[[World, Of], T], of: Of) -> T:
         """The same of this world and one pod, or one member."""
@@ -86,7 +87,8 @@ class World:
         known = self._answers.get(key)
         if known is None:  # it is kept with its answer, so that nothing else can come to have its id
             known = self._answers[key] = (of, ask(self, of))
-        return cast("tuple[Of, T]", known)[1]
+        answer: T = known[1]
+        return answer
 
     @cached_property
     def asked_for(self) -> MadeWith:
@@ -270,7 +272,7 @@ class World:
         return frozenset({"", self.memory.target_hash})
 
     @cached_property
-    def _answers(self) -> dict[object, object]:
+    def _answers(self) -> dict[object, Any]:
         return {}
 
     @cached_property
