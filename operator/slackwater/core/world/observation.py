@@ -80,7 +80,7 @@ class Member:
     assignor_data: bool = False
     """Classic only: its assignment holds data of the assignor's own. Brokers take no such group to KIP-848 online."""
     subscribed: frozenset[str] | None = None
-    """Topics that it asks for, which for a static member that came back may be others than those it owns; None where
+    """Topics that it asks for, which for a static member that came back may be others than it owns (F59); None where
     that is not known, as while a classic group rebalances, or of a pattern that brokers match."""
 
     @property
