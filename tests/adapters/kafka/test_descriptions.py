@@ -100,8 +100,9 @@ def subscription(*topics: str) -> bytes:
         (subscription(), frozenset()),
         (b"", None),
         (b"\x00\x01\xff", None),
+        (b"\x00\x00" + b"\x00\x00\x00\x01" + b"\xff\xff" + b"\xff\xff\xff\xff", None),
     ],
-    ids=["two", "none", "the group rebalances", "made up"],
+    ids=["two", "none", "the group rebalances", "made up", "a topic that is null"],
 )
 def test_what_a_classic_member_asks_for(metadata: bytes, topics: frozenset[str] | None) -> None:
     member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_metadata=metadata)

@@ -52,8 +52,9 @@ AWAY = observation((*TWO, member(1, epoch=-2)), state=GroupState.RECONCILING, **
 EMPTY = observation((), state=GroupState.EMPTY)
 NOTHING = (*TWO, member(1, assignment=frozenset()))
 REFUNDS = frozenset({tp(0, "refunds")})
-ELSEWHERE = (*TWO, member(1, assignment=REFUNDS))
-ALL_ELSEWHERE = (member(0), member(1, assignment=REFUNDS), member(2, assignment=frozenset({tp(1, "refunds")})))
+UNKNOWN = (*TWO, member(1, assignment=REFUNDS))
+ELSEWHERE = (*TWO, member(1, assignment=REFUNDS, subscribed=frozenset({"refunds"})))
+ALL_ELSEWHERE = (member(0), ELSEWHERE[-1], member(2, assignment=frozenset({tp(1, "refunds")})))
 DEAD = observation(members(0, 1, 2))
 
 
@@ -199,6 +200,11 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
         ),
         (OWNS_NOTHING, NOW),
     ),
+    (
+        "of what it owns it may have only a share, where it is not known what it asks for",
+        returned(observation(UNKNOWN)),
+        None,
+    ),
     ("it reads another topic", returned(observation(ELSEWHERE)), (OWNS_NOTHING, NOW)),
     ("it has what it owned before, and asks for another topic", returned(observation(ASKING)), (OWNS_NOTHING, NOW)),
     (
@@ -222,7 +228,7 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
     (
         "it reads another topic, where there are more members than partitions",
         returned(observation((*ELSEWHERE, *members(3, 4, 5, 6)))),
-        None,
+        (OWNS_NOTHING, NOW),
     ),
     ("Kafka cannot be seen", world(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), None),
 ]

@@ -249,13 +249,16 @@ def returned(commits: int, ends: int, **kafka: Any) -> World:
     return world(kafka=now, history=folded(before, after, now), memory=step, pods=pods)
 
 
-def ended_after(ran_s: float, *, ago_s: float, away_s: float = 10.0, ordinal: int = 2, **changes: Any) -> World:
-    """That pod's process ran for so long and ended; one that followed has run for `ago_s`, and works."""
+def ended_after(
+    ran_s: float, *, ago_s: float, away_s: float = 10.0, ordinal: int = 2, others: bool = False, **changes: Any
+) -> World:
+    """That pod's process ran for so long and ended; one that followed has run for `ago_s`, and works. `others`: so did
+    those of all other pods."""
     since = NOW - ago_s
     ended = since - away_s
     runs = {"restarts": 1, "started_at": since, "ended_at": ended, "last_run_started_at": ended - ran_s} | changes
     pods = [pod(0), pod(1), pod(2, NEW)]
-    return world(pods=tuple(replace(each, **runs) if each.ordinal == ordinal else each for each in pods))
+    return world(pods=tuple(replace(each, **runs) if others or each.ordinal == ordinal else each for each in pods))
 
 
 def fought_over(*, alone_ago_s: float | None, ordinal: int = 2, begun_ago_s: float = 60.0) -> World:
@@ -302,8 +305,16 @@ OWNED: list[Row] = [
     ),
     ("one of the version has ended lately", ended_after(25.0, ago_s=49.0), NOBODY, Reason.POD_CRASHED),
     ("it has run for long enough since", ended_after(25.0, ago_s=51.0), NOBODY, None),
-    ("it ran for long before it ended", ended_after(7200.0, ago_s=299.0), NOBODY, Reason.POD_CRASHED),
-    ("so long does nobody wait", ended_after(7200.0, ago_s=301.0), NOBODY, None),
+    ("it ran for nearly rejoinTimeout before it ended", ended_after(299.0, ago_s=299.0), NOBODY, Reason.POD_CRASHED),
+    ("longer than rejoinTimeout nobody waits", ended_after(299.0, ago_s=301.0), NOBODY, None),
+    ("it had run for all of rejoinTimeout", ended_after(300.0, ago_s=5.0), NOBODY, None),
+    (
+        "after ten minutes the kubelet forgets, whatever rejoinTimeout is",
+        changed(ended_after(600.0, ago_s=5.0), group=group(rollout={"rejoinTimeout": "1h"})),
+        NOBODY,
+        None,
+    ),
+    ("one of the version before has ended lately as well", ended_after(25.0, ago_s=5.0, others=True), NOBODY, None),
     ("it was away for longer than it ran", ended_after(25.0, ago_s=0.0, away_s=300.0), NOBODY, Reason.POD_CRASHED),
     ("one of the version before has ended", ended_after(25.0, ago_s=5.0, ordinal=1), NOBODY, None),
     ("it is down again", ended_after(25.0, ago_s=5.0), frozenset({2}), None),

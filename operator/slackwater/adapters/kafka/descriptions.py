@@ -97,14 +97,14 @@ def _classic_member(member: Any) -> Member:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=32_768)
 def _subscribed(metadata: bytes) -> frozenset[str] | None:
-    """Members of a group differ little in it, and it stays the same from look to look. Empty while the group
-    rebalances; anybody in it may have made the bytes up."""
+    """It stays the same from look to look. Empty while the group rebalances; anybody in it may have made it up."""
     try:
-        return frozenset(ConsumerProtocolSubscription.decode(metadata).topics) if metadata else None
+        topics = frozenset(ConsumerProtocolSubscription.decode(metadata).topics) if metadata else None
     except Exception:  # noqa: BLE001 - not known is a value
         return None
+    return topics if topics is not None and all(isinstance(topic, str) for topic in topics) else None
 
 
 def _consumer(group: Any) -> Answer:

@@ -13,17 +13,22 @@ LONGER_BY: Final = 2.0
 """What ended a run comes again after about as long; a run that has lasted so many times as long was not ended by it."""
 
 
+KUBELET_FORGETS_S: Final = 600.0
+"""After a run of that length it starts a process again at once. Only shorter ones come to CrashLoopBackOff, by which a
+version fails; to wait for longer ones could go on for ever, since of many pods some always ended lately."""
+
+
 def find_crashed(world: World, pod: Pod) -> Hold | None:
     """Its process ended by itself, and the one that runs has not lasted for so long that it can be trusted.
 
-    It has to last for twice as long as the one before, `rejoinTimeout` at most: no end of long ago keeps a rollout.
+    It has to last for twice as long as the one before. One that had run for `rejoinTimeout` had proven itself.
     """
     ran_s, since = pod.last_run_s, pod.runs_since
     if ran_s is None or since is None or _may_have_been_fenced(world, pod):
         return None
-    wanted_s = min(LONGER_BY * ran_s, world.group.spec.rollout.rejoin_timeout_s)
-    runs_for_s = world.now - since
-    if runs_for_s > wanted_s:
+    longest_s = min(world.group.spec.rollout.rejoin_timeout_s, KUBELET_FORGETS_S)
+    wanted_s, runs_for_s = min(LONGER_BY * ran_s, longest_s), world.now - since
+    if ran_s >= longest_s or runs_for_s > wanted_s:
         return None
     message = f"pod {pod.name} ended after {seconds(ran_s)}; now it has to run for {seconds(wanted_s)}"
     return Hold(Reason.POD_CRASHED, message, min(5.0, max(1.0, wanted_s - runs_for_s)))

@@ -54,7 +54,7 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
         message = f"pod {pod.name} is back in the group but owns no partition"
         hold = Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0)
         return None if kafka.some_go_without else Stall(hold, _could_own_since(world, since))
-    if elsewhere := _reads_elsewhere(world, kafka, pod):
+    if elsewhere := _reads_elsewhere(world, pod):
         message = f"pod {pod.name} is back in the group but reads only {listing(elsewhere)}"
         return Stall(Hold(Reason.MEMBER_OWNS_NOTHING, f"{message}, which spec.topics does not name", 1.0), since)
     history = world.history
@@ -80,26 +80,22 @@ def owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
     return frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
 
 
-def _reads_elsewhere(world: World, kafka: GroupObservation, pod: Pod) -> tuple[str, ...]:
+def _reads_elsewhere(world: World, pod: Pod) -> tuple[str, ...]:
     """The topics that it asks for, where spec.topics names none of them, and pods of the version before own nothing of
-    them either: those may be left out of the spec, and be shared out unevenly.
+    them either: those may be left out of the spec.
 
-    A static member that comes back to a classic group is given what it owned, whatever it asks for, until the group
-    rebalances. Of a version that a rollout goes back to, today's spec says nothing.
+    What it owns says nothing of that: it may be its share of more, and a static member that comes back to a classic
+    group is given what it owned before, whatever it asks for (F59). Of a version that a rollout goes back to, today's
+    spec says nothing.
     """
     if not world.outdated or world.memory.phase is RolloutPhase.ROLLING_BACK:
         return ()
-    members, known = world.members_of(pod), world.once(_topics_known)
-    if any(not known.isdisjoint(_topics_of(member)) for member in members):
-        return ()
-    if kafka.some_go_without and not all(member.subscribed for member in members):
-        return ()  # perhaps it asks for others as well, and is one too many for them
-    return tuple(sorted({topic for member in members for topic in _topics_of(member)}))
-
-
-def _topics_of(member: Member) -> frozenset[str]:
-    """Those that it asks for; where that is not known, those of which it owns something."""
-    return member.subscribed or frozenset(partition.topic for partition in member.assignment)
+    topics: set[str] = set()
+    for member in world.members_of(pod):
+        if not member.subscribed or not member.subscribed.isdisjoint(world.once(_topics_known)):
+            return ()
+        topics |= member.subscribed
+    return tuple(sorted(topics))
 
 
 def _topics_known(world: World) -> frozenset[str]:

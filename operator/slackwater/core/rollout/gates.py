@@ -240,12 +240,13 @@ def _nameless(world: World, pod: Pod) -> str:
 
 
 def _none_crashes(world: World, down: Down) -> Hold | None:
-    """Of the pods that have the version; the others get it, whatever they do."""
-    outdated = {pod.ordinal for pod in world.outdated} if any(pod.restarts for pod in world.wanted_pods) else None
-    if outdated is None:
+    """Of the pods that have the version. Where others end as well, it is not the version's doing."""
+    if not any(pod.restarts for pod in world.wanted_pods):
         return None
+    outdated = {pod.ordinal for pod in world.outdated}
     to_stay = (pod for pod in reversed(world.wanted_pods) if pod.ordinal not in outdated | down)
-    return next((hold for pod in to_stay if (hold := find_crashed(world, pod)) is not None), None)
+    hold = next((hold for pod in to_stay if (hold := find_crashed(world, pod)) is not None), None)
+    return None if hold is None or any(find_crashed(world, pod) for pod in world.outdated) else hold
 
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
