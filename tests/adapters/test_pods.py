@@ -197,7 +197,7 @@ def test_orphans_are_named_as_ours_live_on_and_have_no_controller() -> None:
         named("refunds-4"),
         named("payments-5", "earlier-set"),
     ]
-    assert set(without_controller(left_of("payments", pods))) == {"payments-1", "payments-alt-2"}
+    assert without_controller(left_of("payments", pods)) == {"payments-1", "payments-alt-2"}
 
 
 @pytest.mark.parametrize(

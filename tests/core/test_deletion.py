@@ -10,14 +10,13 @@ import pytest
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.decision.acts import (
     Act,
-    Cause,
     DeleteGroup,
-    DeletePod,
     DeleteWorkload,
     LetGo,
     RemoveMembers,
     kind_of,
 )
+from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.deletion import (
@@ -150,27 +149,35 @@ def test_a_pod_that_should_have_ended_is_named_with_what_helps() -> None:
     assert decided.notes == (Note(Reason.DRAINING, decided.hold.message, warning=True),)
 
 
-def test_pods_that_no_stateful_set_has_any_more_are_deleted_and_then_waited_for() -> None:
-    remains = Remains(alone={"payments-0": "a", "payments-alt-12": "b"})
-    for expected in (
-        DeletePod("payments-0", "a", 0, Cause.DELETED),
-        DeletePod("payments-alt-12", "b", 12, Cause.DELETED),
-    ):
-        act = plan_deletion(ending(), remains).act
-        assert act == expected
-        remains = remains.after(act)
-    decided = plan_deletion(ending(), remains)
-    assert decided.act is None
-    assert decided.hold == Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S)
+def left_alone(deletion_policy: str = "Retain", members_taken_out: bool = False) -> Decision:
+    """Pod 0 has lost its StatefulSet, and lives; pods 1 and 2 have ended."""
+    kafka = observation((member(0), *(() if members_taken_out else members(1, 2))))
+    seen = ending(kafka=kafka, spec={"deletionPolicy": deletion_policy})
+    return plan_deletion(seen, Remains(alone=frozenset({"payments-0"})))
+
+
+def test_pods_that_no_stateful_set_has_any_more_stay_with_their_members() -> None:
+    act = left_alone().act
+    assert isinstance(act, RemoveMembers)
+    assert {ref.instance_id for ref in act.members} == {"payments-1", "payments-2"}
+
+
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+def test_they_are_named_when_the_rest_has_gone(policy: str) -> None:
+    decided = left_alone(policy, members_taken_out=True)
+    assert isinstance(decided.act, LetGo)
+    (note,) = decided.notes
+    assert (note.reason, note.warning) == (Reason.ORPHANED_PODS, True)
+    assert note.message.endswith("kubectl delete pod -n default payments-0")
 
 
 def test_they_are_somebody_elses_where_the_group_never_had_a_pod() -> None:
     """Somebody put its label on a pod that is called so."""
-    assert isinstance(plan_deletion(ending(RolloutMemory()), Remains(alone={"payments-0": "a"})).act, LetGo)
+    assert isinstance(plan_deletion(ending(RolloutMemory()), Remains(alone=frozenset({"payments-0"}))).act, LetGo)
 
 
 def test_they_stay_where_the_group_is_orphaned() -> None:
-    assert isinstance(plan_deletion(ending(orphan=True), Remains(alone={"payments-0": "a"})).act, LetGo)
+    assert isinstance(plan_deletion(ending(orphan=True), Remains(alone=frozenset({"payments-0"}))).act, LetGo)
 
 
 def test_after_a_stateful_set_its_pods_are_there_although_no_look_showed_them() -> None:
@@ -219,7 +226,10 @@ def test_while_kafka_is_away_it_waits_and_says_how_to_give_up() -> None:
     assert decided.hold is not None
     assert decided.hold.recheck_s == KAFKA_AGAIN_S
     assert FINALIZER in decided.hold.message
-    way_out = """kubectl patch consumergroup payments -n default --type=merge -p '{"metadata":{"finalizers":null}}'"""
+    path = "/metadata/finalizers/0"
+    tested = f'{{"op":"test","path":"{path}","value":"{FINALIZER}"}}'
+    patch = f'[{tested},{{"op":"remove","path":"{path}"}}]'
+    way_out = f"kubectl patch consumergroup payments -n default --type=json -p '{patch}'"
     assert decided.hold.message.endswith(way_out)
     refused = cannot_leave(ending(), Reason.KAFKA_UNREACHABLE, "Secret a has no key password: add it.").hold
     assert refused is not None and ".. " not in refused.message

@@ -95,21 +95,22 @@ async def test_members_stay_until_the_pods_are_gone() -> None:
     assert stage.is_gone
 
 
-async def test_pods_whose_stateful_set_was_deleted_without_them_go_with_their_group() -> None:
-    """Nobody else ends them: the object would wait for ever."""
+async def test_pods_whose_stateful_set_was_deleted_without_them_stay_with_their_members() -> None:
+    """Whether they were meant to, as with `--cascade=orphan`, nothing tells any more."""
     stage = Stage()
     stage.add_set(name="payments-alt")
     stage.add_pod("payments-0", of="")
     stage.add_pod("payments-1", of="", deletionTimestamp=timestamp(stage.now))
-    stage.add_pod("payments-alt-0", of="payments-alt")
+    stage.add_pod("payments-alt-2", of="payments-alt")
     assert await stage.run() == PODS_AGAIN_S
-    assert stage.api.writes() == ["delete StatefulSet", "delete Pod"]
+    assert stage.api.writes() == ["delete StatefulSet"]
     assert stage.connections.kafka.removed == []
-    for name in ("payments-1", "payments-alt-0"):
+    for name in ("payments-1", "payments-alt-2"):
         del stage.api.objects["Pod", KEY.namespace, name]
     assert await stage.run() is None
-    assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+    assert stage.connections.kafka.removed == ["payments-1", "payments-2"]
     assert stage.is_gone
+    assert [event["reason"] for event in stage.api.events] == ["OrphanedPods"]
 
 
 async def test_pods_of_others_that_have_the_groups_label_are_neither_ended_nor_waited_for() -> None:

@@ -6,13 +6,14 @@ members, and every member whose instance id the operator did not give.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.consumer_group import DeletionPolicy
-from slackwater.core.decision.acts import Act, Cause, DeleteGroup, DeletePod, DeleteWorkload, LetGo, RemoveMembers
+from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
@@ -47,8 +48,8 @@ class Remains:
     """Names of those that carry the group's label."""
     pods: bool = False
     """Pods of the group are there that end by themselves, as their StatefulSet does."""
-    alone: Mapping[str, str] = field(default_factory=dict)
-    """Names and uids of those that no StatefulSet has any more, and that nobody has deleted."""
+    alone: frozenset[str] = frozenset()
+    """Names of those that no StatefulSet has any more, and that nobody has deleted."""
     ran: bool = False
     """Some pod that is there has run."""
     end_by: Mapping[str, float] = field(default_factory=dict)
@@ -71,8 +72,6 @@ class Remains:
             case DeleteWorkload():
                 left = tuple(each for each in self.sets if each.uid != act.uid)
                 return replace(self, sets=left, pods=True, fresh=False)
-            case DeletePod():
-                return replace(self, alone={k: uid for k, uid in self.alone.items() if uid != act.uid}, pods=True)
             case RemoveMembers():
                 return replace(self, members=False)
             case DeleteGroup():
@@ -85,7 +84,9 @@ def plan_deletion(world: World, remains: Remains) -> Decision:
     """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
     world = world.remembering(_noted(world.memory, remains))
     steps = (step(world, remains) for step in (*_IN_CLUSTER, *_IN_KAFKA))
-    return next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
+    decided = next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
+    stay = isinstance(decided.act, LetGo) and _ORPHAN not in world.group.metadata.finalizers and has_begun(world)
+    return replace(decided, notes=(*decided.notes, *_of_those_that_stay(world, remains))) if stay else decided
 
 
 def is_let_go(world: World, remains: Remains) -> bool:
@@ -102,9 +103,12 @@ def cannot_leave(world: World, reason: Reason, problem: str) -> Decision:
     """Kafka cannot be asked, or refuses: the object waits, and says how to give up."""
     metadata = world.group.metadata
     where = f"{metadata.name} -n {metadata.namespace}"
+    path = f"/metadata/finalizers/{metadata.finalizers.index(FINALIZER) if FINALIZER in metadata.finalizers else 0}"
+    tested = {"op": "test", "path": path, "value": FINALIZER}  # those of others stay
+    patch = json.dumps([tested, {"op": "remove", "path": path}], separators=(",", ":"))
     message = (
         f"the group's members cannot be taken out: {problem.rstrip('.')}. To give up, remove the finalizer {FINALIZER}:"
-        f""" kubectl patch consumergroup {where} --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"""
+        f" kubectl patch consumergroup {where} --type=json -p '{patch}'"
     )
     return Decision(world.memory, hold=Hold(reason, message, KAFKA_AGAIN_S), notes=(Note(reason, message, True),))
 
@@ -150,16 +154,6 @@ def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None
     if given > known:
         memory = replace(memory, ids_given=given)
     return Decision(memory, DeleteWorkload(ours[0].name, ours[0].uid, "its ConsumerGroup is deleted"))
-
-
-def _delete_the_pods_that_nobody_has(world: World, remains: Remains) -> Decision | None:
-    """Their StatefulSet was deleted without them (`kubectl delete statefulset --cascade=orphan`): nobody else ends
-    them. With the group goes what it gave, as it says; who wants to keep its pods orphans the group."""
-    if not has_begun(world):
-        return None
-    ordinals = ((number_in(name.rpartition("-")[2]), name, uid) for name, uid in sorted(remains.alone.items()))
-    acts = (DeletePod(name, uid, ordinal, Cause.DELETED) for ordinal, name, uid in ordinals if ordinal is not None)
-    return next((Decision(world.memory, act) for act in acts), None)
 
 
 def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:
@@ -221,7 +215,9 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
         return None
     if isinstance(world.kafka, Unobserved):
         return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
-    ours = refs(member for member in world.kafka.members if _is_ours_alone(world, member))
+    stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
+    found = (member for member in world.kafka.members if _is_ours_alone(world, member))
+    ours = refs(member for member in found if given_ordinal(world, member) not in stay)
     return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted")) if ours else None
 
 
@@ -231,6 +227,8 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
     asked_for = world.group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP and has_begun(world)
     if not asked_for or not remains.group:
         return None
+    if remains.alone:
+        return None  # they are in it
     if world.claims:
         note = Note(Reason.GROUP_ID_SHARED, _whose_it_stays(world), warning=True)
         return replace(_end(world, "another ConsumerGroup claims its group in Kafka"), notes=(note,))
@@ -257,7 +255,6 @@ _IN_CLUSTER: Final[tuple[_Step, ...]] = (
     _let_go_without_rights,
     _let_go_of_what_is_not_ours,
     _delete_the_stateful_sets,
-    _delete_the_pods_that_nobody_has,
     _wait_for_the_pods,
     _let_go_of_what_never_began,
 )
@@ -268,6 +265,19 @@ _IN_KAFKA: Final[tuple[_Step, ...]] = (
     _take_the_members_out,
     _delete_the_group,
 )
+
+
+def _of_those_that_stay(world: World, remains: Remains) -> tuple[Note, ...]:
+    """Pods whose StatefulSet was deleted without them are nobody's, as Kubernetes has it: nothing tells any more
+    whether they were to stay, as with `--cascade=orphan`, so that they do."""
+    if not remains.alone:
+        return ()
+    pods, namespace = sorted(remains.alone), world.group.metadata.namespace
+    message = (
+        f"{listing(pods)} had lost their StatefulSet, and stay, with their members in the group:"
+        f" kubectl delete pod -n {namespace} {' '.join(pods)}"
+    )
+    return (Note(Reason.ORPHANED_PODS, message, warning=True),)
 
 
 def _noted(memory: RolloutMemory, remains: Remains) -> RolloutMemory:

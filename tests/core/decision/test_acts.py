@@ -49,7 +49,6 @@ CAUSES: Final = {
     Cause.NOT_COME: False,
     Cause.REFUSED: False,
     Cause.LAST_CHANCE: False,
-    Cause.DELETED: False,
 }
 """Whether all gates have to hold: for a step of a rollout, but not for the repair of a pod that is out of the group."""
 

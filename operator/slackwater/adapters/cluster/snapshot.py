@@ -130,7 +130,7 @@ def to_world(
         sets=tuple(sets),
         all_pods=to_pods(snapshot.pods, sets, container_of, snapshot.told_running, snapshot.read_pod),
         loose=loose_ordinals(snapshot.pods, sets, group.name) if sets else frozenset(),
-        orphans=frozenset(without_controller(left_of(group.name, snapshot.pods))),
+        orphans=without_controller(left_of(group.name, snapshot.pods)),
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=memory,
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],

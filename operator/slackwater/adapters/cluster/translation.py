@@ -130,10 +130,10 @@ def left_of(group: str, pods: Iterable[Json]) -> list[Json]:
     return [pod for pod in pods if is_ours(pod)]
 
 
-def without_controller(pods: Iterable[Json]) -> dict[str, str]:
-    """Those that nobody controls and nobody has deleted: names and uids."""
+def without_controller(pods: Iterable[Json]) -> frozenset[str]:
+    """Names of those that nobody controls and nobody has deleted."""
     mine = (pod["metadata"] for pod in pods if not _controller(pod))
-    return {each["name"]: each["uid"] for each in mine if not each.get("deletionTimestamp")}
+    return frozenset(each["name"] for each in mine if not each.get("deletionTimestamp"))
 
 
 def has_run(pod: Json) -> bool:

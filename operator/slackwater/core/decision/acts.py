@@ -60,7 +60,6 @@ class Cause(StrEnum):
     LAST_CHANCE = (
         "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
     )
-    DELETED = "its ConsumerGroup is deleted, and no StatefulSet has it any more"
 
     @property
     def asks_the_gates(self) -> bool:
