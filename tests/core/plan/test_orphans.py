@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
+from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.manifests import orphans
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, fresh_pod, workload, world
+from tests.core.factories import NOW, changed, fresh_pod, group, workload, world
 
 
-def without_a_set(*orphans: str) -> World:
-    return replace(world(pods=()), sets=(), orphans=frozenset(orphans))
+def without_a_set(*left: str) -> World:
+    return replace(world(pods=()), sets=(), orphans=frozenset(left))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_where_both_have_left_some_none_is_made() -> None:
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.reason is Reason.ORPHANED_PODS
-    assert "kubectl delete pod payments-alt-0" in decided.hold.message
+    assert decided.hold.message.endswith("and the others are taken back: kubectl delete pod -n default payments-alt-0")
 
 
 def in_the_middle(*orphans: str, alt: dict[str, Any], **memory: Any) -> World:
@@ -77,7 +79,40 @@ def test_the_other_one_makes_none_beside_them(
 def test_who_is_to_go_first_is_next_to_those_that_are_made(start: int, first: str) -> None:
     decided = plan(in_the_middle("payments-1", "payments-2", alt={"start": start, "replicas": 1}))
     assert decided.hold is not None
-    assert decided.hold.message.endswith(f"kubectl delete pod {first}")
+    assert decided.hold.message.endswith(f"kubectl delete pod -n default {first}")
+
+
+STOPPED = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="new", replicas=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "becomes"),
+    [
+        ({"memory": STOPPED}, (0, 0)),
+        ({"memory": replace(STOPPED, replicas=1)}, None),
+        ({"group": group(annotations={PAUSE: ""})}, None),
+        ({"memory": replace(STOPPED, replicas=3, phase=RolloutPhase.FAILED)}, None),
+        ({"memory": replace(STOPPED, replicas=3, phase=RolloutPhase.ROLLING_BACK)}, None),
+    ],
+    ids=["it is stopped", "no more are wanted", "paused", "failed", "going back"],
+)
+def test_where_nothing_may_move_none_is_made_and_what_is_stopped_stops(
+    changes: dict[str, Any], becomes: tuple[int, int] | None
+) -> None:
+    """`payments-2` is left of the pods of the StatefulSet that went; `payments-1` was deleted."""
+    seen = changed(in_the_middle("payments-2", alt={"replicas": 1}), **changes)
+    act = orphans.up_to_them(seen)
+    assert (None if act is None else (act.start, act.replicas)) == becomes
+    hold = orphans.in_the_way(seen)
+    assert hold is not None
+    assert ("as each is made again" in hold.message) is (becomes is None and seen.replicas == 1)
+
+
+def test_a_version_that_has_failed_is_given_up_beside_them() -> None:
+    seen = in_the_middle("payments-1", "payments-2", alt={"replicas": 1})
+    stuck = replace(seen.all_pods[0], ready=False, started_at=None, waiting="InvalidImageName")
+    decided = plan(replace(seen, all_pods=(stuck,)))
+    assert decided.memory.phase is RolloutPhase.FAILED
 
 
 def test_with_the_last_of_them_the_rest_is_made() -> None:

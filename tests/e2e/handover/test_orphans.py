@@ -72,7 +72,7 @@ def test_pods_left_after_a_handover_are_taken_back_as_they_are(stage: Stage) -> 
 
 
 def _is_to_go(stage: Stage, pod: str) -> bool:
-    return bool(stage.cluster.condition("middle", "Degraded")["message"].endswith(f"kubectl delete pod {pod}"))
+    return bool(stage.cluster.condition("middle", "Degraded")["message"].endswith(f" {pod}"))
 
 
 def _uid(stage: Stage, name: str) -> str:

@@ -46,14 +46,19 @@ def next_act(world: World, template: Template) -> Decision:
     """At most one act. `template`: what all pods are to be made with in the end."""
     workload, orphaned = world.workload, orphans.in_the_way(world)
     if orphaned is not None:
-        grown = Decision(world.memory, orphans.up_to_them(world), orphaned)
-        care = upkeep(world, workload) if workload is not None and grown.act is None else None
-        return care or grown
+        return _around(world, workload, template, orphaned)
     if workload is None:
         note = workload_note(Purpose.CREATE, world)
         return Decision(world.memory, act=shape(world, template, Purpose.CREATE), notes=(note,))
     found = (act(world, workload, template) for act in ACTS)
     return next((decision for decision in found if decision is not None), Decision(world.memory))
+
+
+def _around(world: World, workload: Workload | None, template: Template, orphaned: Hold) -> Decision:
+    """What is done while orphans keep the rollout: a version that has failed spreads no further."""
+    if workload is None or (act := orphans.up_to_them(world)) is not None:
+        return Decision(world.memory, None if workload is None else act, orphaned)
+    return give_up(world, workload, template) or upkeep(world, workload) or Decision(world.memory, hold=orphaned)
 
 
 def hand_over(world: World, workload: Workload, template: Template) -> Decision | None:
