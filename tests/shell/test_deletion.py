@@ -430,7 +430,8 @@ async def test_rights_that_come_back_are_waited_for() -> None:
 
 def beside(stage: Stage, name: str = "reports", groupId: str = KEY.name, **metadata: Any) -> None:  # noqa: N803
     """Another ConsumerGroup, of the same KafkaConnection."""
-    obj = group_object(name=name, groupId=groupId)
+    policy = metadata.pop("deletionPolicy", "Retain")
+    obj = group_object(name=name, groupId=groupId, deletionPolicy=policy)
     stage.store.put(CONSUMER_GROUP, {**obj, "metadata": {**obj["metadata"], **metadata}})
 
 
@@ -447,9 +448,21 @@ async def test_the_group_stays_where_another_consumer_group_claims_it_although_n
     assert stage.is_gone
 
 
+ENDING = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+GOES_WITH_IT = {**ENDING, "deletionPolicy": "DeleteGroup"}
+
+
+async def test_the_group_stays_for_one_that_is_deleted_as_well_and_retains_it() -> None:
+    """It may be made again, and go on with its offsets."""
+    stage = Stage(deletionPolicy="DeleteGroup")
+    beside(stage, **ENDING)
+    assert await stage.run() is None
+    assert stage.connections.kafka.deleted == []
+
+
 @pytest.mark.parametrize(
     "other",
-    [{"groupId": "another"}, {"deletionTimestamp": "2026-01-01T00:00:00Z"}, {"name": KEY.name}],
+    [{"groupId": "another"}, GOES_WITH_IT, {"name": KEY.name}],
     ids=["another groupId", "it is being deleted, too", "the group itself"],
 )
 async def test_the_group_is_deleted_where_no_other_is_there_to_stay(other: dict[str, str]) -> None:

@@ -141,15 +141,35 @@ def test_whoever_claims_the_same_kafka_group_hears_of_a_consumer_group_that_come
     store = Store()
     assert store.put(CONSUMER_GROUP, group_object(1)) == (KEY,)
     assert store.put(CONSUMER_GROUP, group_object(2, name=OTHER.name, groupId=KEY.name)) == (OTHER, KEY)
-    assert store.claimants(KEY.name) == [KEY, OTHER]
+    assert store.claimants(KEY.name) == {KEY, OTHER}
     assert store.put(CONSUMER_GROUP, group_object(3, name=OTHER.name, groupId=KEY.name, replicas=7)) == (OTHER,)
-    ending = group_object(4, name=OTHER.name, groupId=KEY.name)
+    ending = group_object(4, name=OTHER.name, groupId=KEY.name, deletionPolicy="DeleteGroup")
     ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert store.put(CONSUMER_GROUP, ending) == (OTHER, KEY)
-    assert store.claimants(KEY.name) == [KEY]
+    assert store.claimants(KEY.name) == {KEY}
     assert store.drop(CONSUMER_GROUP, ending) == (OTHER,)
     assert store.drop(CONSUMER_GROUP, group_object(1)) == (KEY,)
-    assert store.claimants(KEY.name) == []
+    assert not store.claimants(KEY.name)
+
+
+def test_one_that_is_deleted_and_retains_its_group_claims_it_until_it_is_gone() -> None:
+    """It may be made again, and go on with its offsets."""
+    store = Store()
+    ending = group_object(1)
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    store.put(CONSUMER_GROUP, ending)
+    assert store.claimants(KEY.name) == {KEY}
+    store.drop(CONSUMER_GROUP, ending)
+    assert not store.claimants(KEY.name)
+
+
+def test_of_the_tenants_with_a_group_of_that_name_only_those_beside_it_hear_of_it_at_once() -> None:
+    store = Store()
+    store.put(CONSUMER_GROUP, group_object(1))
+    elsewhere = group_object(2)
+    elsewhere["metadata"]["namespace"] = "another"
+    assert store.put(CONSUMER_GROUP, elsewhere) == (Key("another", KEY.name),)
+    assert store.claimants(KEY.name) == {KEY, Key("another", KEY.name)}
 
 
 def test_a_consumer_group_that_was_made_again_claims_what_it_asks_for_now() -> None:
@@ -159,4 +179,4 @@ def test_a_consumer_group_that_was_made_again_claims_what_it_asks_for_now() -> N
     again = group_object(2, groupId="another")
     again["metadata"]["uid"] = "again"
     assert store.put(CONSUMER_GROUP, again) == (KEY, OTHER)
-    assert (store.claimants(KEY.name), store.claimants("another")) == ([], [KEY, OTHER])
+    assert (store.claimants(KEY.name), store.claimants("another")) == (set(), {KEY, OTHER})

@@ -18,11 +18,13 @@ class Claims:
 
     def of_others(self, key: Key, group: ConsumerGroup) -> tuple[Claim, ...]:
         """By name. Those that are known to be in another Kafka cluster are left out."""
-        others = [other for other in self._store.claimants(group.group_id) if other != key]
-        if not others:
+        claimants = self._store.claimants(group.group_id)
+        if not claimants or (len(claimants) == 1 and key in claimants):
             return ()
+        mine, cluster_of = self._connections.cluster_id(key), self._connections.cluster_id
+        near = [each for each in claimants if each != key and (mine is None or cluster_of(each) in (None, "", mine))]
         connection = Key(group.namespace, group.spec.connection_ref.name)
-        found = [(other, self._is_beside(key, connection, other)) for other in others]
+        found = [(other, self._is_beside(key, connection, other)) for other in sorted(near)]
         return tuple(Claim(*other, certain=beside is True) for other, beside in found if beside is not False)
 
     def _is_beside(self, key: Key, connection: Key, other: Key) -> bool | None:

@@ -133,8 +133,9 @@ class Connections:
         return None if opened is None else opened.kafka.broker
 
     def cluster_id(self, group_key: Key) -> str | None:
-        """Of the Kafka cluster that a group is in; None while no broker has told."""
-        opened = self._open.get(self._used_by.get(group_key, group_key))
+        """Of the Kafka cluster that a group is in; None while no broker of its connection, as it is now, has told."""
+        key = self._used_by.get(group_key, group_key)
+        opened = self._open.get(key) if key not in self._broken else None
         return None if opened is None else opened.kafka.cluster_id
 
     def refresh_broker(self, group_key: Key) -> None:

@@ -16,6 +16,7 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.adapters.cluster.translation import group_of, running_containers
+from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -58,9 +59,9 @@ class Store:
         pods = self._objects[POD]
         return [pods[key] for key in self._pods_of.get(group, ())]
 
-    def claimants(self, group_id: str) -> list[Key]:
-        """ConsumerGroups that are to stay and have this Kafka group id, in whatever Kafka cluster."""
-        return sorted(self._claimants.get(group_id, ()))
+    def claimants(self, group_id: str) -> Collection[Key]:
+        """ConsumerGroups of this Kafka group id that do not want it deleted, in whatever Kafka cluster."""
+        return self._claimants.get(group_id, ())
 
     def told_running(self, group: Key) -> dict[str, float]:
         """When this store was first told that a container of the group's pods runs, by the container's id."""
@@ -127,7 +128,10 @@ class Store:
         return changed
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
-        """Keep who claims which Kafka group; returns the others to which the change makes a difference."""
+        """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.
+
+        There may be one of each tenant, all in clusters of their own: those elsewhere learn of it in their next pass.
+        """
         had, has = _claimed(before), _claimed(now)
         if had == has:
             return ()
@@ -135,8 +139,8 @@ class Store:
             self._claimants[had].discard(key)
         if has is not None:
             self._claimants[has].add(key)
-        concerned = [other for each in (had, has) if each is not None for other in self.claimants(each)]
-        return tuple(other for other in dict.fromkeys(concerned) if other != key)
+        concerned = {other for each in (had, has) if each is not None for other in self.claimants(each)}
+        return tuple(sorted(other for other in concerned if other != key and other.namespace == key.namespace))
 
     def groups_using(self, connection: Key) -> tuple[Key, ...]:
         """ConsumerGroups that refer to a KafkaConnection."""
@@ -163,10 +167,12 @@ def owner(kind: Kind, obj: Json) -> Key | None:
 
 
 def _claimed(group: Json | None) -> str | None:
-    """The Kafka group id of a ConsumerGroup that is to stay, whether it can be parsed or not."""
-    if group is None or group["metadata"].get("deletionTimestamp"):
+    """The Kafka group id of a ConsumerGroup, whether it can be parsed or not; None of one that has it deleted."""
+    if group is None:
         return None
-    return str((group.get("spec") or {}).get("groupId") or group["metadata"]["name"])
+    spec = group.get("spec") or {}
+    gives_up = group["metadata"].get("deletionTimestamp") and spec.get("deletionPolicy") == DeletionPolicy.DELETE_GROUP
+    return None if gives_up else str(spec.get("groupId") or group["metadata"]["name"])
 
 
 def _spec_of(obj: Json) -> tuple[str, int]:

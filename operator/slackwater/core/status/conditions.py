@@ -240,6 +240,18 @@ def _scaling_held(world: World) -> Verdict:
     return Verdict(kind, TRUE, Reason.ROLLOUT_UNDER_WAY, message)
 
 
+def _shared(world: World) -> str:
+    """Who has the same group in Kafka; empty: nobody. What was known before a restart of the operator stands until the
+    other one's cluster has told its id again."""
+    if shared := sharers_in_words(world):
+        return f"{shared}: they consume as one group. Delete all but one, and make those again with another groupId"
+    conditions = world.group.status.get("conditions") if world.claims else None
+    for each in conditions if isinstance(conditions, list) else ():
+        if isinstance(each, dict) and (each.get("status"), each.get("reason")) == (TRUE, Reason.GROUP_ID_SHARED):
+            return str(each.get("message"))
+    return ""
+
+
 def degraded(world: World, hold: Hold | None) -> Verdict:
     """Something is wrong that does not mend itself."""
     kind, memory = ConditionType.DEGRADED, world.memory
@@ -257,8 +269,7 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         return Verdict(kind, TRUE, twice.reason, twice.message)
     if world.seen is not None and world.seen.members and nobody_consumes(world):
         return Verdict(kind, TRUE, *_standstill(world.seen))
-    if shared := sharers_in_words(world):
-        message = f"{shared}: they consume as one group. Delete all but one, and make those again with another groupId"
+    if message := _shared(world):
         return Verdict(kind, TRUE, Reason.GROUP_ID_SHARED, message)
     if strangers := _uninvited(world):
         who = strangers_in_words(world, strangers)
