@@ -10,6 +10,7 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, Consume
 
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
 from slackwater.adapters.kafka.descriptions import (
+    Answer,
     Description,
     NotOfThisType,
     classic_answers,
@@ -21,6 +22,13 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupState, GroupType
 
 ROW = DescribeGroupsResponse.DescribedGroup
+
+
+def described(**of_the_member: bytes) -> Answer:
+    """A classic group of one member, as it is read."""
+    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", **of_the_member)
+    row = ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])
+    return classic_answers(DescribeGroupsResponse(groups=[row]))["payments"]
 
 
 def test_the_request_for_new_groups_is_encoded_as_the_protocol_says() -> None:
@@ -41,12 +49,7 @@ def test_before_version_6_a_missing_group_is_dead_without_an_error() -> None:
     "assignment", [b"\x00\x00\x00", b"\x00\x00" + b"\xff" * 8], ids=["too short", "a list that is null"]
 )
 def test_an_assignment_that_cannot_be_read_is_a_failure_and_no_empty_one(assignment: bytes) -> None:
-    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_assignment=assignment)
-    response = DescribeGroupsResponse(
-        groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
-    )
-
-    answer = classic_answers(response)["payments"]
+    answer = described(member_assignment=assignment)
 
     assert isinstance(answer, Failure)
     assert answer.reason == "ObservationIncomplete"
@@ -76,12 +79,7 @@ def test_a_listed_streams_group_is_not_ours() -> None:
 @pytest.mark.parametrize(("user_data", "kept"), [(None, False), (b"", False), (b"\x00\x00\x00\x01", True)])
 def test_an_assignors_own_data_in_an_assignment_is_seen(user_data: bytes | None, kept: bool) -> None:
     encoded = bytes(ConsumerProtocolAssignment(assigned_partitions=[], user_data=user_data).encode(version=0))
-    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_assignment=encoded)
-    response = DescribeGroupsResponse(
-        groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
-    )
-
-    answer = classic_answers(response)["payments"]
+    answer = described(member_assignment=encoded)
 
     assert isinstance(answer, Description)
     assert [each.assignor_data for each in answer.members] == [kept]
@@ -105,12 +103,7 @@ def subscription(*topics: str) -> bytes:
     ids=["two", "none", "the group rebalances", "made up", "a topic that is null"],
 )
 def test_what_a_classic_member_asks_for(metadata: bytes, topics: frozenset[str] | None) -> None:
-    member = ROW.DescribedGroupMember(member_id="m", client_id="c", client_host="/h", member_metadata=metadata)
-    response = DescribeGroupsResponse(
-        groups=[ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=[member])]
-    )
-
-    answer = classic_answers(response)["payments"]
+    answer = described(member_metadata=metadata)
 
     assert isinstance(answer, Description)
     assert [each.subscribed for each in answer.members] == [topics]
