@@ -28,7 +28,7 @@ from slackwater.shell.advice import AdviceBook
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.known_pods import KnownPods
-from slackwater.shell.missing_pods import MissingPods
+from slackwater.shell.pod_events import PodEvents
 from slackwater.shell.store import Key, Store
 
 Json = Mapping[str, Any]
@@ -49,7 +49,7 @@ class Gathering:
         self._advice = advice
         self._now = now
         self._claims = Claims(store, connections)
-        self._missing = MissingPods(api, now)
+        self._pod_events = PodEvents(api, now)
         self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._memories: dict[Key, tuple[str, RolloutMemory]] = {}
@@ -152,7 +152,7 @@ class Gathering:
         self._written_generations.pop(key, None)
         self._templates.pop(key, None)
         self._doubted_at.pop(key, None)
-        self._missing.forget(key)
+        self._pod_events.forget(key)
 
     def _workloads(self, key: Key) -> tuple[Json, ...]:
         named = (self._store.get(STATEFUL_SET, Key(key.namespace, name)) for name in names_of(key.name))
@@ -164,7 +164,7 @@ class Gathering:
         world = to_world(snapshot, view, history, self._now(), group)
         claims = self._claims.of_others(key, group)
         world = replace(world, broker=self._connections.broker(key), advice=self._advice.get(key), claims=claims)
-        return replace(world, not_made=said) if (said := await self._missing.why(key, world)) else world
+        return await self._pod_events.explain(key, world)
 
     async def _last_good_template(self, key: Key, memory: RolloutMemory) -> Json | None:
         """Revisions never change, so it is read once for as long as the same one is needed."""

@@ -255,9 +255,11 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
     last_change = max(pod.created_at, started or 0, pod.ended_at or 0)
     made = memory.step is not None and memory.step.ordinal == pod.ordinal and pod.created_at >= memory.step.started_at
     looked = history.observed_at is not None and history.observed_at >= last_change
-    free_since = (memory.released[name].released_at if name in memory.released else None, history.departures.get(name))
-    freed = tuple(at is not None and (at > pod.created_at, at > last_change) for at in free_since)
+    free_since: tuple[float | None, ...] = (history.departures.get(name),)
+    free_since += (memory.released[name].released_at if name in memory.released else None,)
     sightings = [s for s in map(history.members.get, _keys(fleet, pod)) if s is not None]
+    free_since = (*free_since, *(s.away_since for s in sightings))
+    freed = tuple(at is not None and (at > pod.created_at, at > last_change) for at in free_since)
     watched = [memory.holders[name].there_by] if name in memory.holders else []
     there = tuple(at < last_change for at in watched) + tuple(
         s.there_by is not None and s.there_by < last_change for s in sightings

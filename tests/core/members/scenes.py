@@ -33,11 +33,15 @@ def restarted(ordinal: int = 1, ago_s: float = 4.0, took_s: float | None = None,
 
 
 def scene(*pods: Pod, kafka: GroupObservation | Unobserved | None = None, **changes: Any) -> World:
-    """A KIP-848 group at rest that has been watched for an hour; these pods are otherwise."""
+    """A KIP-848 group at rest that has been watched for an hour; these pods are otherwise. An id that was released was
+    free as soon as it was remembered."""
     seen = kafka if kafka is not None else modern()
     well = {each.ordinal: each for each in (pod(0, NEW), pod(1, NEW), pod(2, NEW))}
     history = changes.pop("history", folded(modern(at=NOW - 3600), modern(at=NOW - 3590)))
     if isinstance(seen, GroupObservation):
+        released = changes.get("memory", RolloutMemory()).released.items()
+        for at in sorted(each.released_at for key, each in released if key not in seen.held_ids):
+            history = advance(history, replace(seen, observed_at=max(at, history.observed_at or 0.0)))
         history = advance(history, seen)
     made = world(
         pods=tuple({**well, **{each.ordinal: each for each in pods}}.values()),

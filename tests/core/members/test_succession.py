@@ -27,7 +27,7 @@ from slackwater.core.members.succession import (
 from slackwater.core.upkeep import note_members, upkeep
 from slackwater.core.world.history import GroupHistory, advance
 from slackwater.core.world.memory import Release, RolloutMemory
-from slackwater.core.world.observation import Member
+from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
@@ -89,6 +89,29 @@ STATES: list[tuple[str, World, State]] = [
 @pytest.mark.parametrize(("given_world", "state"), [row[1:] for row in STATES], ids=[row[0] for row in STATES])
 def test_what_has_become_of_an_id(given_world: World, state: State) -> None:
     assert state_of(given_world, "payments-1") == state
+
+
+def asked_late(ago_s: float, look: GroupObservation) -> World:
+    """The release was remembered 29 s ago; a look 28 s ago shows it not done, the next one 26 s ago does."""
+    looks = folded(
+        modern(at=NOW - 3600), modern(at=NOW - 3590), modern(at=NOW - 28), replace(look, observed_at=NOW - 26)
+    )
+    seen = scene(restarted(ago_s=ago_s), kafka=look, history=looks)
+    return replace(seen, memory=released(29))
+
+
+@pytest.mark.parametrize("look", [AWAY, GONE], ids=["away", "gone"])
+def test_who_asks_while_the_release_is_under_way_may_be_refused(look: GroupObservation) -> None:
+    """It was written down before it was asked for; whoever starts once it was seen done is just slow."""
+    assert state_of(asked_late(27, look), "payments-1") == Refused("payments-1-a")
+    assert state_of(asked_late(25, look), "payments-1") == Released("payments-1-a", NOW - 26)
+
+
+def test_an_operator_that_was_restarted_does_not_know_when_it_was_free() -> None:
+    """Then only who started before the release was refused for certain."""
+    for seen in (AWAY, GONE):
+        unknown = replace(asked_late(27, seen), history=folded(seen))
+        assert state_of(unknown, "payments-1") == Released("payments-1-a", NOW - 29)
 
 
 def test_every_state_is_in_both_tables() -> None:

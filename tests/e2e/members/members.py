@@ -5,11 +5,22 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.kafka import Lookout, Sighting
 from tests.e2e.stage.progress import pods_of
 from tests.e2e.stage.recorder import Recorder
+from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
+
+
+def wait_known(stage: Stage, *names: str) -> None:
+    """Until the operator has seen all members, long enough before a process starts that takes their place: the node
+    gives that moment in whole seconds, by a clock of its own. Who dies earlier is not known to be dead."""
+    for name in names:
+        stage.cluster.wait_complete(name)
+    known_at = time.time()
+    wait_for("the next seconds", lambda: time.time() - known_at > CLOCKS_DIFFER_S + 1)
 
 
 @dataclass(frozen=True, slots=True)

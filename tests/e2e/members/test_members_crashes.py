@@ -11,8 +11,7 @@ from typing import Final
 
 import pytest
 
-from slackwater.core.members.clocks import CLOCKS_DIFFER_S
-from tests.e2e.members.members import Watched
+from tests.e2e.members.members import Watched, wait_known
 from tests.e2e.stage import processes
 from tests.e2e.stage.cluster import Cluster, Json
 from tests.e2e.stage.groups import PARTITIONS, with_env
@@ -104,15 +103,6 @@ def watched(stage: Stage) -> Iterator[dict[str, Watched]]:
             group.wait_whole(sizes[name], PARTITIONS)
         wait_known(stage, *groups)
         yield groups
-
-
-def wait_known(stage: Stage, *names: str) -> None:
-    """Until the operator has seen all members, long enough before a process starts that takes their place: the node
-    gives that moment in whole seconds, by a clock of its own. Who dies earlier is not known to be dead."""
-    for name in names:
-        stage.cluster.wait_complete(name)
-    known_at = time.time()
-    wait_for("the next seconds", lambda: time.time() - known_at > CLOCKS_DIFFER_S + 1)
 
 
 def crash(stage: Stage, group: Watched, kind: Kind) -> Crash:

@@ -30,6 +30,8 @@ from tests.e2e.stage.waiting import wait_for
 ROUNDS: Final = ((Fault.NONE, *ANSWERED), (Fault.KILLED_BEFORE, Fault.KILLED_AFTER))
 QUICK: Final = {"stableFor": "1s", "rejoinTimeout": "60s"}
 ENDS_WITHIN_S: Final = 300.0
+BY_CHANCE: Final = "release in Kafka"
+"""Where a successor asks for its id before its predecessor has left, a race; `test_sieve_crash` has it for certain."""
 
 
 @dataclass
@@ -120,12 +122,14 @@ class Arena:
         cluster.wait_phase(group, phase)
 
     def assert_restarts(self, fault: Fault, wanted: dict[int, int]) -> None:
+        assert self.restarts(fault) == wanted
+
+    def restarts(self, fault: Fault) -> dict[int, int]:
         """Ordinal → how often its pod was made again since the scenario began."""
         group = group_of(fault)
         made = incarnations(self.stage.recorder.records("pods"), group)
         before = incarnations((r for r in self.stage.recorder.records("pods") if r.seen_at < self.began[group]), group)
-        found = {int(name.rpartition("-")[2]): len(uids) - len(before.get(name, ())) for name, uids in made.items()}
-        assert found == wanted
+        return {int(name.rpartition("-")[2]): len(uids) - len(before.get(name, ())) for name, uids in made.items()}
 
     def assert_made_once(self, fault: Fault) -> None:
         """Before the scenario began, there was one pod of each name."""
@@ -154,7 +158,7 @@ class Arena:
 
     def assert_each_write_met_it(self, fault: Fault) -> None:
         """Each one of the run that nothing disturbed. What a status shows beside what is remembered, and which Events
-        there are, depends on when the operator looks: of those one of each kind is enough."""
+        there are, depends on when the operator looks: of those one of each kind is enough. A release may be missing."""
         met = [each.write for each in self.met(fault)]
         undisturbed = [each.write for each in self.met(Fault.NONE)]
         assert {each.row for each in undisturbed} - {each.row for each in met} <= _may_be_missing(fault)
@@ -163,11 +167,11 @@ class Arena:
 
 def _may_be_missing(fault: Fault) -> set[str]:
     """An Event follows a write that came back: an operator that is killed before that writes none."""
-    return {"create events"} if fault.kills else set()
+    return {BY_CHANCE, "create events"} if fault.kills else {BY_CHANCE}
 
 
 def _core(write: Write) -> tuple[str, str, str] | None:
-    if write.resource in ("events", "consumergroups/status", "kafkaconnections/status"):
+    if write.row == BY_CHANCE or write.resource in ("events", "consumergroups/status", "kafkaconnections/status"):
         return None
     return write.row, write.name, write.says
 

@@ -106,6 +106,14 @@ def not_made(events: Iterable[Json]) -> dict[str, NotMade]:
     return found
 
 
+def last_message(events: Iterable[Json]) -> str:
+    """What was said last; empty where nothing was."""
+    told = [
+        (at, event["message"]) for event in events if (at := _told_last(event)) is not None and event.get("message")
+    ]
+    return str(max(told)[1]) if told else ""
+
+
 def _told_last(event: Json) -> float | None:
     """When an Event was last repeated; older and newer writers of Events keep that in different fields."""
     moments = ((event.get("series") or {}).get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))

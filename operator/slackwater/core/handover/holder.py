@@ -100,9 +100,7 @@ def keeper(world: World, handover: Handover) -> Literal[Holder.NEW, Holder.UNCLE
 
 def has_all(world: World, handover: Handover, new: Pod) -> bool:
     """Every member of the pod is another one than before. `new` may be of an older version than its StatefulSet has."""
-    version = new.template_hash or handover.replacement.version
-    known = world.memory.made_with.get(version, world.asked_for)
-    return len(changed_ids(world, handover)) >= known.members_per_pod
+    return len(changed_ids(world, handover)) >= world.made_with(new).members_per_pod
 
 
 def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod, instance_id: str) -> bool:

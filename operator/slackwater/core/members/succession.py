@@ -22,6 +22,7 @@ from typing import Final
 from slackwater.core.members.clocks import NEW_POD_TAKES_S, backoff_left_s, latest_join, release_again_s
 from slackwater.core.members.death import has_ended, time_to_join, was_there_before
 from slackwater.core.members.ownership import given_ordinal
+from slackwater.core.world.memory import Release
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
@@ -70,6 +71,7 @@ class Released:
 
     member_id: str
     free_at: float
+    """By then; it may have been a moment earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ def _state_of_free(world: World, instance_id: str) -> State:
         return Restarted(release.member_id)
     freed: Left | Released
     if release is not None:
-        freed = Released(release.member_id, release.released_at)
+        freed = Released(release.member_id, _released_by(world, instance_id, release))
     elif holder is not None:
         freed = Left(holder.member_id, _free_since(world, instance_id))
     else:
@@ -193,6 +195,14 @@ def _is_held_back(world: World, pod: Pod) -> bool:
     if pod.ended_at is None or pod.waiting not in ("", "CrashLoopBackOff"):
         return False
     return backoff_left_s(world.now - pod.ended_at) >= NEW_POD_TAKES_S
+
+
+def _released_by(world: World, instance_id: str, release: Release) -> float:
+    """The request follows what is remembered of it, and who asks meanwhile is refused: until a look shows it free."""
+    sighting = world.history.members.get(instance_id)
+    away_since = sighting.away_since if sighting is not None and sighting.member_id == release.member_id else None
+    seen_free = away_since if away_since is not None else world.history.departures.get(instance_id)
+    return max(release.released_at, seen_free or 0.0)
 
 
 def _free_since(world: World, instance_id: str) -> float:

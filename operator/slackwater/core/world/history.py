@@ -56,6 +56,8 @@ class MemberSighting:
     """When the second look that saw it began: by then it was there for certain; None before that look."""
     away: bool = False
     """The newest look shows that it has left for a while (F12): who is back after that has joined again."""
+    away_since: float | None = None
+    """The first look that showed that; None while it is there, and where it was away at our first look."""
 
     @property
     def after_nobody(self) -> bool:
@@ -183,8 +185,8 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
             continue
         if known.there_by is None:
             known = replace(known, there_by=at)
-        if known.away != member.has_left:
-            known = replace(known, away=member.has_left)
+        if member.has_left and not known.away:
+            known = replace(known, away=True, away_since=at)  # the way back is a first sighting
         if known.assignment != member.assignment:
             waiting = _waiting(history, member.assignment)
             known = replace(known, assignment=member.assignment, assigned_since=at, found_waiting=waiting)

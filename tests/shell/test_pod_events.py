@@ -1,16 +1,17 @@
-"""Why a pod is missing is asked for only where one has been missing for a while."""
+"""Why a pod is missing, or not started, is asked for only where one has been for a while."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slackwater.adapters.cluster.paths import EVENT
 from slackwater.api.timestamps import timestamp
-from slackwater.core.world.pods import NotMade
+from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
-from slackwater.shell.missing_pods import ASKED_AFTER_S, ASKED_AGAIN_S, MissingPods
+from slackwater.shell.pod_events import ASKED_AFTER_S, ASKED_AGAIN_S, NOT_MOUNTED, PodEvents
 from tests.core.factories import NOW, pod, world
 from tests.shell.fakes import KEY, FakeApi
 
@@ -27,11 +28,14 @@ class Stage:
     def __init__(self, *events: dict[str, Any]) -> None:
         self.api, self.now = FakeApi(told=list(events)), NOW
         api: Any = self.api
-        self.missing = MissingPods(api, lambda: self.now)
+        self.events = PodEvents(api, lambda: self.now)
 
     async def look(self, seen: World = LACKING, after_s: float = 0.0) -> dict[str, NotMade]:
+        return dict((await self.explained(seen, after_s)).not_made)
+
+    async def explained(self, seen: World, after_s: float = 0.0) -> World:
         self.now += after_s
-        return dict(await self.missing.why(KEY, seen))
+        return await self.events.explain(KEY, seen)
 
     @property
     def asked(self) -> int:
@@ -77,4 +81,38 @@ async def test_a_group_without_a_stateful_set_lacks_nothing_that_could_be_explai
     stage = Stage(event())
     await stage.look(world(workload=None, pods=()))
     assert await stage.look(world(workload=None, pods=()), ASKED_AFTER_S) == {}
+    assert stage.asked == 0
+
+
+BODILESS = pod(2, ready=False, started_at=None, scheduled_at=NOW)
+NO_CONFIG = 'MountVolume.SetUp failed for volume "config" : configmap "payments-config" not found'
+
+
+async def test_what_a_node_cannot_mount_is_why_a_pod_is_not_started() -> None:
+    """As with a ConfigMap that is missing: the status says ContainerCreating and no more."""
+    stage = Stage(event(NO_CONFIG, reason=NOT_MOUNTED, uid=BODILESS.uid))
+    seen = world(pods=(pod(0), pod(1), BODILESS))
+    assert await stage.explained(seen) is seen
+    found = (await stage.explained(seen, ASKED_AFTER_S)).all_pods[2]
+    assert (found.waiting, found.waiting_message) == (NOT_MOUNTED, NO_CONFIG)
+    assert (await stage.explained(seen, ASKED_AGAIN_S / 2)).all_pods[2] == found
+    assert stage.asked == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pod(2, ready=False, started_at=None, scheduled_at=None),
+        pod(2, ready=False, scheduled_at=NOW),
+        replace(BODILESS, waiting="ImagePullBackOff"),
+        replace(BODILESS, terminating=True),
+        replace(BODILESS, restarts=1),
+    ],
+    ids=["no node", "it runs", "its status says why", "it ends", "it ran"],
+)
+async def test_of_others_nobody_asks(other: Pod) -> None:
+    stage = Stage(event(NO_CONFIG, reason=NOT_MOUNTED, uid=other.uid))
+    seen = world(pods=(pod(0), pod(1), other))
+    await stage.explained(seen)
+    assert await stage.explained(seen, ASKED_AFTER_S) is seen
     assert stage.asked == 0

@@ -1,0 +1,89 @@
+"""What only Events say of pods: why one is missing (its controller says it), why one is not started (its node does)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import structlog
+
+from slackwater.adapters.cluster.errors import ClusterFailed
+from slackwater.adapters.cluster.translation import last_message, not_made
+from slackwater.core.world.pods import NotMade, Pod
+from slackwater.core.world.world import World
+from slackwater.ports import Cluster, Json
+from slackwater.shell.store import Key
+
+ASKED_AFTER_S: Final = 3.0
+"""Every restart leaves its pod missing for a moment, and then not started."""
+ASKED_AGAIN_S: Final = 5.0
+NOT_MOUNTED: Final = "FailedMount"
+"""A ConfigMap or Secret is missing, or a volume cannot be had: the pod's own status says nothing of it."""
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(slots=True)
+class _Asked:
+    since: float
+    asked_at: float | None = None
+    not_made: Mapping[str, NotMade] = field(default_factory=dict)
+    not_mounted: Mapping[str, str] = field(default_factory=dict)
+    """By the uids of pods."""
+
+
+class PodEvents:
+    """Asks only while a pod of a group has been missing or not started for a while, and every few seconds at most."""
+
+    def __init__(self, api: Cluster, now: Callable[[], float]) -> None:
+        self._api = api
+        self._now = now
+        self._asked: dict[Key, _Asked] = {}
+
+    async def explain(self, key: Key, world: World) -> World:
+        """The world with what they say. As it is where Events cannot be read: nothing more is known then."""
+        if not world.sets or not (_lacks_a_pod(world) or any(map(_is_not_started, world.all_pods))):
+            self.forget(key)
+            return world
+        now = self._now()
+        asked = self._asked.setdefault(key, _Asked(now))
+        if now - asked.since >= ASKED_AFTER_S and now - (asked.asked_at or 0.0) >= ASKED_AGAIN_S:
+            asked.asked_at = now
+            asked.not_made, asked.not_mounted = await self._ask(key, world)
+        if not asked.not_made and not asked.not_mounted:
+            return world
+        pods = tuple(_with_reason(pod, asked.not_mounted) for pod in world.all_pods)
+        return replace(world, not_made=asked.not_made, all_pods=pods)
+
+    async def _ask(self, key: Key, world: World) -> tuple[Mapping[str, NotMade], Mapping[str, str]]:
+        sets = (each.uid for each in world.sets) if _lacks_a_pod(world) else ()
+        pods = [pod.uid for pod in world.all_pods if _is_not_started(pod)]
+        try:
+            failed = [event for uid in sets for event in await self._events(key, uid, "FailedCreate")]
+            said = {uid: last_message(await self._events(key, uid, NOT_MOUNTED)) for uid in pods}
+        except ClusterFailed as error:  # no reason to leave the group alone
+            _log.warning("events_not_read", group=str(key), error=str(error))
+            return {}, {}
+        return not_made(failed), {uid: message for uid, message in said.items() if message}
+
+    async def _events(self, key: Key, uid: str, reason: str) -> Iterable[Json]:
+        return await self._api.events_of(key.namespace, uid, reason)
+
+    def forget(self, key: Key) -> None:
+        self._asked.pop(key, None)
+
+
+def _lacks_a_pod(world: World) -> bool:
+    return any(world.pod(ordinal) is None for ordinal in range(world.replicas))
+
+
+def _is_not_started(pod: Pod) -> bool:
+    """A node has it, its container has never run, and its status does not say why."""
+    untold = not pod.waiting and not pod.terminating and not pod.has_run
+    return untold and pod.scheduled_at is not None
+
+
+def _with_reason(pod: Pod, not_mounted: Mapping[str, str]) -> Pod:
+    message = not_mounted.get(pod.uid) if _is_not_started(pod) else None
+    return pod if message is None else replace(pod, waiting=NOT_MOUNTED, waiting_message=message)
