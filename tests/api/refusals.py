@@ -108,6 +108,26 @@ NUMBERS = (
         "set replicas to 0 or more; 0 stops the consumers and keeps the group's offsets",
     ),
     Refusal(
+        "too many replicas",
+        consumer_group(replicas=2_147_483_647),
+        "spec.replicas",
+        "set replicas to 10000 or less: no group has use for more pods than its topics have partitions",
+    ),
+    Refusal(
+        "too many members in a pod",
+        consumer_group(membersPerPod=1_001),
+        "spec.membersPerPod",
+        "write 1000 or less",
+        server="should be less than or equal to 1000",
+    ),
+    Refusal(
+        "too many pods in a canary",
+        consumer_group(rollout={"canary": [{"replicas": 10_001}]}),
+        "spec.rollout.canary[0].replicas",
+        "write 10000 or less",
+        server="should be less than or equal to 10000",
+    ),
+    Refusal(
         "no members in a pod",
         consumer_group(membersPerPod=0),
         "spec.membersPerPod",
@@ -481,6 +501,18 @@ CONNECTIONS = (
         kafka_connection(tls={"caSecretRef": {"name": "ca", "key": "my ca"}}),
         "spec.tls.caSecretRef.key",
         "write a key of the Secret: letters, digits, -, _ and .",
+    ),
+    Refusal(
+        "groups in motion watched without a pause",
+        kafka_connection(observe={"movingInterval": "99ms"}),
+        "spec.observe.movingInterval",
+        "set observe.movingInterval to 100ms or more",
+    ),
+    Refusal(
+        "groups at rest watched without a pause",
+        kafka_connection(observe={"movingInterval": "900ms", "restInterval": "999ms"}),
+        "spec.observe.restInterval",
+        "set observe.restInterval to 1s or more",
     ),
     Refusal(
         "groups at rest watched closer than groups in motion",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import LARGEST_SPEC, parse_consumer_group, parse_kafka_connection
 from slackwater.api.settings_profiles import ProfileName
 from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
 from tests.api.refusals import REFUSALS, Refusal
@@ -25,6 +28,41 @@ def test_a_broken_rule_gives_one_sentence_at_its_place(refusal: Refusal) -> None
     [problem] = problems(refusal.manifest)
     assert problem.startswith(refusal.path or "the object")
     assert refusal.sentence in problem
+
+
+DEEP = 9_990
+"""The API server takes 10,000 levels of one object."""
+OF_A_DEEP_OBJECT = """
+import json, sys
+from slackwater.api.depth import allow_deep_objects
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_group
+allow_deep_objects()
+try:
+    parse_consumer_group(json.loads(sys.stdin.read()))
+except InvalidSpec as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ('{"x":', "}")], ids=["lists", "mappings"])
+def test_an_object_as_deep_as_the_api_server_takes_is_refused_and_ends_nothing(begin: str, end: str) -> None:
+    """In a process of its own, since it is told to go that deep once for all."""
+    whole = json.dumps(consumer_group(template=template(x="DEEP")))
+    text = whole.replace('"DEEP"', begin * DEEP + "1" + end * DEEP)
+    with pytest.raises(RecursionError):
+        json.loads(text)
+    done = subprocess.run(
+        [sys.executable, "-c", OF_A_DEEP_OBJECT], input=text, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("ConsumerGroup payments is not valid. spec.template.spec.x")
+    assert "nest it less deep" in done.stdout
+    assert len(done.stdout) < 400
+
+
+def test_a_spec_that_is_too_large_is_refused() -> None:
+    [problem] = problems(consumer_group(template=template(x="a" * LARGEST_SPEC)))
+    assert problem.endswith("bytes: keep it to 262,144; long texts go into a ConfigMap.")
 
 
 @pytest.mark.parametrize(

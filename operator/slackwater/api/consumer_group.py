@@ -12,7 +12,7 @@ from slackwater.api.disruption_budget import DisruptionBudget
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import cel_between
 from slackwater.api.left_alone import left_alone
-from slackwater.api.model import ApiModel, Flag, Int32, Rule, rule
+from slackwater.api.model import MOST_PODS, ApiModel, Flag, Int32, Rule, rule
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
@@ -25,6 +25,9 @@ _TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target =
 
 _SESSION: Final = SESSION_CEL.format("self.timeouts")
 _MAX_POLL_INTERVAL: Final = MAX_POLL_INTERVAL_CEL.format("self.timeouts")
+
+
+MOST_MEMBERS_PER_POD: Final = 1_000
 
 
 class Membership(StrEnum):
@@ -57,7 +60,7 @@ class ConsumerGroupSpec(ApiModel):
     """The topics that the group consumes. At least one."""
     replicas: Int32 = 1
     """How many pods. 0 stops the consumers and keeps the group's offsets."""
-    members_per_pod: Annotated[Int32, Field(ge=1)] = 1
+    members_per_pod: Annotated[Int32, Field(ge=1, le=MOST_MEMBERS_PER_POD)] = 1
     """How many members of the group each pod runs: threads or listeners that each join by themselves."""
     client: Client
     """The consumers' Kafka client, and how settings reach it."""
@@ -101,6 +104,14 @@ class ConsumerGroupSpec(ApiModel):
     )
     def replicas_are_not_negative(self) -> bool:
         return self.replicas >= 0
+
+    @rule(
+        f"self.replicas <= {MOST_PODS}",
+        f"set replicas to {MOST_PODS} or less: no group has use for more pods than its topics have partitions",
+        field_path="replicas",
+    )
+    def replicas_are_not_too_many(self) -> bool:
+        return self.replicas <= MOST_PODS
 
     @rule(
         f"{_TARGETS_CONSUMER} || "

@@ -80,6 +80,23 @@ class Observe(ApiModel):
     """How often groups at rest are looked at."""
 
     @rule(
+        cel_between(("self.movingInterval",), "duration(self.movingInterval) >= duration('100ms')"),
+        "all groups share one process, and brokers tell nothing new so soon: set observe.movingInterval to 100ms or"
+        " more",
+        field_path="movingInterval",
+    )
+    def motion_is_not_watched_without_a_pause(self) -> bool:
+        return self.moving_interval_ms >= 100
+
+    @rule(
+        cel_between(("self.restInterval",), "duration(self.restInterval) >= duration('1s')"),
+        "all groups share one process, and at rest nothing is urgent: set observe.restInterval to 1s or more",
+        field_path="restInterval",
+    )
+    def rest_is_watched_seldom(self) -> bool:
+        return self.rest_interval_ms >= 1_000
+
+    @rule(
         cel_between(
             ("self.movingInterval", "self.restInterval"),
             "duration(self.movingInterval) <= duration(self.restInterval)",

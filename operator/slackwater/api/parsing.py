@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
@@ -15,9 +16,16 @@ from slackwater.api.sentences import sentences
 
 M = TypeVar("M", bound=ApiModel)
 
+LARGEST_SPEC: Final = 256 * 1024
+"""Bytes of JSON. The API server takes six times as much, and all objects are in the memory of one process."""
+
 
 def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     """Read a ConsumerGroup; InvalidSpec names every problem."""
+    size = len(json.dumps(obj.get("spec"), separators=(",", ":"))) if isinstance(obj, Mapping) else 0
+    if size > LARGEST_SPEC:
+        problem = f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; long texts go into a ConfigMap."
+        raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
     return _parse(ConsumerGroup, obj)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from slackwater.api.durations import DurationMs, PositiveDurationMs
-from slackwater.api.model import ApiModel, Int32, Int64, rule
+from slackwater.api.model import MOST_PODS, ApiModel, Int32, Int64, rule
 
 
 class RolloutStrategy(StrEnum):
@@ -42,7 +42,7 @@ class MaxLag(ApiModel):
 
 
 class CanaryStep(ApiModel):
-    replicas: Annotated[Int32, Field(ge=1)]
+    replicas: Annotated[Int32, Field(ge=1, le=MOST_PODS)]
     """Stop when this many pods have the new version."""
     hold_ms: Annotated[DurationMs | None, Field(alias="hold")] = None
     """How long to stay there, all gates holding; until somebody promotes it when not given."""

@@ -14,6 +14,8 @@ from slackwater.api.model import BROKEN_RULES
 _LONGEST_VALUE: Final = 60
 """Characters of a refused value that are worth showing."""
 
+_LONGEST_PATH: Final = 100
+
 _REMEDIES: Final = {
     "enum": "write one of {expected}",
     "literal_error": "write {expected}",
@@ -34,6 +36,7 @@ _REMEDIES: Final = {
     "model_type": "write a mapping of fields",
     "model_attributes_type": "write a mapping of fields",
     "mapping_type": "write a mapping of fields",
+    "recursion_depth_exceeded": "nest it less deep, no field of a pod has so many levels",
 }
 """What to do about each type of pydantic error."""
 
@@ -68,7 +71,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
     path = ""
     for part in loc:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path
+    return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
 
 
 def _within(path: str, field_path: str) -> str:

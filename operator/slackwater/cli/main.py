@@ -18,6 +18,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from slackwater.api.depth import allow_deep_objects
 from slackwater.cli import edge
 from slackwater.cli.commands import groups as group_commands
 from slackwater.cli.commands import manifests as manifest_commands
@@ -60,6 +61,7 @@ app.command("report")(report)
 
 def main() -> None:
     """Run the command line."""
+    allow_deep_objects()
     answer_shells()
     sys.exit(edge.run(lambda: app(standalone_mode=False)))
 

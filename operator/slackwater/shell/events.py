@@ -17,6 +17,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import shown
 from slackwater.ports import Cluster
 from slackwater.shell.store import Key
 
@@ -111,7 +112,7 @@ async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> No
         },
         "type": "Warning" if note.warning else "Normal",
         "reason": note.reason.value,
-        "message": note.message[:LONGEST_MESSAGE],
+        "message": shown(note.message, LONGEST_MESSAGE),
         "source": {"component": "slackwater"},
         "reportingComponent": "slackwater",
         "firstTimestamp": timestamp(int(now)),

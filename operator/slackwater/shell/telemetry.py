@@ -146,7 +146,8 @@ class Telemetry(Witness):
         asked = []
         for key, world in self._seen.items():
             endpoint = self._endpoint_of(world.group)
-            pods = [pod for pod in world.wanted_pods if pod.address and pod.started_at is not None]
+            # At its node's address, not only the pod answers: the operator is nobody's way to a node's ports.
+            pods = [pod for pod in world.wanted_pods if pod.started_at and pod.address not in ("", pod.node_address)]
             if endpoint is not None:
                 asked += [self._ask(key, world.group, pod, endpoint) for pod in pods if not pod.terminating]
         await asyncio.gather(*asked)

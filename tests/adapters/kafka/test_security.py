@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ssl
+from base64 import encodebytes
 from typing import Any
 
 import pytest
@@ -116,6 +117,10 @@ def test_secrets_are_named_before_they_are_read() -> None:
             {"login": {"username": b"me"}},
             "Secret login, which spec.authentication.secretRef names, has no key password: add it.",
         ),
+        (
+            {"login": {**LOGIN, "password": b"x" * 65_537}},
+            "Key password of Secret login, which spec.authentication.secretRef names, has 65,537 bytes, of 65,536 that",
+        ),
         ({"login": {**LOGIN, "password": b"\xff"}}, "Key password of Secret login, which"),
     ],
 )
@@ -139,6 +144,44 @@ def test_what_is_no_certificate_is_said(pair: tuple[bytes, bytes]) -> None:
         client_settings("main", spec, {"ca": {"ca.crt": b"rubbish"}, "shown": {"tls.crt": pair[0], "tls.key": pair[1]}})
     with pytest.raises(InvalidSpec, match=r"tls\.certificateSecretRef cannot be read"):
         client_settings("main", spec, {"ca": {"ca.crt": pair[0]}, "shown": {"tls.crt": pair[0], "tls.key": other_key}})
+
+
+MOST_ROUNDS = b"\x02\x04\x7f\xff\xff\xff"
+"""As ASN.1 has the number 2^31 - 1: so many take OpenSSL about 40 minutes."""
+
+
+USUAL_ROUNDS = b"\x02\x02\x08\x00"
+
+
+def with_most_rounds(der: bytes) -> bytes:
+    """Each value of the ASN.1 as it was, but for the number of rounds, and the lengths around it."""
+    found, rest = b"", der
+    while rest:
+        head, length = 2, rest[1]
+        if length & 0x80:
+            head, length = 2 + (length & 0x7F), int.from_bytes(rest[2 : 2 + (length & 0x7F)], "big")
+        whole, content = rest[: head + length], rest[head : head + length]
+        if rest[0] == 0x30:
+            inner = with_most_rounds(content)
+            size = bytes([len(inner)]) if len(inner) < 0x80 else bytes([0x82]) + len(inner).to_bytes(2, "big")
+            whole = b"\x30" + size + inner
+        found += MOST_ROUNDS if whole == USUAL_ROUNDS else whole
+        rest = rest[head + length :]
+    return found
+
+
+@pytest.mark.timeout(60)
+def test_a_key_that_takes_an_hour_to_derive_costs_nothing(pair: tuple[bytes, bytes]) -> None:
+    """OpenSSL asks for the password first: nobody who may write a Secret keeps the operator busy by it."""
+    key = serialization.load_pem_private_key(pair[1], password=None)
+    locked = serialization.BestAvailableEncryption(b"locked")
+    der = key.private_bytes(serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, locked)
+    slow = with_most_rounds(der)
+    assert MOST_ROUNDS in slow
+    pem = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n" + encodebytes(slow) + b"-----END ENCRYPTED PRIVATE KEY-----\n"
+    spec = spec_of(tls={"certificateSecretRef": {"name": "shown"}})
+    with pytest.raises(InvalidSpec, match="its unencrypted private key"):
+        client_settings("main", spec, {"shown": {"tls.crt": pair[0], "tls.key": pem}})
 
 
 def test_a_client_of_tokens_reaches_both_clients() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY, generate_latest
 
-from slackwater.adapters.telemetry.poll_metrics import MetricsUnreadable, read_poll_metrics
+from slackwater.adapters.telemetry.poll_metrics import MOST_LINES, MetricsUnreadable, read_poll_metrics
 from slackwater.api.telemetry.words import PollSource
 from slackwater.core.telemetry.polls import PollReading
 
@@ -64,12 +64,26 @@ OWN = "slackwater_consumer_poll_idle_ratio_avg 0.5\n"
     ],
 )
 def test_what_is_published_is_read(text: str, expected: PollReading | None) -> None:
-    assert read_poll_metrics(text) == expected
+    assert read_poll_metrics(text.encode()) == expected
 
 
 def test_what_is_in_no_format_says_so() -> None:
     with pytest.raises(MetricsUnreadable, match="cannot be read"):
-        read_poll_metrics('kafka_consumer_time_between_poll_max{client_id="a" 900.0.0\n')
+        read_poll_metrics(b'kafka_consumer_time_between_poll_max{client_id="a" 900.0.0\n')
+
+
+def test_a_line_that_is_too_long_is_left_out() -> None:
+    """Of such a line the parser would take seconds, or minutes."""
+    labels = ",".join(f'l{n}="x"' for n in range(200_000))
+    long = f"kafka_consumer_time_between_poll_max{{{labels}}} 1.0\n"
+    assert read_poll_metrics((long + OWN).encode()) == read_poll_metrics(OWN.encode())
+
+
+def test_too_many_lines_are_refused() -> None:
+    line = 'kafka_consumer_time_between_poll_max{client_id="a"} 900.0\n'
+    assert read_poll_metrics((line * MOST_LINES).encode()) is not None
+    with pytest.raises(MetricsUnreadable, match=f"more than {MOST_LINES} lines"):
+        read_poll_metrics((line * (MOST_LINES + 1)).encode())
 
 
 def test_the_documented_lines_publish_what_is_read() -> None:
@@ -87,4 +101,4 @@ def test_the_documented_lines_publish_what_is_read() -> None:
     finally:
         for gauge in gauges:
             REGISTRY.unregister(gauge)
-    assert read_poll_metrics(text) == PollReading(PollSource.LIBRDKAFKA, 30.0, 1000.0, 1500.0, 20.0)
+    assert read_poll_metrics(text.encode()) == PollReading(PollSource.LIBRDKAFKA, 30.0, 1000.0, 1500.0, 20.0)

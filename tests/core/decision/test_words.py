@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from slackwater.core.decision.words import count, listing, records, rounded, seconds
+from slackwater.core.decision.words import count, listing, records, rounded, seconds, shown
 from tests.test_layout import ROOT
 
 
@@ -23,6 +23,22 @@ from tests.test_layout import ROOT
 )
 def test_a_listing_names_the_first_and_counts_the_rest(items: str, words: str) -> None:
     assert listing(items) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("payments-1", "payments-1"),
+        ("a\nb\r\n\tc\u2028d", "a b c d"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("\x9b2J\u202ex\u200b\ufeff", "\\x9b2J\\u202ex\\u200b\\ufeff"),
+        ("größe ☂ 数", "größe ☂ 数"),
+        ("x" * 80, "x" * 80),
+        ("x" * 81, "x" * 79 + "…"),
+    ],
+)
+def test_what_others_wrote_is_shown_in_one_line_and_steers_no_terminal(text: str, words: str) -> None:
+    assert shown(text) == words
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ class KubernetesApi:
             raise _refusal(what, answer.status, text)
         try:
             result: Json = json.loads(text)
-        except ValueError as error:  # a proxy's page, or an answer cut short
+        except (ValueError, RecursionError) as error:  # a proxy's page, an answer cut short, or deeper than Python goes
             raise ClusterUnreachable(f"the Kubernetes API answered {what} with something that is not JSON") from error
         return result
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from slackwater.api.annotations import FIELD_MANAGER, GROUP_LABEL, REJOINED, TEMPLATE_HASH
 from slackwater.api.timestamps import moment
+from slackwater.core.decision.words import shown
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.profile import profile_in
@@ -20,6 +21,8 @@ ReadPod = Callable[[Json, str, str, int, Mapping[str, float]], Pod]
 """An object, the container that runs its consumer, its StatefulSet, its ordinal, and when containers were told of."""
 
 REVISION_LABEL = "controller-revision-hash"
+LONGEST_SAYING: Final = 1_024
+"""Characters of what Kubernetes says of a pod; some of it comes from registries and webhooks."""
 _NOT_MADE: Final = re.compile(
     r"create pod (?P<pod>\S+) in statefulset \S+ failed error: (?:pods \"[^\"]*\" )?(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
@@ -102,7 +105,7 @@ def not_made(events: Iterable[Json]) -> dict[str, NotMade]:
     for event in events:
         told, at = _NOT_MADE.match(event.get("message") or ""), _told_last(event)
         if told is not None and at is not None and at >= found.get(told["pod"], NotMade("", at)).at:
-            found[told["pod"]] = NotMade(told["why"], at)
+            found[told["pod"]] = NotMade(shown(told["why"], LONGEST_SAYING), at)
     return found
 
 
@@ -111,7 +114,7 @@ def last_message(events: Iterable[Json]) -> str:
     told = [
         (at, event["message"]) for event in events if (at := _told_last(event)) is not None and event.get("message")
     ]
-    return str(max(told)[1]) if told else ""
+    return shown(str(max(told)[1]), LONGEST_SAYING) if told else ""
 
 
 def _told_last(event: Json) -> float | None:
@@ -266,8 +269,8 @@ def _waiting(status: Json, consumer: Json) -> tuple[str, str]:
     for container in containers:
         waiting = container.get("state", {}).get("waiting") or {}
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
-            return waiting["reason"], waiting.get("message", "")
+            return waiting["reason"], shown(waiting.get("message", ""), LONGEST_SAYING)
     for condition in status.get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            return condition.get("reason", ""), condition.get("message", "")
+            return condition.get("reason", ""), shown(condition.get("message", ""), LONGEST_SAYING)
     return "", ""

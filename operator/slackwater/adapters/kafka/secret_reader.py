@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
+
+LONGEST_VALUE: Final = 64 * 1024
+"""Bytes: twenty long chains of certificates. What takes longer to parse is parsed while all groups wait."""
 
 SecretData = Mapping[str, bytes]
 
@@ -35,8 +39,13 @@ class SecretReader:
             self.problems.append(problem)
 
     def _decoded(self, secret: str, key: str, path: str) -> str:
+        value = self._secrets[secret][key]
+        if len(value) > LONGEST_VALUE:
+            size = f"has {len(value):,} bytes, of {LONGEST_VALUE:,} that are read"
+            self.note(f"Key {key} of Secret {secret}, which spec.{path} names, {size}: put in only what is needed.")
+            return ""
         try:
-            return self._secrets[secret][key].decode().rstrip("\r\n")
+            return value.decode().rstrip("\r\n")
         except UnicodeDecodeError:
             self.note(f"Key {key} of Secret {secret}, which spec.{path} names, is not text: put UTF-8 text there.")
             return ""

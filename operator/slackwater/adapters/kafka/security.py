@@ -173,13 +173,19 @@ def _tls_context(credentials: _Credentials, reader: SecretReader) -> ssl.SSLCont
     if credentials.certificate_pem and credentials.key_pem:
         try:
             with _as_file(credentials.certificate_pem + "\n" + credentials.key_pem + "\n") as path:
-                context.load_cert_chain(path, password="")  # else OpenSSL asks the terminal for one
-        except ssl.SSLError:
+                context.load_cert_chain(path, password=_no_password)
+        except (ssl.SSLError, ValueError):
             reader.problems.append(
                 "The certificate and key in spec.tls.certificateSecretRef cannot be read, or do not belong together:"
                 " put the certificate (chain) into tls.crt and its unencrypted private key into tls.key, both in PEM."
             )
     return context
+
+
+def _no_password() -> str:
+    """Without it OpenSSL asks the terminal; with an empty one it derives a key from that, in as many rounds as the file
+    says, which may take it an hour."""
+    raise ValueError("the private key is encrypted")
 
 
 @contextmanager

@@ -25,6 +25,10 @@ from slackwater.core.telemetry.polls import PollReading
 
 JAVA_WINDOW_S: Final = 60.0
 """`metrics.sample.window.ms` times `metrics.num.samples`, as the client has them by default."""
+LONGEST_LINE: Final = 4_096
+"""Bytes; longer ones are left out. The parser's time grows with the square of a line's length."""
+MOST_LINES: Final = 5_000
+"""A process of 500 consumers."""
 _OURS: Final = "slackwater_consumer_"
 _JAVA: Final = "kafka_consumer_"
 _JMX: Final = "kafka_consumer_consumer_"
@@ -32,6 +36,7 @@ _AVG: Final = "time_between_poll_avg"
 _MAX: Final = "time_between_poll_max"
 _RATE: Final = "records_consumed_rate"
 _RATIO: Final = "poll_idle_ratio_avg"
+_BEGIN: Final = (_OURS.encode(), _JAVA.encode())
 _NAMES: Final = (_AVG, _MAX, _RATE, _RATIO)
 _NO_MEMBERS: Final = ("-restore-consumer", "-global-consumer")
 """Kafka Streams' own consumers that are in no group."""
@@ -43,14 +48,22 @@ class MetricsUnreadable(SlackwaterError):
     """An endpoint answered something that is not in Prometheus' format."""
 
 
-def read_poll_metrics(text: str) -> PollReading | None:
-    """Of all consumers that the text tells of; None when there are none. Raises MetricsUnreadable."""
-    # The endpoint of a large process has thousands of lines, and parsing is slow.
-    about_polls = (line for line in text.splitlines() if "poll" in line or _RATE in line)
-    lines = [line for line in about_polls if line.startswith((_OURS, _JAVA))]
-    ours, java, source = _sorted_out(lines)
+def read_poll_metrics(answer: bytes) -> PollReading | None:
+    """Of all consumers that the answer tells of; None when there are none. Raises MetricsUnreadable."""
+    ours, java, source = _sorted_out(_about_polls(answer))
     reading = _ours(ours) if ours else _java(java.values(), source)
     return reading if reading is not None and reading.says_something else None
+
+
+def _about_polls(answer: bytes) -> list[str]:
+    """The lines that may be wanted. The endpoint of a large process has thousands of others, and parsing is slow."""
+    lines: list[str] = []
+    for line in answer.split(b"\n"):
+        if line.startswith(_BEGIN) and len(line) <= LONGEST_LINE and (b"poll" in line or _RATE.encode() in line):
+            lines.append(line.decode(errors="replace"))
+            if len(lines) > MOST_LINES:
+                raise MetricsUnreadable(f"the consumer's metrics have more than {MOST_LINES} lines about polls")
+    return lines
 
 
 def _sorted_out(lines: list[str]) -> tuple[dict[str, float], dict[str, dict[str, float]], PollSource]:

@@ -13,9 +13,10 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.core.telemetry.polls import PollReading
 
 TIMEOUT_S: Final = 3.0
-AT_ONCE: Final = 32
-LONGEST_ANSWER: Final = 8 * 1024 * 1024
-"""Bytes; a Java process with many topics publishes some hundreds of kilobytes."""
+AT_ONCE: Final = 8
+LONGEST_ANSWER: Final = 2 * 1024 * 1024
+"""Bytes; a Java process with many topics publishes some hundreds of kilobytes. So many are held for each of `AT_ONCE`,
+once or twice, whatever consumers answer."""
 _ACCEPT: Final = {"Accept": "text/plain;version=0.0.4"}
 
 
@@ -44,20 +45,21 @@ class Scraper:
         host = f"[{address}]" if ":" in address else address
         url = f"http://{host}:{endpoint.port}/{endpoint.path.lstrip('/')}"
         async with self._turn:
-            return read_poll_metrics(await self._text(url))
+            answer = await self._answer(url)
+            return await asyncio.to_thread(read_poll_metrics, answer)  # which nobody else waits for
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    async def _text(self, url: str) -> str:
+    async def _answer(self, url: str) -> bytes:
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=self._timeout, headers=_ACCEPT)
         try:
             async with self._session.get(url, allow_redirects=False) as response:
                 if response.status != 200:
                     raise ScrapeFailed(f"{url} answered with status {response.status}")
-                return (await _whole(response, url)).decode(errors="replace")
+                return await _whole(response, url)
         except TimeoutError as error:
             raise ScrapeFailed(f"{url} does not answer") from error
         except aiohttp.ClientError as error:

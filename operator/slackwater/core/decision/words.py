@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
+
+_LINES: Final = re.compile(r"[\t\n\r\v\f\u2028\u2029]+")
+_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""What steers a terminal, or cannot be seen."""
+LONGEST_NAME: Final = 80
+"""Characters of a name that somebody else chose: client ids may have 32,000."""
+
+
+def shown(text: str, most: int = LONGEST_NAME) -> str:
+    """What others have written, for people to read: in one line, so long at most, with nothing that cannot be seen."""
+    text = text if len(text) <= most else f"{text[: most - 1]}…"
+    return _UNSEEN.sub(_escaped, _LINES.sub(" ", text))
+
+
+def _escaped(unseen: re.Match[str]) -> str:
+    code = ord(unseen[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def listing(items: Iterable[str], most: int = 4) -> str:

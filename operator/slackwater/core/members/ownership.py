@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from slackwater.core.decision.words import listing
+from slackwater.core.decision.words import listing, shown
 from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -63,8 +63,8 @@ def still_removed(world: World) -> Mapping[str, str]:
 
 def name_in_words(member: Member) -> str:
     """For people who have to find it."""
-    static = f" (instance id {member.instance_id})" if member.instance_id is not None else ""
-    return f"{member.client_id}{static} at {member.host.lstrip('/')}"
+    static = f" (instance id {shown(member.instance_id)})" if member.instance_id is not None else ""
+    return f"{shown(member.client_id)}{static} at {shown(member.host.lstrip('/'))}"
 
 
 def strangers_in_words(world: World, strangers: Iterable[Member]) -> str:

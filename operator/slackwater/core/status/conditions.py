@@ -11,7 +11,7 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import by_command, count, listing, records
+from slackwater.core.decision.words import by_command, count, listing, records, shown
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, sharers_in_words, strangers_in_words
 from slackwater.core.members.presence import serves
@@ -25,6 +25,9 @@ from slackwater.core.world.world import World
 
 _NOT_OURS: Final = "StatefulSet {} is not the group's own, and nothing is known of its pods"
 TRUE, FALSE, UNKNOWN = ConditionStatus.TRUE, ConditionStatus.FALSE, ConditionStatus.UNKNOWN
+
+LONGEST_MESSAGE: Final = 4_096
+"""Characters: a status that the API server refuses for its length would stop its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def merge(
                 "type": verdict.type.value,
                 "status": verdict.status.value,
                 "reason": verdict.reason.value,
-                "message": verdict.message,
+                "message": shown(verdict.message, LONGEST_MESSAGE),
                 "lastTransitionTime": since,
                 "observedGeneration": generation,
             }
