@@ -29,7 +29,8 @@ from tests.e2e.stage.waiting import wait_for
 
 ROUNDS: Final = ((Fault.NONE, *ANSWERED), (Fault.KILLED_BEFORE, Fault.KILLED_AFTER))
 QUICK: Final = {"stableFor": "1s", "rejoinTimeout": "60s"}
-ENDS_WITHIN_S: Final = 300.0
+ENDS_WITHIN_S: Final = 600.0
+"""Two groups are killed for at each of their writes, and each start of an operator costs both of them seconds."""
 BY_CHANCE: Final = "release in Kafka"
 """Where a successor asks for its id before its predecessor has left, a race; `test_sieve_crash` has it for certain."""
 
