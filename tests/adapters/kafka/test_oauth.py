@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
 import pytest
 from kafka.errors import KafkaConnectionError, SaslAuthenticationFailedError
 
+from slackwater.adapters.kafka import oauth
 from slackwater.adapters.kafka.oauth import REUSE_S, ClientCredentials, OAuthClient
 
 SECRET = "hunter2:&%"
@@ -26,6 +28,8 @@ class Endpoint:
         self.headers: dict[str, str] = {}
         self.asked: list[tuple[str | None, dict[str, list[str]]]] = []
         self.url = ""
+        self.goes_on: threading.Event | None = None
+        """Where there is one, a byte is sent now and then until it is set."""
 
     def client(self, scope: str = "") -> OAuthClient:
         return OAuthClient("operator", SECRET, self.url, scope)
@@ -49,7 +53,11 @@ def served(endpoint: Endpoint) -> Iterator[Endpoint]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(endpoint.body)))
             self.end_headers()
-            self.wfile.write(endpoint.body)
+            goes_on = endpoint.goes_on
+            with suppress(OSError):
+                while goes_on is not None and not goes_on.wait(0.02):
+                    self.wfile.write(b" ")
+                self.wfile.write(endpoint.body)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -134,8 +142,42 @@ def test_an_endpoint_that_is_away_is_told() -> None:
 def test_nobody_whom_it_points_to_gets_the_credentials(endpoint: Endpoint) -> None:
     with served(Endpoint()) as elsewhere:
         endpoint.status, endpoint.headers = 302, {"Location": elsewhere.url}
+        with pytest.raises(SaslAuthenticationFailedError, match="answered 302"):
+            ClientCredentials(endpoint.client()).token()
+        assert elsewhere.asked == []
+
+
+def test_one_that_sends_a_byte_now_and_then_is_not_waited_for(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each byte is in time, and a whole answer would take days. Meanwhile nobody asks it again."""
+    monkeypatch.setattr(oauth, "FETCH_S", 0.2)
+    endpoint.goes_on = threading.Event()
+    credentials = ClientCredentials(endpoint.client())
+    for _ in range(3):
+        with pytest.raises(KafkaConnectionError, match=r"the token endpoint \S+ does not answer within 0 s"):
+            credentials.token()
+    assert len(endpoint.asked) == 1
+    endpoint.goes_on.set()
+    endpoint.goes_on = None
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with suppress(KafkaConnectionError):  # until the first answer has come
+            assert credentials.token() == "first"
+            return
+    raise AssertionError("no token")
+
+
+def test_an_answer_without_an_end_is_not_read(endpoint: Endpoint) -> None:
+    endpoint.body = b'{"access_token": "' + b"x" * 70_000 + b'"}'
+    with pytest.raises(SaslAuthenticationFailedError, match="answered without an access_token"):
         ClientCredentials(endpoint.client()).token()
-        assert elsewhere.asked == [(None, {})]
+
+
+def test_an_answer_of_any_depth_is_none(endpoint: Endpoint) -> None:
+    endpoint.body = b"[" * 60_000
+    with pytest.raises(SaslAuthenticationFailedError, match="answered without an access_token"):
+        ClientCredentials(endpoint.client()).token()
 
 
 def test_the_secret_shows_in_no_repr(endpoint: Endpoint) -> None:

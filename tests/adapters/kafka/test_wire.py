@@ -333,6 +333,63 @@ async def test_a_name_that_is_not_found_keeps_nobody_from_closing(slow_name: thr
     assert not left.is_alive()
 
 
+async def test_a_client_that_hangs_keeps_nobody_from_closing(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose network thread waits for a log-in; the process ends without it, too."""
+    goes_on, hung = threading.Event(), threading.Event()
+    end = _Session.close
+
+    def hang(session: _Session) -> None:
+        hung.set()
+        goes_on.wait(60)
+        end(session)
+
+    monkeypatch.setattr(_Session, "close", hang)
+    wire = wire_to(listener.getsockname()[1])
+    with pytest.raises(KafkaUnreachable):
+        await wire.send(MetadataRequest(topics=[]))
+    async with asyncio.timeout(10):
+        await wire.close()
+    assert hung.is_set()
+    (left,) = (thread for thread in threading.enumerate() if thread.name == "kafka-close")
+    assert left.daemon
+    goes_on.set()
+    await asyncio.to_thread(left.join, 10)
+    assert not left.is_alive()
+
+
+async def test_of_an_answer_that_is_too_long_little_is_read(listener: socket.socket) -> None:
+    """Nothing of a length that nobody can hold, nor more than is on its way when that is seen."""
+    sent: list[int] = []
+    server = threading.Thread(target=_send_without_an_end, args=(listener, sent), daemon=True)
+    server.start()
+    wire = wire_to(listener.getsockname()[1])
+    wire.timeout_s = 20.0
+    with pytest.raises(KafkaUnreachable):
+        await wire.send(MetadataRequest(topics=[]))
+    await wire.close()
+    listener.shutdown(socket.SHUT_RDWR)
+    await asyncio.to_thread(server.join, 10)
+    assert sent
+    assert max(sent) < 32_000_000, "what sockets hold, and a few parts"
+
+
+def _send_without_an_end(server: socket.socket, sent: list[int]) -> None:
+    """Announce 2 GB, and send for as long as somebody takes it; at most 400 MB."""
+    part = b"x" * 65_536
+    with suppress(OSError):
+        while True:
+            connection, _ = server.accept()
+            sent.append(0)
+            with connection, suppress(OSError):
+                if _frame(connection):
+                    connection.sendall((2**31 - 1).to_bytes(4, "big"))
+                while sent[-1] < 400_000_000:
+                    connection.sendall(part)
+                    sent[-1] += len(part)
+
+
 def _offer_and_hang_up(server: socket.socket) -> None:
     """Say that Metadata's version 8 is served, and never serve it."""
     while True:

@@ -12,13 +12,17 @@ import os
 import socket
 import ssl
 import time
-from typing import Any
+from typing import Any, Final
 
 import kafka.errors as kafka_errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 from slackwater.adapters.kafka.lookups import Lookups
+
+_PART: Final = 65_536
+_AT_A_TIME: Final = 4 * _PART
+"""Bytes that are read before anybody looks at them."""
 
 
 class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
@@ -98,11 +102,32 @@ class _LastWords:
     """Hears what a broker said before it hung up: kafka-python drops data that came together with the end.
 
     A broker that refuses credentials says so and closes, often too fast, and the refusal would pass for an outage.
+    And it reads in parts: kafka-python reads on while anything comes, and looks at an answer's length after that.
     """
 
+    _sock: Any
+
     def _sock_recv(self) -> tuple[bytes, BaseException | None]:
-        data, error = super()._sock_recv()  # type: ignore[misc]
-        return (data, None) if data else (data, error)
+        received: list[bytes] = []
+        size, error = 0, None
+        while size < _AT_A_TIME or self._holds_more():
+            try:
+                data = self._sock.recv(_PART)
+            except (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                break
+            except OSError as failed:
+                error = kafka_errors.KafkaConnectionError(failed)
+                break
+            if not data:
+                error = kafka_errors.KafkaConnectionError("socket disconnected")
+                break
+            received.append(data)
+            size += len(data)
+        return b"".join(received), None if received else error
+
+    def _holds_more(self) -> bool:
+        """TLS has decrypted more than was asked for; for that nobody is woken."""
+        return isinstance(self._sock, ssl.SSLSocket) and self._sock.pending() > 0
 
 
 class _TcpTransport(_LastWords, KafkaTCPTransport):  # type: ignore[misc]

@@ -1,0 +1,1 @@
+"""What somebody may do to others who has one namespace."""
