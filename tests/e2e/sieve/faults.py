@@ -46,6 +46,8 @@ ANSWERED: Final = tuple(each for each in FAULTS if not each.kills)
 RETRY_AFTER_S: Final = 1
 
 _PRIVATE: Final = re.compile(r"#(\S+)")
+_REVISION: Final = re.compile(r"(?<=GROUP-)([bcdfghjklmnpqrstvwxz2456789]{8,10})(?![\w-])")
+"""The hash in the name of a StatefulSet's revision: another one in each group."""
 
 
 def refusal(code: int) -> bytes:
@@ -111,6 +113,6 @@ class Strikes:
             write.verb,
             write.resource,
             write.name.replace(group, "GROUP", 1),
-            _PRIVATE.sub(letter, write.says).replace(group, "GROUP"),
+            _REVISION.sub(letter, _PRIVATE.sub(letter, write.says).replace(group, "GROUP")),
             write.shows,
         )
