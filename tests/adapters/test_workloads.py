@@ -38,10 +38,11 @@ def field_of(manager: str, *fields: str, subresource: str = "") -> dict[str, Any
         ),
         ([field_of("slackwater", "replicas"), field_of("kubectl", "replicas")], ""),
         ([field_of("slackwater", "template"), field_of("kube-controller-manager")], ""),
+        ([{"fieldsV1": field_of("", "replicas")["fieldsV1"]}], "somebody"),
         ([], ""),
         (None, ""),
     ],
-    ids=["ours", "an autoscaler's", "both say the same", "nobody's", "not known", "not there"],
+    ids=["ours", "an autoscaler's", "both say the same", "nobody's", "no name", "not known", "not there"],
 )
 def test_who_wrote_the_number_of_pods(entries: list[dict[str, Any]] | None, by: str) -> None:
     metadata = {"name": "payments", "uid": "s", "resourceVersion": "1", "managedFields": entries}

@@ -299,9 +299,12 @@ def test_a_group_that_may_be_in_kafka_waits(policy: str, changes: dict[str, Any]
     assert decided.hold is not None and decided.hold.recheck_s == KAFKA_AGAIN_S
 
 
-def test_a_group_that_kafka_shows_is_deleted_though_none_of_its_pods_ran() -> None:
+def test_a_group_in_which_no_pod_ever_ran_is_somebody_elses_and_stays() -> None:
+    """A wrong groupId, say, of a program that is scaled to nothing: its offsets are all that is left of it."""
     seen = ending(NEVER_RAN, spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(()))
-    assert plan_deletion(seen, NOTHING_LEFT).act == DeleteGroup()
+    decided = plan_deletion(seen, NOTHING_LEFT)
+    assert not isinstance(decided.act, DeleteGroup)
+    assert "its offsets stay in Kafka" in decided.notes[0].message
 
 
 @pytest.mark.parametrize("remains", [Remains((OURS,), ran=True), Remains(pods=True, ran=True)])

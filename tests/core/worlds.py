@@ -149,7 +149,9 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
         session_timeout_ms=draw(st.sampled_from((0, 45_000, 90_000))),
         never_ran=draw(rarely(True, False)),
         step=draw(st.none() | steps),
-        canary=draw(st.none() | st.builds(Canary, st.integers(0, 2), PAST, st.booleans())),
+        canary=draw(
+            st.none() | st.builds(Canary, st.integers(0, 2), PAST, st.booleans(), st.none() | st.integers(1, 3))
+        ),
     )
 
 

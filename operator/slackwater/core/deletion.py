@@ -229,6 +229,12 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
         return None
     if remains.alone:
         return None  # they are in it
+    if world.memory.never_ran:
+        stays = (
+            f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ever ran"
+        )
+        note = Note(Reason.GROUP_ID_SHARED, stays, warning=True)
+        return replace(_end(world, "no pod of it ever ran"), notes=(note,))
     if world.claims:
         note = Note(Reason.GROUP_ID_SHARED, _whose_it_stays(world), warning=True)
         return replace(_end(world, "another ConsumerGroup claims its group in Kafka"), notes=(note,))

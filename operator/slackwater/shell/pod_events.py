@@ -18,6 +18,8 @@ from slackwater.shell.store import Key
 ASKED_AFTER_S: Final = 3.0
 """Every restart leaves its pod missing for a moment, and then not started."""
 ASKED_AGAIN_S: Final = 5.0
+REPEATED_WITHIN_S: Final = 180.0
+"""A node says every two minutes what still keeps a pod; what it has not repeated is over."""
 NOT_MOUNTED: Final = "FailedMount"
 """A ConfigMap or Secret is missing, or a volume cannot be had: the pod's own status says nothing of it."""
 
@@ -61,7 +63,8 @@ class PodEvents:
         pods = [pod.uid for pod in world.all_pods if _is_not_started(pod)]
         try:
             failed = [event for uid in sets for event in await self._events(key, uid, "FailedCreate")]
-            said = {uid: last_message(await self._events(key, uid, NOT_MOUNTED)) for uid in pods}
+            lately = self._now() - REPEATED_WITHIN_S
+            said = {uid: last_message(await self._events(key, uid, NOT_MOUNTED), lately) for uid in pods}
         except ClusterFailed as error:  # no reason to leave the group alone
             _log.warning("events_not_read", group=str(key), error=str(error))
             return {}, {}
@@ -79,9 +82,9 @@ def _lacks_a_pod(world: World) -> bool:
 
 
 def _is_not_started(pod: Pod) -> bool:
-    """A node has it, its container has never run, and its status does not say why."""
+    """A node has it, and has not begun with its containers: it would have an address. Its status does not say why."""
     untold = not pod.waiting and not pod.terminating and not pod.has_run
-    return untold and pod.scheduled_at is not None
+    return untold and pod.scheduled_at is not None and pod.address in ("", pod.node_address)
 
 
 def _with_reason(pod: Pod, not_mounted: Mapping[str, str]) -> Pod:

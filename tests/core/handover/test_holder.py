@@ -245,9 +245,25 @@ HEIRS: Final = {
     ),
     "the replacement is not made yet": (DEAD, NEVER_RAN, None, B, frozenset({0}), Holder.NOBODY),
     "the old pod runs now, and is not known to be down": (DEAD, OLD, NEW, A, frozenset(), Holder.CAME_BACK),
-    "the old pod ran once, so the id may be its own": (
+    "the old pod is Ready as before and in no group, and the id came after its replacement's start": (
         Held({"payments-0": A}, OLD.run, down=True),
         OLD,
+        NEW,
+        B,
+        frozenset(),
+        Holder.NEW,
+    ),
+    "the old pod ran once, so the id may be its own": (
+        Held({"payments-0": A}, OLD.run, down=True),
+        replace(OLD, ready=False),
+        NEW,
+        B,
+        frozenset(),
+        Holder.CAME_BACK,
+    ),
+    "the old pod has ended since and runs again": (
+        Held({"payments-0": A}, OLD.run, down=True),
+        replace(OLD, restarts=1),
         NEW,
         B,
         frozenset(),
@@ -255,7 +271,7 @@ HEIRS: Final = {
     ),
     "the old pod ran once, and is still down": (
         Held({"payments-0": A}, OLD.run, down=True),
-        OLD,
+        replace(OLD, ready=False),
         NEW,
         B,
         frozenset({0}),

@@ -105,7 +105,7 @@ def test_the_tries_outlast_restarts_of_the_operator() -> None:
     run, node = left_alone("never-joins")
     for _ in range(30):
         node.steps(30)
-        run.operator._die("and starts again")
+        run.operator.die("and starts again")
     assert len(node.deleted_at) == 3
 
 

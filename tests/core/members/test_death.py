@@ -16,7 +16,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, changed, dynamic_member, folded, group, member, observation, pod, world
-from tests.core.members.scenes import EPOCH, GONE, NEWLY_WATCHED, held, modern, restarted, scene
+from tests.core.members.scenes import AT_REST, EPOCH, GONE, NEWLY_WATCHED, held, modern, restarted, scene
 
 FIRST = "payments-1-a"
 JUST_JOINED = folded(modern(at=NOW - 9), modern(member(1, "b", epoch=EPOCH), at=NOW - 5))
@@ -136,7 +136,9 @@ def test_holders_are_remembered_while_they_can_matter() -> None:
     assert known_holders(scene(kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW), memory=held(1, 5.0))).keys() == {
         "payments-1"
     }
-    assert known_holders(scene(group=group(replicas=1))).keys() == {"payments-0"}
+    fewer = scene(group=group(replicas=1))
+    assert len(known_holders(fewer)) == 3, "their pods are there as long as the StatefulSet has them"
+    assert known_holders(replace(fewer, sets=(replace(AT_REST, replicas=1),))).keys() == {"payments-0"}
     assert known_holders(scene(kafka=observation(), memory=held(1, 5.0))) == {}
     once = scene(kafka=modern(member(1, "b", epoch=EPOCH)), memory=held(1, 5.0))
     assert known_holders(once)["payments-1"].member_id == "payments-1-a"

@@ -15,6 +15,7 @@ from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, changed, folded, group, member, observation, pod
 from tests.core.members.scenes import (
+    AT_REST,
     AWAY,
     BACK,
     EPOCH,
@@ -148,4 +149,6 @@ def test_a_release_matters_while_its_member_is_away() -> None:
 def test_a_release_is_history_once_another_member_has_the_id() -> None:
     assert still_released(scene(restarted(), kafka=AWAY, memory=released(5))).keys() == {"payments-1"}
     assert still_released(scene(restarted(), kafka=BACK, memory=released(5))) == {}
-    assert still_released(scene(restarted(), kafka=AWAY, memory=released(5), group=group(replicas=1))) == {}
+    fewer = scene(restarted(), kafka=AWAY, memory=released(5), group=group(replicas=1))
+    assert still_released(fewer).keys() == {"payments-1"}, "its pod is there as long as the StatefulSet has it"
+    assert still_released(replace(fewer, sets=(replace(AT_REST, replicas=1),))) == {}

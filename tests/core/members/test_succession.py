@@ -55,7 +55,7 @@ STATES: list[tuple[str, World, State]] = [
     ("its successor has joined", scene(LATELY, kafka=BACK), Held(SUCCESSOR)),
     ("a classic newcomer is not refused", scene(restarted(protocol=Profile.EAGER)), Held(FIRST)),
     ("nor is anybody in a classic group", scene(LATELY, kafka=observation()), Held(member(1))),
-    ("it has left for a while", scene(kafka=AWAY), Left("payments-1-a", NOW - 3600)),
+    ("it has left for a while", scene(kafka=AWAY), Left("payments-1-a", NOW - 3590)),
     (
         "its session has ended",
         scene(memory=held(1, NOW - 59), **SESSION_ENDED),

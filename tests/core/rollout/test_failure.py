@@ -88,8 +88,9 @@ def crashing(ended_ago_s: float, seen_for_s: float) -> World:
     return replace(given, history=replace(given.history, watched_since=NOW - seen_for_s))
 
 
-def no_node(asks: Any) -> World:
-    waits = fresh_pod(2, 400, ready=False, started_at=None, waiting="Unschedulable")
+def no_node(asks: Any, waiting: str = "Unschedulable", **changes: Any) -> World:
+    usual: dict[str, Any] = {"address": ""}
+    waits = fresh_pod(2, 400, ready=False, started_at=None, waiting=waiting, **(usual | changes))
     return unready(pod(0), pod(1), new=waits, workload=workload(template=asks), last_good_template=SMALL)
 
 
@@ -249,6 +250,12 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("none for a version before either", no_node(SMALL), True),
         ("none for what it asks for", no_node(LARGE), False),
         ("it has one", with_new(fresh_pod(2, 400, ready=False)), False),
+        ("it may not ask for one yet", no_node(SMALL, waiting="SchedulingGated"), True),
+        ("no scheduler runs", no_node(SMALL, waiting=""), True),
+        ("its node makes it no sandbox", no_node(SMALL, waiting="", scheduled_at=NOW - 399), True),
+        ("its containers have begun", no_node(SMALL, waiting="", address="10.0.0.9"), False),
+        ("its node cannot mount what it asks for", no_node(SMALL, waiting="FailedMount"), False),
+        ("its image cannot be pulled", no_node(SMALL, waiting="ImagePullBackOff"), False),
     ],
     "meets_what_others_meet": [
         ("no pod of the other version is Ready", unready(pod(0, ready=False), pod(1, ready=False)), True),

@@ -200,7 +200,7 @@ class LifesOperator(SimulatedOperator):
             super().run_pass(crashes)
 
     def _delete(self) -> None:
-        world, remains = self._look(), self._remains()
+        world, remains = self.look(), self._remains()
         while True:
             decided = plan_deletion(world, remains)
             self.last = decided
@@ -221,7 +221,7 @@ class LifesOperator(SimulatedOperator):
         return Remains(sets, frozenset(each.name for each in sets), bool(self.outside.pods))
 
     def restart(self) -> None:
-        self._die("for an upgrade")
+        self.die("for an upgrade")
 
 
 @dataclass

@@ -81,7 +81,7 @@ class SimulatedOperator:
 
     def run_pass(self, crashes: Crashes) -> None:
         """Observe, decide, remember, act, report."""
-        world = self._look()
+        world = self.look()
         decided = plan(world)
         self.witness(world, decided)
         self.last, self.last_world = decided, world
@@ -98,13 +98,13 @@ class SimulatedOperator:
         self.invariants.before_act(world, decided)
         crash = crashes.at(self.acts)
         if crash is Crash.BEFORE_ACT:
-            self._die("after writing down what it was about to do")
+            self.die("after writing down what it was about to do")
             return
         self._act(decided.act)
         if crash is Crash.AFTER_ACT:
-            self._die("after doing that")
+            self.die("after doing that")
 
-    def _look(self) -> World:
+    def look(self) -> World:
         kafka = self.outside.observe()
         if isinstance(kafka, GroupObservation):
             self.history = advance(self.history, kafka)
@@ -121,7 +121,7 @@ class SimulatedOperator:
         except Conflict:
             self.say("the StatefulSet has changed meanwhile: not done")
 
-    def _die(self, when: str) -> None:
+    def die(self, when: str) -> None:
         self.say(f"the operator is killed {when}")
         self.history = GroupHistory()
         for each in self.outside.sets.values():

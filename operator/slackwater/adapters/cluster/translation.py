@@ -61,7 +61,9 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
 def _writer_of_replicas(entries: Sequence[Json]) -> str:
     """Empty where it was the operator, or is not known."""
     writers = [
-        each["manager"] for each in entries if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
+        each.get("manager", "somebody")
+        for each in entries
+        if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
     ]
     return "" if not writers or FIELD_MANAGER in writers else str(writers[-1])
 
@@ -109,11 +111,10 @@ def not_made(events: Iterable[Json]) -> dict[str, NotMade]:
     return found
 
 
-def last_message(events: Iterable[Json]) -> str:
-    """What was said last; empty where nothing was."""
-    told = [
-        (at, event["message"]) for event in events if (at := _told_last(event)) is not None and event.get("message")
-    ]
+def last_message(events: Iterable[Json], since: float) -> str:
+    """What was said last; empty where nothing was since that time."""
+    moments = [(_told_last(event) or 0.0, event.get("message")) for event in events]
+    told = [(at, message) for at, message in moments if at >= since and message]
     return shown(str(max(told)[1]), LONGEST_SAYING) if told else ""
 
 

@@ -30,6 +30,7 @@ REUSE_S: Final = 30.0
 _PART_OF_LIFE: Final = 0.8
 _DEFAULT_LIFE_S: Final = 60.0
 _MAX_ANSWER_BYTES: Final = 64 * 1024
+_MOST_PARTS: Final = 500
 # The error codes of RFC 6749, section 5.2. Anything else that an endpoint sends is not repeated.
 _ERRORS: Final = frozenset(
     {
@@ -105,7 +106,7 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-py
         where = f"the token endpoint {self._client.token_endpoint}"
         try:
             with _OPENER.open(self._request(), timeout=FETCH_S) as response:
-                answer = json.loads(response.read(_MAX_ANSWER_BYTES))
+                answer = _read(response.read(_MAX_ANSWER_BYTES))
         except urllib.error.HTTPError as error:
             with error:
                 raise kafka_errors.SaslAuthenticationFailedError(f"{where} answered {_said(error)}") from None
@@ -113,7 +114,7 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-py
             raise kafka_errors.KafkaConnectionError(f"{where} does not answer: {error.reason}") from None
         except (OSError, http.client.HTTPException) as error:
             raise kafka_errors.KafkaConnectionError(f"{where} does not answer: {type(error).__name__}") from None
-        except (ValueError, RecursionError):
+        except ValueError:
             answer = None
         if not isinstance(answer, dict) or not answer.get("access_token"):
             raise kafka_errors.SaslAuthenticationFailedError(f"{where} answered without an access_token")
@@ -128,6 +129,13 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-py
         return request
 
 
+def _read(answer: bytes) -> Any:
+    """Raises ValueError, too, for one that is nested deeper than anybody needs."""
+    if answer.count(b"[") + answer.count(b"{") > _MOST_PARTS:
+        raise ValueError("too many lists and mappings")
+    return json.loads(answer)
+
+
 def _life_s(answer: dict[str, Any]) -> float:
     try:
         life_s = float(answer.get("expires_in") or _DEFAULT_LIFE_S)
@@ -139,7 +147,7 @@ def _life_s(answer: dict[str, Any]) -> float:
 def _said(error: urllib.error.HTTPError) -> str:
     """The status, and the error's code where the endpoint sent a standard one."""
     try:
-        code = json.loads(error.read(_MAX_ANSWER_BYTES)).get("error")
-    except (OSError, ValueError, AttributeError, RecursionError):
+        code = _read(error.read(_MAX_ANSWER_BYTES)).get("error")
+    except (OSError, ValueError, AttributeError):
         code = None
     return f"{error.code} {code}" if code in _ERRORS else str(error.code)

@@ -15,8 +15,6 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from threading import Thread
 from typing import Any, Final
 
 import kafka.errors as kafka_errors
@@ -27,6 +25,7 @@ from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
+from slackwater.adapters.kafka.closing import closed_aside
 from slackwater.adapters.kafka.errors import ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 
 DEFAULT_TIMEOUT_S: Final = 5.0
@@ -38,7 +37,6 @@ _MAX_RESPONSE_BYTES: Final = 8_000_000
 """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds: one of 1,000 members with
 1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and a KafkaConnection may name
 anybody as a broker."""
-_CLOSED_WITHIN_S: Final = 1.0
 _IN_FLIGHT_PER_CONNECTION: Final = 64
 _ASKED_IN_TIME: Final = 5
 """How many brokers are asked in turn within the time for one answer, where none of them answers."""
@@ -108,22 +106,8 @@ class KafkaWire:
         """End the connections and the thread; one that hangs, for a log-in say, ends later, and nobody waits for it."""
         self._closed = True
         session, self._session = self._session, None
-        if session is None:
-            return
-        ended, loop = asyncio.Event(), asyncio.get_running_loop()
-
-        def end() -> None:
-            try:
-                session.close()
-            finally:
-                with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(ended.set)
-
-        # A thread of its own: those of `to_thread` are few, and the process waits for them at its end.
-        Thread(target=end, name="kafka-close", daemon=True).start()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSED_WITHIN_S):
-                await ended.wait()
+        if session is not None:
+            await closed_aside(session.close)
 
     def _name(self, node_id: int | None) -> str:
         return f"Kafka at {self._settings['bootstrap_servers']}" if node_id is None else f"Kafka broker {node_id}"

@@ -140,11 +140,12 @@ def _further_steps(plan: Decision) -> str:
 def _canary_stops(world: World, plan: Decision) -> str:
     if plan.memory.phase is not RolloutPhase.PROGRESSING:
         return ""
-    passed = plan.memory.canary.index if plan.memory.canary is not None and plan.memory.canary.passed else -1
+    canary, steps = plan.memory.canary, world.group.spec.rollout.canary
+    passed = canary.size_in(steps) if canary is not None and canary.passed else 0
     stops = [
         f"at {count(step.replicas, 'pod')} "
         + ("until promoted" if step.hold_ms is None else f"for {format_duration(step.hold_ms)}")
-        for index, step in enumerate(world.group.spec.rollout.canary)
-        if index > passed
+        for step in steps
+        if step.replicas > passed
     ]
     return f"; it stops {listing(stops)}" if stops else ""

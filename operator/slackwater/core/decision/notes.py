@@ -60,7 +60,8 @@ def notes_of(act: Act | None) -> tuple[Note, ...]:
 
 
 def start_note(world: World, version: str) -> Note:
-    message = f"version {version} is to be rolled out to {count(world.replicas, 'pod')}"
+    kept = world.made if world.memory.last_good_revision and world.replicas else 0  # `keep_replicas`
+    message = f"version {version} is to be rolled out to {count(max(world.replicas, kept), 'pod')}"
     return Note(Reason.ROLLOUT_STARTED, message)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from slackwater.core.handover.transitions import member_ids
-from slackwater.core.members.presence import longest_session_s
+from slackwater.core.members.sessions import longest_session_s
 from slackwater.core.world.handover import Begun, Handover, Undone
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World

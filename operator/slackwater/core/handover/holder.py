@@ -18,8 +18,10 @@ from typing import Literal
 from slackwater.core.handover.arrival import has_no_room
 from slackwater.core.handover.transitions import changed_ids, member_ids
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
+from slackwater.core.members.sessions import session_left_s
 from slackwater.core.rollout.gates import Down
 from slackwater.core.world.handover import Handover
+from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -86,10 +88,22 @@ def heir(
     world: World, handover: Handover, old: Pod | None, new: Pod | None, down: Down
 ) -> Literal[Holder.NEW, Holder.NOBODY, Holder.CAME_BACK]:
     """The old one was down when the handover began. `down`: ordinals of the pods that are known not to consume."""
-    never_ran = old is None or (old.started_at is None and handover.held.runs_on(old))
-    if never_ran and new is not None and new.started_at is not None and has_all(world, handover, new):
-        return Holder.NEW
+    if new is not None and new.started_at is not None and has_all(world, handover, new):
+        never_ran = old is None or (old.started_at is None and handover.held.runs_on(old))
+        if never_ran or _is_idle(world, handover, old, new):
+            return Holder.NEW
     return Holder.NOBODY if old is None or old.ordinal in down else Holder.CAME_BACK
+
+
+def _is_idle(world: World, handover: Handover, old: Pod | None, new: Pod) -> bool:
+    """It was Ready and in no group when the handover began, runs on as it did, and all members came after that: who
+    had not joined by itself until then has not just when its replacement started."""
+    if old is None or not old.ready or not handover.held.runs_on(old):
+        return False
+    was_ready = old.ready_changed_at is not None and old.ready_changed_at < handover.started_at
+    return was_ready and not any(
+        _came_before(world, handover, old, new, instance_id) for instance_id in changed_ids(world, handover)
+    )
 
 
 def keeper(world: World, handover: Handover) -> Literal[Holder.NEW, Holder.UNCLEAR]:
@@ -111,16 +125,27 @@ def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod
     if handover.held.runs_on(old):
         after_nobody = sighting is not None and sighting.after_nobody
         return not after_nobody and not _came_before(world, handover, old, new, instance_id)
-    if sighting is None or old.ended_at is None or new.runs_since is None:
+    if sighting is None or new.runs_since is None:
+        return False
+    if old.started_at is None and _outlives(world, sighting, old):
+        return True
+    if old.ended_at is None:
         return False
     run = handover.held.run
     same_pod = run is not None and run.uid == old.uid
     joined_before_its_end = sighting.since + CLOCKS_DIFFER_S < old.ended_at
-    if same_pod and joined_before_its_end and sighting.since >= new.runs_since and not sighting.after_nobody:
-        return True
-    moved = world.history.commit_moved_after
-    lives = any(moved.get(partition, 0.0) > old.ended_at + CLOCKS_DIFFER_S for partition in sighting.assignment)
-    return old.started_at is None and lives
+    return same_pod and joined_before_its_end and sighting.since >= new.runs_since and not sighting.after_nobody
+
+
+def _outlives(world: World, sighting: MemberSighting, old: Pod) -> bool:
+    """The member lives, or would be gone by now: it is not that of the old pod's last process, which has ended.
+
+    A pod in the old one's place that has not run was made when that process had ended.
+    """
+    ended_at, moved = old.ended_at or old.created_at, world.history.commit_moved_after
+    lives = any(moved.get(partition, 0.0) > ended_at + CLOCKS_DIFFER_S for partition in sighting.assignment)
+    observed_at = world.seen.observed_at if world.seen is not None else ended_at
+    return lives or session_left_s(world, observed_at, ended_at) <= 0
 
 
 def _has_all_its_own(world: World, handover: Handover, old: Pod, instance_id: str) -> bool:

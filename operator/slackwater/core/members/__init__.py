@@ -2,6 +2,7 @@
 
 ownership     is it ours?
 presence      proof that a pod's member is back (decision 5)
+sessions      how long the member of a process that has ended is still listed
 rejoined      what the readiness gate of each pod is to say
 work          does it own partitions and get on?
 standing      in each of them?

@@ -20,7 +20,7 @@ from slackwater.core.world.world import World
 
 def known_holders(world: World) -> Mapping[str, LastHolder]:
     """Who held which instance id last, brought up to date; in KIP-848 groups only, where a death must be proven."""
-    kafka, replicas = world.kafka, world.replicas
+    kafka, replicas = world.kafka, max(world.replicas, world.made)
     wanted = {k: h for k, h in world.memory.holders.items() if (world.ordinal_of(k) or 0) < replicas}
     if not isinstance(kafka, GroupObservation):
         return wanted

@@ -16,12 +16,12 @@ from enum import StrEnum
 from typing import Final
 
 from slackwater.core.decision.words import listing, seconds
-from slackwater.core.members.clocks import CONSUMER_SESSION_TIMEOUT_S, NO_TIME_FOR_A_CRASH_S, SESSION_MARGIN_S
+from slackwater.core.members.clocks import NO_TIME_FOR_A_CRASH_S
 from slackwater.core.members.ownership import may_be_unrecognized
-from slackwater.core.timeouts.classic import classic_timeouts
+from slackwater.core.members.sessions import session_left_s
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import MemberSighting
-from slackwater.core.world.observation import GroupObservation, GroupType, Member
+from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -173,12 +173,8 @@ class Case:
 
     @property
     def session_left_s(self) -> float:
-        """Seconds until a dead member would be gone: a whole session under one coordinator, the last one or before."""
-        session_s, died_at = self.world.once(longest_session_s), self.alone_since
-        before, after = self.world.history.disturbed or (self.kafka.observed_at, died_at)
-        if before - died_at >= session_s:
-            return 0.0
-        return max(0.0, session_s - (self.kafka.observed_at - max(after, died_at)))
+        """Seconds until a member of a process before this one would be gone."""
+        return session_left_s(self.world, self.kafka.observed_at, self.alone_since)
 
 
 Proof = Callable[[Case], Presence | None]
@@ -275,17 +271,6 @@ def missing_proofs(world: World, pod: Pod) -> tuple[str, ...]:
         return ()
     case = next((case for case in cases_of(world, pod) if member_presence(case) is not Presence.YES), None)
     return () if case is None else tuple(_still_possible(case))
-
-
-def longest_session_s(world: World) -> float:
-    """Seconds after which a dead member is certainly out of the group, whichever version it ran."""
-    spec, memory = world.timeouts, world.memory
-    classic_s = max(memory.session_timeout_ms, classic_timeouts(spec, memory.session_bounds).session_ms) / 1000
-    if world.seen is not None and world.seen.type is GroupType.CLASSIC:
-        return classic_s + SESSION_MARGIN_S
-    bounds = world.broker.consumer_session if world.broker is not None else None
-    consumer_s = max(CONSUMER_SESSION_TIMEOUT_S, bounds.max_ms / 1000 if bounds is not None else 0.0)
-    return max(classic_s, consumer_s) + SESSION_MARGIN_S  # a migrating group has members of both kinds
 
 
 def _still_possible(case: Case) -> Iterable[str]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from slackwater.core.decision.acts import Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, RESTARTS_APART_S, restart_again_s
-from slackwater.core.members.death import has_ended
+from slackwater.core.members.death import has_ended, time_to_join
 from slackwater.core.members.presence import absent_since, lives
 from slackwater.core.members.succession import Refused, free_ids
 from slackwater.core.world.memory import Refusal, RolloutMemory, RolloutPhase
@@ -34,7 +34,7 @@ def restart_due(world: World, workload: Workload) -> Decision | None:
     refused = {k: state.member_id for k, state in free_ids(world, kafka) if isinstance(state, Refused)}
     for pod in world.wanted_pods if refused else ():
         ids = {k: member_id for k, member_id in refused.items() if world.ordinal_of(k) == pod.ordinal}
-        if ids and _may_be_restarted(world, workload, pod):
+        if ids and _may_be_restarted(world, workload, pod, ids):
             act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.REFUSED)
             return Decision(world.memory if _was_due(world, pod) else _restarted(world, pod, ids), act)
     return None
@@ -111,13 +111,17 @@ def _chance_was_due(world: World, pod: Pod) -> bool:
     return known is not None and known.unseen and known.owes(pod)
 
 
-def _may_be_restarted(world: World, workload: Workload, pod: Pod) -> bool:
+def _may_be_restarted(world: World, workload: Workload, pod: Pod, ids: Mapping[str, str]) -> bool:
+    """`ids`: those that it was refused, with the dead members that had them."""
     known = world.memory.refused.get(pod.name)
     lately = known is not None and world.now - known.restarted_at < restart_again_s(known.times)
     lately = lately and not _was_due(world, pod)
     listed = dict.fromkeys((*world.members_of(pod), *world.nameless_members_of(pod)))
     here = [member for member in listed if not member.has_left and not has_ended(world, member)]
-    whole = len(here) >= world.made_with(pod).members_per_pod  # the id was that of a version before
+    made = world.made_with(pod)
+    whole = not made.is_static or len(here) >= made.members_per_pod  # the id was that of a version before
+    if here and not whole:  # it works, and has to be one that asks for the id: as its last run did
+        whole = all(time_to_join(world, pod, k, member_id) is None for k, member_id in ids.items())
     return not pod.terminating and not lately and not whole and _comes_back_the_same(workload, pod)
 
 

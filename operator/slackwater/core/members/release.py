@@ -52,7 +52,7 @@ def _release_of(world: World, dead: Dead) -> Release:
 
 def _matters(world: World, instance_id: str, release: Release) -> bool:
     ordinal = world.ordinal_of(instance_id)
-    if ordinal is None or ordinal >= world.replicas:
+    if ordinal is None or ordinal >= max(world.replicas, world.made):
         return False
     members = world.members_at(ordinal)
     another = any(m.instance_id == instance_id and m.member_id != release.member_id for m in members)

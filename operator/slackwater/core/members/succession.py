@@ -206,6 +206,12 @@ def _released_by(world: World, instance_id: str, release: Release) -> float:
 
 
 def _free_since(world: World, instance_id: str) -> float:
-    """Too early in doubt, so that no process is taken for refused: one that is listed as away has no departure."""
-    seen_free = world.history.departures.get(instance_id, world.history.watched_since)
+    """Too early in doubt, so that no process is taken for refused. Who is away has left by itself, before its successor
+    started; who is not listed any more may have died."""
+    sighting, history = world.history.members.get(instance_id), world.history
+    if sighting is not None and sighting.away:
+        holder = world.memory.holders.get(instance_id)
+        early = holder.there_by if holder is not None else sighting.since
+        return sighting.left_after if sighting.left_after is not None else early
+    seen_free = history.departures.get(instance_id, history.watched_since)
     return seen_free if seen_free is not None else world.now

@@ -48,8 +48,8 @@ def next_act(world: World, template: Template) -> Decision:
     if orphaned is not None:
         return _around(world, workload, template, orphaned)
     if workload is None:
-        note = workload_note(Purpose.CREATE, world)
-        return Decision(world.memory, act=shape(world, template, Purpose.CREATE), notes=(note,))
+        note, made = workload_note(Purpose.CREATE, world), shape(world, template, Purpose.CREATE)
+        return Decision(world.memory, act=cutover.made_again(world, made, template), notes=(note,))
     found = (act(world, workload, template) for act in ACTS)
     return next((decision for decision in found if decision is not None), Decision(world.memory))
 

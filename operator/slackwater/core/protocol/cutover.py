@@ -7,6 +7,7 @@ being finished has `rejoinTimeout`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -23,6 +24,7 @@ from slackwater.core.rollout.failure import Failure
 from slackwater.core.rollout.gates import observation_is_fresh, rollout_is_allowed
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, GroupState, refs
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
@@ -37,15 +39,34 @@ def is_due(world: World, workload: Workload, template: Template) -> bool:
     if upgrade is None or not upgrade.drains:
         return False
     wanted = profile_in(template.body)
-    if profile_in(workload.template) is not wanted or any(pod.protocol is not wanted for pod in world.pods):
+    if profile_in(workload.template) is not wanted or any(
+        pod.protocol is not wanted for pod in _pods_that_count(world)
+    ):
         return True
+    if workload.replicas == 0 < world.replicas and wanted is upgrade.here:
+        return True  # made again after it was deleted: members of the pods before may be in the group
     # Until the controller calls the new revision the current one, a pod parked by a change would come back as before.
     changed = workload.template_hash != template.hash
     return changed and workload.current_revision != workload.update_revision
 
 
+def made_again(world: World, made: WriteWorkload, template: Template) -> WriteWorkload:
+    """A StatefulSet that was deleted meanwhile: it starts nobody before those of the other protocol have left."""
+    upgrade = world.memory.upgrade
+    waits = upgrade is not None and upgrade.drains and profile_in(template.body) is upgrade.here
+    return replace(made, replicas=0) if waits else made
+
+
+def _pods_that_count(world: World) -> Iterator[Pod]:
+    """Without those that were told to stop and cannot end, as on a lost node: others were started without them."""
+    upgrade = world.memory.upgrade
+    stopped_at = upgrade.stopped_at if upgrade is not None else None
+    return (pod for pod in world.pods if not pod.terminating or pod.created_at >= (stopped_at or 0.0))
+
+
 def next_step(world: World, workload: Workload, template: Template) -> Decision:
     """The order is: stop, take the members out, start. The next of these, or what is being waited for."""
+    world = _since_now_at_the_latest(world, workload)
     if world.replicas == 0 < workload.replicas:  # nothing is asked before that, as anywhere else
         act = _stop(world, workload)
         return Decision(_with_the_moment(world, act), act=act)
@@ -53,6 +74,15 @@ def next_step(world: World, workload: Workload, template: Template) -> Decision:
     if isinstance(following, Hold):
         return _stands_still(world, workload, following) or Decision(world.memory, hold=following)
     return Decision(_with_the_moment(world, following), act=following)
+
+
+def _since_now_at_the_latest(world: World, workload: Workload) -> World:
+    """All pods were stopped before, as by `replicas: 0`, or the moment was lost with the status: it counts from now."""
+    memory, upgrade = world.memory, world.memory.upgrade
+    known = upgrade is None or upgrade.stopped_at is not None
+    if known or workload.replicas > 0 or world.replicas == 0 or upgrade is None:
+        return world
+    return world.remembering(replace(memory, upgrade=replace(upgrade, stopped_at=world.now)))
 
 
 def _with_the_moment(world: World, act: Act) -> RolloutMemory:

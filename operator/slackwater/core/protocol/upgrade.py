@@ -17,7 +17,7 @@ from slackwater.core.protocol.origin import group_shows
 from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.world.memory import RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupObservation
-from slackwater.core.world.profile import Profile, profile_in, profile_of
+from slackwater.core.world.profile import Profile, StrategyName, profile_in, profile_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -32,7 +32,9 @@ def set_course(world: World) -> Decision:
         wanted = profile_of(target) if target is not None else Profile.OWN_CHOICE
         return Decision(replace(memory, protocol=wanted), refusal=can_make(world, wanted))
     if world.workload is not None and not memory.target_hash:  # the status was lost, or the StatefulSet adopted
-        memory = replace(memory, protocol=profile_in(world.workload.template))
+        here = profile_in(world.workload.template)
+        memory = replace(memory, protocol=here, upgrade=_two_bounces_in_hand(world, here))
+        upgrade = memory.upgrade
         world = world.remembering(memory)
     if target is None:
         return Decision(memory)  # a group keeps what it has, and finishes what is in hand
@@ -40,6 +42,20 @@ def set_course(world: World) -> Decision:
     if upgrade is not None:
         return _turn(world, upgrade, wanted) if wanted is not upgrade.target else Decision(memory)
     return Decision(memory) if wanted is memory.protocol else _begin(world, wanted)
+
+
+def _two_bounces_in_hand(world: World, here: Profile) -> Upgrade | None:
+    """Which pods are still at, as they show: what was remembered of it went with the status.
+
+    No other way needs that: there is nothing after its first step, or the pods may not mix and none is left behind.
+    """
+    target, behind = world.group.spec.protocol.target, {pod.protocol for pod in world.pods} - {here}
+    if here is not Profile.EAGER_AND_COOPERATIVE or target is None or len(behind) != 1:
+        return None
+    origin, wanted = behind.pop(), profile_of(target)
+    if {origin, wanted} != {Profile.EAGER, Profile.COOPERATIVE}:
+        return None
+    return Upgrade(origin, StrategyName.TWO_BOUNCE, (here, wanted), started_at=world.now)
 
 
 def finish_step(world: World, workload: Workload) -> Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.api.annotations import PROMOTE
+from slackwater.api.rollout import CanaryStep
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, seconds
@@ -14,26 +15,31 @@ from slackwater.core.world.world import World
 
 
 def canary_hold(world: World, workload: Workload) -> Decision:
-    """The hold that is due at this many updated pods, if any, and the memory of it. A rollback holds nowhere."""
-    memory = world.memory
+    """The hold that is due at this many updated pods, if any, and the memory of it. A rollback holds nowhere.
+
+    A hold goes on though its pods were scaled away. Where its step was taken out of the spec, the one before it counts,
+    which has passed.
+    """
+    memory, steps = world.memory, world.group.spec.rollout.canary
     updated = sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
-    reached = [i for i, step in enumerate(world.group.spec.rollout.canary) if step.replicas <= updated]
+    canary = memory.canary
+    size = canary.size_in(steps) if canary is not None else 0
+    reached = [i for i, step in enumerate(steps) if step.replicas <= max(updated, size)]
     if not reached or memory.phase is not RolloutPhase.PROGRESSING:
         return Decision(memory)
     index = reached[-1]
-    canary = memory.canary
-    if canary is None or canary.index < index:
-        canary = Canary(index, world.now)
-    hold_ms = world.group.spec.rollout.canary[index].hold_ms
-    left_s = _left_s(world, canary)
-    if left_s <= 0:
+    step = steps[index]
+    if canary is None or size < step.replicas:
+        canary = Canary(index, world.now, replicas=step.replicas)
+    if size > step.replicas or _left_s(step, canary, world.now) <= 0:
         canary = replace(canary, passed=True)
     memory = replace(memory, canary=canary)
     if canary.passed:
         return Decision(memory)
-    until = "until it is promoted" if hold_ms is None else f"for {seconds(hold_ms / 1000)}"
-    size, promoting = count(updated, "pod"), by_command(PROMOTE, world.group.name)
-    message = f"canary of {size} held {until}; to go on now: {promoting}"
+    until = "until it is promoted" if step.hold_ms is None else f"for {seconds(step.hold_ms / 1000)}"
+    pods, promoting = count(max(updated, step.replicas), "pod"), by_command(PROMOTE, world.group.name)
+    message = f"canary of {pods} held {until}; to go on now: {promoting}"
+    left_s = _left_s(step, canary, world.now)
     return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0)))
 
 
@@ -42,7 +48,7 @@ def canary_ahead(world: World) -> bool:
     steps, canary = world.group.spec.rollout.canary, world.memory.canary
     if not steps or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
-    return canary is None or not canary.passed or canary.index < len(steps) - 1
+    return canary is None or not canary.passed or canary.size_in(steps) < steps[-1].replicas
 
 
 def is_broken_off(world: World) -> bool:
@@ -76,12 +82,12 @@ def note_that_it_begins_again(world: World) -> Decision:
 def is_held_at_canary(world: World) -> bool:
     """Whether the rollout stands at a canary step, and its hold is not over, whatever has become of its pods since."""
     canary, steps = world.memory.canary, world.group.spec.rollout.canary
-    if canary is None or canary.passed or canary.index >= len(steps):
+    if canary is None or canary.passed or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
-    return world.memory.phase is RolloutPhase.PROGRESSING and _left_s(world, canary) > 0
+    held = next((step for step in steps if step.replicas == canary.size_in(steps)), None)
+    return held is not None and _left_s(held, canary, world.now) > 0
 
 
-def _left_s(world: World, canary: Canary) -> float:
+def _left_s(step: CanaryStep, canary: Canary, now: float) -> float:
     """How long the step is still held."""
-    hold_ms = world.group.spec.rollout.canary[canary.index].hold_ms
-    return float("inf") if hold_ms is None else hold_ms / 1000 - (world.now - canary.held_since)
+    return float("inf") if step.hold_ms is None else step.hold_ms / 1000 - (now - canary.held_since)

@@ -13,7 +13,7 @@ from slackwater.core.members.presence import Presence, absent_since, presence, s
 from slackwater.core.members.standing import find_halted, is_halted
 from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation, TopicPartition
-from slackwater.core.world.pods import UNSCHEDULABLE, Pod
+from slackwater.core.world.pods import SCHEDULING_GATED, UNSCHEDULABLE, Pod
 from slackwater.core.world.world import World
 
 STUCK: Final = ("InvalidImageName", "ErrImageNeverPull")
@@ -152,8 +152,10 @@ def gets_on_as_little_as_others(world: World, pod: Pod) -> bool:
 
 
 def found_no_node(world: World, pod: Pod) -> bool:
-    """No node has room for it, and none would have had for a pod of the last good version either."""
-    return pod.waiting == UNSCHEDULABLE and not world.once(needs_otherwise)
+    """No node has room for it, it is held before it may ask for one, nobody looks for one, or its node can make it no
+    sandbox; and for a pod of the last good version that would be so as well."""
+    waits = not pod.has_run and not pod.address and pod.waiting in ("", SCHEDULING_GATED)
+    return (waits or pod.waiting == UNSCHEDULABLE) and not world.once(needs_otherwise)
 
 
 def is_starting(world: World, pod: Pod) -> bool:

@@ -58,6 +58,8 @@ class MemberSighting:
     """The newest look shows that it has left for a while (F12): who is back after that has joined again."""
     away_since: float | None = None
     """The first look that showed that; None while it is there, and where it was away at our first look."""
+    left_after: float | None = None
+    """The look before, which showed it there."""
 
     @property
     def after_nobody(self) -> bool:
@@ -186,7 +188,7 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
         if known.there_by is None:
             known = replace(known, there_by=at)
         if member.has_left and not known.away:
-            known = replace(known, away=True, away_since=at)  # the way back is a first sighting
+            known = replace(known, away=True, away_since=at, left_after=history.observed_at)
         if known.assignment != member.assignment:
             waiting = _waiting(history, member.assignment)
             known = replace(known, assignment=member.assignment, assigned_since=at, found_waiting=waiting)
@@ -219,7 +221,7 @@ def _waiting(history: GroupHistory, assignment: frozenset[TopicPartition]) -> di
 
 def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
     """Static members only: the ids of dynamic ones never come back, and would pile up here."""
-    gone = {key: history.departures.get(key, at) for key in (*history.departures, *history.members)}
+    gone = {key: _gone_since(history, key, at) for key in (*history.departures, *history.members)}
     static = {key for key, sighting in history.members.items() if sighting.member_id != key} | set(history.departures)
     gone = {key: moment for key, moment in gone.items() if key in static and key not in members}
     since = at - DEPARTURES_KEPT_S
@@ -227,6 +229,14 @@ def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at
         newest_first = sorted(gone.values(), reverse=True)
         since = max(since, min(at - LATELY_S, newest_first[DEPARTURES_KEPT - 1]))
     return {key: moment for key, moment in gone.items() if moment >= since}
+
+
+def _gone_since(history: GroupHistory, key: str, at: float) -> float:
+    """Who has left for a while is gone since then (F12): to be taken off the list a session later frees nothing."""
+    known = history.members.get(key)
+    if known is not None and known.away:
+        return known.left_after if known.left_after is not None else known.since
+    return history.departures.get(key, at)
 
 
 def _moved(

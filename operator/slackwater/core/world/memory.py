@@ -14,6 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.errors import InvalidSpec
+from slackwater.api.rollout import CanaryStep
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.handover_wire import WireHandover
@@ -78,10 +79,18 @@ class Canary:
     __pydantic_config__ = _WIRE
 
     index: int
-    """Which of the spec's canary steps is held."""
+    """Which of the spec's canary steps was held, as they were when it began."""
     held_since: Moment
     passed: bool = False
     """Its hold is over, by time or by `promote`."""
+    replicas: int | None = None
+    """How many pods that step has, by which it is known among others; None in what an older slackwater wrote."""
+
+    def size_in(self, steps: tuple[CanaryStep, ...]) -> int:
+        """How many pods its step has; 0 where that is not known."""
+        if self.replicas is not None:
+            return self.replicas
+        return steps[self.index].replicas if self.index < len(steps) else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ class Run(NamedTuple):
     restarts: int
 
 
+SCHEDULING_GATED: Final = "SchedulingGated"
 UNSCHEDULABLE: Final = "Unschedulable"
 """As the scheduler says it: no node has room for the pod."""
 
