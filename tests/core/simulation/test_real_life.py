@@ -54,9 +54,9 @@ def move_brokers(random: Random) -> tuple[str, Doing]:
     return f"brokers at {address}", move
 
 
-def drawn(seed: int) -> Run:
+def drawn(seed: int, *, kip848: bool = False) -> Run:
     random = Random(seed * 31 + 5)
-    run = chance.draw_run(seed, kip848=False)
+    run = chance.draw_run(seed, kip848=kip848)
     run.until(RolloutPhase.COMPLETE, within_s=200)
     for _ in range(random.randint(2, 8)):
         run.for_seconds(random.uniform(0, 40))
@@ -67,9 +67,10 @@ def drawn(seed: int) -> Run:
     return run
 
 
+@pytest.mark.parametrize("kip848", [False, True], ids=["classic", "KIP-848"])
 @pytest.mark.parametrize("seed", chance.seeds(range(150)))
-def test_it_ends_or_abort_ends_it(seed: int) -> None:
-    run = drawn(seed)
+def test_it_ends_or_abort_ends_it(seed: int, kip848: bool) -> None:
+    run = drawn(seed, kip848=kip848)
     if not comes_to_an_end(run):
         run.do("abort", Outside.abort)
         assert comes_to_an_end(run), "\n".join(run.operator.log[-30:])
