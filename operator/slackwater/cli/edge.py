@@ -20,6 +20,7 @@ from typer.exceptions import TyperException
 from slackwater.api.errors import InvalidSpec, SlackwaterError
 from slackwater.api.sentences import remedy
 from slackwater.cli.errors import NotReached
+from slackwater.core.decision.words import harmless
 
 DEBUG_VARIABLE: Final = "SLACKWATER_DEBUG"
 INTERRUPTED: Final = 130
@@ -96,4 +97,4 @@ def _complain(sentence: str, error: BaseException, code: int) -> int:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return harmless(" ".join(text.split()))

@@ -16,7 +16,6 @@ from importlib.metadata import version
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from slackwater.api.depth import allow_deep_objects
 from slackwater.cli import edge
@@ -33,6 +32,7 @@ from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import write_world
 from slackwater.pipeline.report.command import command as report
+from slackwater.terminal import Terminal
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(pipeline, name="pipeline")
@@ -159,7 +159,7 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
         asyncio.run(wait_until_ready(context, place, name, timeout_s))
     look = asyncio.run(look_once(context, place, name))
     if output is Output.TABLE:
-        Console().print(render_view(look.world, look.plan))
+        Terminal().print(render_view(look.world, look.plan))
     else:
         print_document(status_document(look.world, look.plan), output)
 

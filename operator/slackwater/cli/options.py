@@ -9,9 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 import yaml
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from slackwater.api.durations import parse_duration_ms
+from slackwater.terminal import Terminal
 
 _UNBOUNDED: Final = 10_000
 """Characters: more than any line has."""
@@ -76,7 +77,7 @@ def in_yaml(document: Any) -> str:
 
 def print_whole(table: RenderableType) -> None:
     """As kubectl does it: a line that is wider than the terminal is not cut."""
-    console = Console()
+    console = Terminal()
     unbounded = console.options.update(max_width=_UNBOUNDED)  # else it measures no more than the terminal has
     console.width = max(console.width, console.measure(table, options=unbounded).maximum)
     console.print(table)

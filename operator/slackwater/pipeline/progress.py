@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from slackwater.terminal import Terminal
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -28,7 +30,7 @@ _LINE_EVERY_S: Final = 30.0
 @contextmanager
 def stage(title: str, spark: SparkSession, console: Console | None = None) -> Iterator[None]:
     """Show that the stage is under way while the body runs. A stage that fails says nothing: its error will."""
-    shown_on = console or Console(stderr=True)
+    shown_on = console or Terminal(stderr=True)
     began = time.monotonic()
     watch = _on_terminal if shown_on.is_terminal else _in_lines
     over = threading.Event()
@@ -44,7 +46,7 @@ def stage(title: str, spark: SparkSession, console: Console | None = None) -> It
 
 def tell(line: str, console: Console | None = None) -> None:
     """One line of progress, as it is: nothing in it is markup, and it is never wrapped."""
-    (console or Console(stderr=True)).print(line, markup=False, highlight=False, soft_wrap=True)
+    (console or Terminal(stderr=True)).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _on_terminal(title: str, spark: SparkSession, console: Console, over: threading.Event) -> None:

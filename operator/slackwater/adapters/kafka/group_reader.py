@@ -14,6 +14,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 import structlog
 
@@ -26,6 +27,7 @@ from slackwater.adapters.kafka.offsets import Committed, read_committed, read_en
 from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import shown
 from slackwater.core.world.observation import GroupObservation, KafkaView, PartitionOffsets, TopicPartition, Unobserved
 
 Group = tuple[int, Description, Committed]
@@ -33,6 +35,9 @@ Group = tuple[int, Description, Committed]
 
 Offsets = dict[TopicPartition, int | Failure]
 ReadsOffsets = Callable[[KafkaWire, int, Collection[TopicPartition]], Awaitable[Offsets]]
+
+LONGEST_MESSAGE: Final = 1_024
+"""Characters: a broker's words have no end of their own."""
 
 _log = structlog.get_logger(__name__)
 
@@ -161,7 +166,7 @@ def _both(node_id: int, description: Description | Failure, committed: Committed
 
 
 def _unobserved(failure: Failure, began_at: float) -> Unobserved:
-    return Unobserved(failure.reason, failure.message, began_at)
+    return Unobserved(failure.reason, shown(failure.message, LONGEST_MESSAGE), began_at)
 
 
 def _assembled(

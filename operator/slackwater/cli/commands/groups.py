@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 
 from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.cli.errors import KafkaUnseen
@@ -30,6 +30,7 @@ from slackwater.cli.options import (
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import GroupObservation, Unobserved
+from slackwater.terminal import Terminal
 
 if TYPE_CHECKING:
     from slackwater.cli.looking.looks import Look
@@ -106,7 +107,7 @@ def explain(name: Name, namespace: Namespace = None, context: Context = None, ou
 
     look = _look(name, namespace, context)
     if output is Output.TABLE:
-        Console(highlight=False).print(paragraph_and_pointer(look.world, look.plan), markup=False)
+        Terminal(highlight=False).print(paragraph_and_pointer(look.world, look.plan), markup=False)
     else:
         print_document(explain_document(look.world, look.plan), output)
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from slackwater.cli import edge as failures
 from slackwater.cli.errors import FileUnusable
@@ -21,6 +20,7 @@ from slackwater.cli.pictures.documents import plan_document
 from slackwater.cli.planning.files import STDIN, Manifests, read_manifests, read_world_file
 from slackwater.cli.planning.outlook import Outlook, outlook_table, recorded_outlook
 from slackwater.cli.reaching.kubeconfig import namespace_of
+from slackwater.terminal import Terminal
 
 DIFFERS = 1
 UNKNOWN = 2
@@ -94,7 +94,7 @@ def show_difference(files: Iterable[str], namespace: str | None, context: str | 
 
     found = asyncio.run(find_difference(context, place, manifests))
     if output is Output.TABLE:
-        picture, console = difference_picture(found), Console(highlight=False)
+        picture, console = difference_picture(found), Terminal(highlight=False)
         if console.is_terminal:
             console.print(picture)
         else:  # who reads it there looks for whole lines
@@ -126,5 +126,5 @@ def _print_outlook(outlook: Outlook, output: Output) -> None:
     if output is not Output.TABLE:
         print_document(plan_document(outlook.world, outlook.plan, outlook.explanation), output)
         return
-    console = Console()
+    console = Terminal()
     console.print(outlook_table(outlook, console.options.ascii_only))

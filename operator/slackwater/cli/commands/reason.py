@@ -9,13 +9,14 @@ from itertools import groupby
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from slackwater.api.conditions import ConditionType
 from slackwater.cli.options import As, Output, print_document, print_whole
 from slackwater.cli.words.reasons import ReasonText, reason_texts
+from slackwater.terminal import Terminal
 
 
 def parse_reason(name: str) -> ReasonText:
@@ -55,7 +56,7 @@ def reason(
         else:
             print_document([reason_document(each) for each in texts], output)
     elif output is Output.TABLE:
-        Console(highlight=False).print(reason_picture(text))
+        Terminal(highlight=False).print(reason_picture(text))
     else:
         print_document(reason_document(text), output)
 

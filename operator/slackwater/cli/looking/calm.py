@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.looking.lookout import LOOK_INTERVAL_S, Lookout
+from slackwater.terminal import Terminal
 
 BEYOND_STABLE_FOR_S = 1.0
 """A look every second shows `stableFor` of calm only when it goes on a little longer."""
@@ -37,7 +37,7 @@ async def watch_for(lookout: Lookout, what: str, duration_s: float) -> None:
 
 @contextmanager
 def _bar(what: str, total_s: float) -> Iterator[Callable[[float], None]]:
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total_s)

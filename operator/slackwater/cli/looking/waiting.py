@@ -6,7 +6,6 @@ import asyncio
 from contextlib import aclosing
 from typing import Final
 
-from rich.console import Console
 from rich.markup import escape
 
 from slackwater.api.conditions import ConditionStatus
@@ -16,6 +15,7 @@ from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.cli.words.readiness import ready_condition
 from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.words import seconds
+from slackwater.terminal import Terminal
 
 _ENDED_BADLY: Final = {"Failed": "failed", "RolledBack": "was taken back", "RollingBack": "is being taken back"}
 
@@ -31,7 +31,7 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
         async with asyncio.timeout(timeout_s), cluster(context) as api:
             await read_group(api, namespace, name)
             async with aclosing(live_looks(api, namespace, name)) as looks:
-                with Console(stderr=True).status(f"waiting for {name}") as progress:
+                with Terminal(stderr=True).status(f"waiting for {name}") as progress:
                     async for last in looks:
                         progress.update(escape(f"{name} is {rollout_in_words(last.world, last.plan)}"))
                         if is_ready(last):

@@ -20,6 +20,7 @@ from slackwater.cli.options import Output, in_yaml
 from slackwater.cli.pictures.documents import status_document
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.reaching.cluster import cluster, read_group
+from slackwater.terminal import Terminal
 
 Show = Callable[[Look], None]
 
@@ -62,7 +63,7 @@ def watch(context: str | None, namespace: str, name: str, output: Output, face: 
         asyncio.run(look_on(context, namespace, name, show))
         typer.echo(f"ConsumerGroup {name} was deleted.", err=True)
 
-    console = Console()
+    console = Terminal()
     with suppress(KeyboardInterrupt):  # that is how one leaves it
         if output is Output.JSON:
             follow(line_by_line(lambda line: print(line, flush=True), face))  # noqa: T201 - somebody waits for the line

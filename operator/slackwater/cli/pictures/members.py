@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -10,10 +10,13 @@ from rich.text import Text
 
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.pictures.pod_rows import compact
+from slackwater.core.decision.words import shown
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, TopicPartition, Unobserved
 from slackwater.core.world.world import World
 
 Json = dict[str, Any]
+
+LONGEST_TOPIC: Final = 249
 
 
 def members_document(world: World, kafka: GroupObservation) -> Json:
@@ -42,9 +45,9 @@ def members_table(world: World, kafka: GroupObservation) -> Table:
         lag = _lag(kafka, member.assignment)
         owned = f"{len(member.assignment)}: {compact(member.assignment, only)}" if member.assignment else "none"
         table.add_row(
-            member.instance_id or member.member_id,
+            shown(member.instance_id or member.member_id),
             pod or Text("runs in no pod of this group", "bold yellow"),
-            member.host.lstrip("/"),
+            shown(member.host.lstrip("/")),
             owned,
             "" if lag is None else f"{lag:,}",
         )
@@ -79,9 +82,9 @@ def lag_table(world: World, kafka: KafkaView) -> RenderableType:
     document = lag_document(world, kafka)
     table = _table(("Topic", "Partition", "Pod"), "Committed", "End", "Lag")
     for row in document["partitions"]:
-        owner = row["pod"] or row["owner"] or Text("nobody", "bold yellow")
+        owner = row["pod"] or (shown(row["owner"]) if row["owner"] else Text("nobody", "bold yellow"))
         figures = ("" if row[key] is None else f"{row[key]:,}" for key in ("committed", "end", "lag"))
-        table.add_row(row["topic"], str(row["partition"]), owner, *figures)
+        table.add_row(shown(row["topic"], LONGEST_TOPIC), str(row["partition"]), owner, *figures)
     total = "not known" if document["lag"] is None else f"{document['lag']:,}"
     table.add_row("", "", "", "", Text("together", "dim"), total)
     return table

@@ -12,6 +12,7 @@ from rich.text import Text
 from slackwater.cli.pictures.pod_rows import PodRow, compact, other_members
 from slackwater.cli.words.gates import GateVerdict, Mark
 from slackwater.cli.words.protocol import is_refusal
+from slackwater.core.decision.words import shown as shorter
 from slackwater.core.members.presence import Presence
 from slackwater.core.world.world import World
 
@@ -65,7 +66,8 @@ def _clipped(text: str, style: str = "") -> Text:
 
 def strangers(world: World) -> Iterator[Text]:
     for member in other_members(world)[:MOST_PODS]:
-        who = f"{member.instance_id or member.member_id}, client {member.client_id} at {member.host.lstrip('/')}"
+        by, host = member.instance_id or member.member_id, member.host.lstrip("/")
+        who = f"{shorter(by)}, client {shorter(member.client_id)} at {shorter(host)}"
         owned = f", owns {compact(member.assignment)}" if member.assignment else ""
         yield Text(f"! a member that runs in no pod of this group: {who}{owned}", "bold yellow")
 

@@ -19,6 +19,11 @@ def shown(text: str, most: int = LONGEST_NAME) -> str:
     return _UNSEEN.sub(_escaped, _LINES.sub(" ", text))
 
 
+def harmless(text: str) -> str:
+    """The same, of whatever length and in its own lines."""
+    return _UNSEEN.sub(lambda unseen: "\n" if unseen[0] == "\n" else _escaped(unseen), text)
+
+
 def _escaped(unseen: re.Match[str]) -> str:
     code = ord(unseen[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

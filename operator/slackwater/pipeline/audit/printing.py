@@ -10,13 +10,14 @@ from rich.table import Table as Grid
 from slackwater.pipeline.audit.layouts import GROUP_RECORDS, KeyType
 from slackwater.pipeline.audit.summary import SHOWN_GROUPS, Summary
 from slackwater.pipeline.tables import Table
+from slackwater.terminal import Terminal
 
 _COMMITS = (KeyType.LEGACY_OFFSET_COMMIT, KeyType.OFFSET_COMMIT)
 
 
 def print_summary(summary: Summary, lake: str, console: Console | None = None) -> None:
     """A table of at most SHOWN_GROUPS groups, and a few lines of what there is and what is missing."""
-    out = console or Console()
+    out = console or Terminal()
     if summary.groups:
         out.print(_grid(summary))
     for line in _lines(summary, lake):

@@ -7,6 +7,7 @@ from rich.table import Table as Grid
 
 from slackwater.pipeline.recommend.summary import Saving, Summary
 from slackwater.pipeline.tables import Table
+from slackwater.terminal import Terminal
 
 _STATUSES = {
     "Recommended": "should change",
@@ -18,7 +19,7 @@ _STATUSES = {
 
 def print_summary(summary: Summary, lake: str, console: Console | None = None) -> None:
     """A bounded table of the greatest savings, and a few lines."""
-    out = console or Console()
+    out = console or Terminal()
     if summary.savings:
         out.print(_grid(summary.savings))
     for line in _lines(summary, lake):
