@@ -46,7 +46,8 @@ class Invariants:
         deleted, whatever the cause, only when it does not serve.
         """
         act = decided.act
-        self.forced, self.goes_back = world.memory.is_forced, world.memory.phase.goes_back
+        self.forced = world.memory.is_forced or decided.memory.is_forced  # obeyed in this very pass
+        self.goes_back = world.memory.phase.goes_back
         if not isinstance(act, WriteWorkload | DeletePod) or world.workload is None:
             return
         if act.asks_the_gates:
