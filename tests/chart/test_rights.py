@@ -28,32 +28,40 @@ LEADER = {("Role", NAMESPACE), ("RoleBinding", NAMESPACE)}
 ROLES = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
 
 
+FOR_PEOPLE = ("slackwater-view", "slackwater-edit")
+
+
+def operators(**values: str) -> list[Manifest]:
+    """Without the roles that Kubernetes' own take up for people (tests/e2e/rights/test_admission.py)."""
+    return [each for each in render(**values) if each["metadata"]["name"] not in FOR_PEOPLE]
+
+
 def test_the_rights_are_these() -> None:
-    assert rights(only(render(), "ClusterRole")) == RIGHTS
+    assert rights(only(operators(), "ClusterRole")) == RIGHTS
 
 
 def test_they_are_the_same_for_one_namespace() -> None:
-    assert rights(only(render(watchNamespaces="{team-a}"), "Role", RELEASE)) == RIGHTS
+    assert rights(only(operators(watchNamespaces="{team-a}"), "Role", RELEASE)) == RIGHTS
 
 
 def test_no_right_is_a_wildcard() -> None:
-    roles = [each for each in render(anySecret="true") if each["kind"] in ("Role", "ClusterRole")]
+    roles = [each for each in operators(anySecret="true") if each["kind"] in ("Role", "ClusterRole")]
     words = {word for role in roles for rule in role["rules"] for words in rule.values() for word in words}
     assert len(roles) == 2
     assert not [word for word in words if "*" in word]
 
 
 def test_watching_all_namespaces_takes_a_cluster_role() -> None:
-    assert roles(render()) == {("ClusterRole", None), ("ClusterRoleBinding", None), *LEADER}
+    assert roles(operators()) == {("ClusterRole", None), ("ClusterRoleBinding", None), *LEADER}
 
 
 def test_watching_some_namespaces_takes_finalizers_outside_them_and_nothing_else() -> None:
     watched = {(kind, namespace) for kind in ("Role", "RoleBinding") for namespace in ("team-a", "team-b")}
-    manifests = render(watchNamespaces="{team-a,team-b}")
+    manifests = operators(watchNamespaces="{team-a,team-b}")
     assert roles(manifests) == watched | LEADER | {("ClusterRole", None), ("ClusterRoleBinding", None)}
     assert rights(only(manifests, "ClusterRole")) == {"slackwater.dev/consumergroups": {"get", "list", "patch"}}
     assert NAMESPACE in only(manifests, "ClusterRole")["metadata"]["name"], "another release may have the same name"
-    assert roles(render(watchNamespaces="{team-a,team-b}", finalizersEverywhere="false")) == watched | LEADER
+    assert roles(operators(watchNamespaces="{team-a,team-b}", finalizersEverywhere="false")) == watched | LEADER
 
 
 def test_no_secret_is_read_unless_it_is_named() -> None:
@@ -66,7 +74,7 @@ def test_any_secret_may_be_read_by_name_where_somebody_says_so() -> None:
 
 
 def test_there_is_one_lease_for_which_nothing_has_to_be_created() -> None:
-    manifests = render()
+    manifests = operators()
     lease, role = only(manifests, "Lease"), only(manifests, "Role")
     assert role["rules"] == [
         {
@@ -82,7 +90,7 @@ def test_there_is_one_lease_for_which_nothing_has_to_be_created() -> None:
 
 @pytest.mark.parametrize(("values", "scope"), [({}, "Cluster"), ({"watchNamespaces": "{team-a}"}, "")])
 def test_they_are_bound_to_the_operator_alone(values: dict[str, str], scope: str) -> None:
-    manifests = render(**values)
+    manifests = operators(**values)
     binding = only(manifests, f"{scope}RoleBinding", RELEASE)
     assert binding["roleRef"]["kind"] == f"{scope}Role"
     assert binding["roleRef"]["name"] == only(manifests, f"{scope}Role", RELEASE)["metadata"]["name"]
@@ -91,7 +99,7 @@ def test_they_are_bound_to_the_operator_alone(values: dict[str, str], scope: str
 
 
 def secret_rules(**values: str) -> list[Manifest]:
-    return [rule for rule in only(render(**values), "ClusterRole")["rules"] if "secrets" in rule["resources"]]
+    return [rule for rule in only(operators(**values), "ClusterRole")["rules"] if "secrets" in rule["resources"]]
 
 
 def rights(role: Manifest) -> dict[str, set[str]]:

@@ -36,7 +36,10 @@ def granted(release: str, namespace: str, kubeconfig: Path) -> set[Right]:
 
 
 def rights_of(manifests: Iterable[Manifest | None]) -> set[Right]:
-    roles = [each for each in manifests if each and each["kind"] in _ROLES]
+    """Of the roles that somebody is given; those for people are not the operator's."""
+    there = [each for each in manifests if each]
+    bound = {each["roleRef"]["name"] for each in there if each["kind"].endswith("RoleBinding")}
+    roles = [each for each in there if each["kind"] in _ROLES and each["metadata"]["name"] in bound]
     assert roles, "no role is granted"
     return {
         Right(verb, _qualified(resource, group))

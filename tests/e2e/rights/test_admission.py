@@ -1,0 +1,157 @@
+"""The operator lends its rights to nobody: the chart's admission policies, tried on an API server by all who write."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from tests.api.manifests import consumer_group, kafka_connection
+from tests.chart.helm import CHART, helm
+from tests.e2e.stage.own_api_server import own_api_server
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+
+HOME: Final = "operations"
+TEAM: Final = "team-a"
+OPERATOR: Final = f"system:serviceaccount:{HOME}:slackwater"
+PODS: Final = "you need the right to create StatefulSets in this namespace"
+NOT_OURS: Final = "the operator writes only what belongs to a ConsumerGroup"
+WRITES_OURS: Final = ("create,update,patch,get", "consumergroups.slackwater.dev,kafkaconnections.slackwater.dev")
+PEOPLE: Final = {
+    "tenant": [WRITES_OURS],
+    "developer": [WRITES_OURS, ("create", "statefulsets.apps"), ("get", "secrets")],
+    "reader-of-one": [WRITES_OURS, ("get", "secrets/kafka-login")],
+    "autoscaler": [
+        ("get", "consumergroups.slackwater.dev"),
+        ("get,update,patch", "consumergroups.slackwater.dev/scale"),
+    ],
+}
+LOGIN: Final = {"authentication": {"type": "ScramSha512", "secretRef": {"name": "kafka-login"}}}
+AUTHORITY: Final = {"tls": {"caSecretRef": {"name": "kafka-ca"}}}
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """What one of them writes in the team's namespace, by impersonation."""
+
+    kubeconfig: str
+
+    def kubectl(self, *arguments: str, who: str = "", given: Any = None) -> subprocess.CompletedProcess[str]:
+        command = ["kubectl", f"--kubeconfig={self.kubeconfig}", f"--namespace={TEAM}", *arguments]
+        command += [f"--as={who}"] if who else []
+        text = None if given is None else json.dumps(given)
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+
+    def refusal(self, who: str, *arguments: str, given: Any = None) -> str:
+        """Why that was refused; empty where it was not."""
+        done = self.kubectl(*arguments, who=who, given=given)
+        return done.stderr if done.returncode else ""
+
+    def apply(self, who: str, manifest: Any) -> str:
+        return self.refusal(who, "apply", "--server-side", "--force-conflicts", "-f", "-", given=manifest)
+
+
+@pytest.fixture(scope="module")
+def writes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writes]:
+    with own_api_server(tmp_path_factory.mktemp("admission")) as server:
+        found = Writes(str(server.kubeconfig))
+        for namespace in (HOME, TEAM):
+            assert not found.refusal("", "create", "namespace", namespace)
+        helm("install", "slackwater", str(CHART), f"--namespace={HOME}", kubeconfig=server.kubeconfig)
+        for who, rights in PEOPLE.items():
+            for number, (verbs, resources) in enumerate(rights):
+                name = f"{who}-{number}"
+                resource, _, only = resources.partition("/") if resources.startswith("secrets") else (resources, "", "")
+                named = [f"--resource-name={only}"] if only else []
+                role = ("create", "role", name, f"--verb={verbs}", f"--resource={resource}", *named)
+                assert not found.refusal("", *role)
+                assert not found.refusal("", "create", "rolebinding", name, f"--role={name}", f"--user={who}")
+        yield found
+
+
+def test_who_may_make_no_pods_makes_none_by_a_consumer_group(writes: Writes) -> None:
+    assert PODS in writes.apply("tenant", consumer_group("mine"))
+    assert writes.apply("developer", consumer_group("mine")) == ""
+    assert PODS in writes.apply("tenant", consumer_group("mine", membersPerPod=2))
+
+
+def test_commands_labels_and_the_number_of_pods_ask_for_no_such_right(writes: Writes) -> None:
+    """An autoscaler scales, GitOps' labels and people's commands are annotations, the operator sets its finalizer."""
+    assert writes.apply("developer", consumer_group("used")) == ""
+    assert writes.refusal("tenant", "annotate", "cg", "used", "slackwater.dev/pause=holiday") == ""
+    assert writes.refusal("tenant", "label", "cg", "used", "app=payments") == ""
+    assert writes.refusal("autoscaler", "scale", "consumergroups.slackwater.dev", "used", "--replicas=4") == ""
+    finalizer = {"metadata": {"finalizers": ["slackwater.dev/members"]}}
+    assert writes.refusal(OPERATOR, "patch", "cg", "used", "--type=merge", "-p", json.dumps(finalizer)) == ""
+    assert writes.refusal(OPERATOR, "patch", "cg", "used", "--type=merge", "-p", '{"metadata":{"finalizers":[]}}') == ""
+
+
+def test_who_may_not_read_a_secret_has_it_sent_nowhere(writes: Writes) -> None:
+    assert writes.apply("tenant", kafka_connection("plain")) == ""
+    refused = writes.apply("tenant", kafka_connection("theirs", **LOGIN, **AUTHORITY))
+    assert "you need the right to get kafka-login and kafka-ca" in refused
+    assert writes.apply("reader-of-one", kafka_connection("theirs", **LOGIN)) == ""
+    assert "kafka-login and kafka-ca" in writes.apply("reader-of-one", kafka_connection("theirs", **LOGIN, **AUTHORITY))
+    assert writes.apply("developer", kafka_connection("theirs", **LOGIN, **AUTHORITY)) == ""
+    elsewhere = {"spec": {"bootstrapServers": "attacker:9092"}}
+    assert "kafka-login" in writes.refusal(
+        "tenant", "patch", "kafkaconnection", "theirs", "--type=merge", "-p", json.dumps(elsewhere)
+    )
+
+
+def owned_by(kind: str, name: str) -> dict[str, Any]:
+    api = "slackwater.dev/v1alpha1" if kind == "ConsumerGroup" else "v1"
+    return {"apiVersion": api, "kind": kind, "name": name, "uid": "0"}
+
+
+def service(name: str, **metadata: Any) -> dict[str, Any]:
+    spec = {"clusterIP": "None", "ports": [{"port": 1}]}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def stateful_set(name: str, **metadata: Any) -> dict[str, Any]:
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 0, "serviceName": name, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, **metadata}, "spec": spec}
+
+
+def pod(name: str, **labels: str) -> dict[str, Any]:
+    containers = [{"name": "c", "image": "i"}]
+    metadata = {"name": name, "labels": labels}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers}}
+
+
+def test_the_operators_account_writes_only_what_belongs_to_a_consumer_group(writes: Writes) -> None:
+    ours = {"ownerReferences": [owned_by("ConsumerGroup", "used")]}
+    assert writes.apply(OPERATOR, service("ours", **ours)) == ""
+    assert NOT_OURS in writes.apply(OPERATOR, service("nobodys"))
+    assert NOT_OURS in writes.apply(OPERATOR, service("anothers", ownerReferences=[owned_by("ConfigMap", "x")]))
+    assert writes.apply("", stateful_set("theirs")) == ""
+    assert NOT_OURS in writes.apply(OPERATOR, stateful_set("theirs", **ours)), "nor does it take over what is there"
+    assert NOT_OURS in writes.refusal(OPERATOR, "delete", "statefulset", "theirs")
+    assert writes.apply(OPERATOR, stateful_set("ours", **ours)) == ""
+    assert writes.refusal(OPERATOR, "delete", "statefulset", "ours") == ""
+
+
+def test_it_deletes_pods_of_groups_and_no_others(writes: Writes) -> None:
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    assert writes.apply("", account) == ""  # its controller does not run here
+    assert writes.apply("", pod("used-0", **{"slackwater.dev/group": "used"})) == ""
+    assert writes.apply("", pod("database-0")) == ""
+    assert NOT_OURS in writes.refusal(OPERATOR, "delete", "pod", "database-0", "--force", "--grace-period=0")
+    assert writes.refusal(OPERATOR, "delete", "pod", "used-0", "--force", "--grace-period=0") == ""
+
+
+def test_edit_and_view_take_our_types_up(writes: Writes) -> None:
+    roles = json.loads(writes.kubectl("get", "clusterroles", "-o", "json").stdout)["items"]
+    labels = {role["metadata"]["name"]: role["metadata"].get("labels") or {} for role in roles}
+    prefix = "rbac.authorization.k8s.io/aggregate-to-"
+    assert {f"{prefix}{each}" for each in ("view", "edit", "admin")} <= labels["slackwater-view"].keys()
+    assert {f"{prefix}{each}" for each in ("edit", "admin")} <= labels["slackwater-edit"].keys()
+    assert f"{prefix}view" not in labels["slackwater-edit"]
