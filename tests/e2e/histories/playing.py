@@ -165,10 +165,15 @@ class Player:
         held = str(why.get("reason")) if why.get("status") == "True" else ""
         way = "retry" if phase in ("RolledBack", "Failed") else "promote" if held == "CanaryHold" else ""
         way = way or ("force" if held in FORCED else "")
+        if self.stage.cluster.condition(self.name, "Degraded").get("reason") == "LastGoodUnknown":
+            way = "another template"  # its revision went with a StatefulSet that was deleted
         key = f"{way} at {phase} {held} {why.get('lastTransitionTime')}"
         if way and key not in self.said and self._is_seen():
             self.said.append(key)
-            self.command(way)
+            if way == "another template":
+                self._do(Step("team", "d"))
+            else:
+                self.command(way)
         return False
 
     def not_as_asked(self) -> str:
