@@ -65,7 +65,7 @@ class Row:
 
 
 def fenced(handover: Handover) -> Handover:
-    return replace(handover, fenced=handover.fenced + 1)
+    return replace(handover, fenced=handover.fenced + 1, returned=handover.returned + 1)
 
 
 def undone(held: Held = HELD) -> Handover:

@@ -25,9 +25,11 @@ def is_fenced(world: World, handover: Handover, pod: Pod) -> bool:
 
     What a container that was started again brought is its own, and so is what came when no other process was left.
     Where the other one's session has ended meanwhile, nobody has the id: a process that was not fenced would have
-    joined again.
+    joined again. One that is in the group without its id has nothing to be fenced from.
     """
     held = handover.held
+    if world.nameless_members_of(pod):
+        return False
     runs = not held.down and pod.started_at is not None and held.runs_on(pod)
     return runs and _has_changed_hands(world, handover)
 

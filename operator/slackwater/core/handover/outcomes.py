@@ -86,7 +86,7 @@ def part_them(overlap: Overlap) -> Decision:
     handover = undone(overlap.world, overlap.handover, overlap.old)
     message = f"the processes with ordinal {handover.ordinal} may have fenced each other: its replacement starts again"
     notes = (Note(Reason.FENCED_EACH_OTHER, message, warning=True),)
-    return replace(overlap.remembering(counted(handover)).removes_new(), notes=notes)
+    return replace(overlap.remembering(returned(counted(handover))).removes_new(), notes=notes)
 
 
 Next = Callable[[Overlap], Decision]

@@ -28,7 +28,8 @@ from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
 RETURNS: Final = 3
-"""So often a pod that was down may be back before its replacement; after that it is replaced as in place."""
+"""So often a pod that was down may be back before its replacement, or the two may fence each other; after that it is
+replaced as in place."""
 OF_A_POD: Final = (Reason.POD_NOT_READY, Reason.MEMBER_MISSING, Reason.MEMBER_NOT_REJOINED)
 """What the gates say of a pod that does not come, without what helps."""
 
@@ -73,7 +74,8 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
 
 
 def comes_and_goes(world: World, ordinal: int) -> bool:
-    """The pod was down each time that a replacement was made, and back before that one could take over."""
+    """The pod was down each time that a replacement was made, and back before that one could take over; or the two
+    fenced each other each time."""
     return returned_so_far(world, ordinal) >= RETURNS
 
 
@@ -82,10 +84,14 @@ def leads_nowhere(world: World, beside: Beside) -> bool:
     consume. One of the younger version does."""
     if keeps_a_third_waiting(world, beside):
         return True
-    if not never_was_whole(beside, world.memory.target_hash, world.memory):
+    memory = world.memory
+    if memory.phase.goes_back or not is_overtaken(beside, memory.target_hash):
         return False
     old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]
     new = [pod for pod in world.wanted_pods if pod.workload == beside.newcomer.name]
+    if not never_was_whole(beside, memory.target_hash, memory):
+        # Its StatefulSet may hold the good version, and no pod of it have that yet.
+        old = [pod for pod in old if pod.template_hash not in ("", memory.last_good_hash)]
     return any(is_down(world, pod) for pod in old) and any(lives(world, pod) for pod in new)
 
 

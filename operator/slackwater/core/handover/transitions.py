@@ -82,7 +82,8 @@ def lost(world: World, ordinal: int, to: str) -> Handover:
 
 
 def returned_so_far(world: World, ordinal: int) -> int:
-    """How often in a row the ordinal's old pod came back in handovers that began while it was down."""
+    """How often in a row the ordinal's old pod came back: in handovers that began while it was down, or to fence its
+    replacement."""
     known = world.memory.handover
     return known.returned if known is not None and known.ordinal == ordinal else 0
 
@@ -98,7 +99,7 @@ def counted(handover: Handover) -> Handover:
 
 
 def returned(handover: Handover) -> Handover:
-    """The old pod, which was down when the handover began, is back."""
+    """The old pod, which was down when the handover began, is back; or it has come back to its replacement's cost."""
     return replace(handover, returned=handover.returned + 1)
 
 
