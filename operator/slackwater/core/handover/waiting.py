@@ -115,7 +115,10 @@ def wait_for_the_join(overlap: Overlap) -> Decision:
     old, new, world = overlap.old, overlap.new, overlap.world
     if (moment := let_go_at(world, handover, new)) is not None:
         due_s = min(due_s, moment - world.now)
-        if due_s <= 0 and first_refusal(world, overlap.down) is None:
+        alone_away = not overlap.down - {
+            handover.ordinal
+        }  # where another pod is down, nobody goes before he is replaced
+        if due_s <= 0 and alone_away and first_refusal(world, overlap.down) is None:
             return overlap.removes_old(Purpose.LET_GO_EARLY)
     who, whom = f"{handover.to}-{handover.ordinal}", old.name if old is not None else "the pod before it"
     look_s = LOOK_AGAIN_S if new is not None and new.started_at is not None else None
