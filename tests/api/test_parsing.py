@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import subprocess
 import sys
@@ -58,6 +59,16 @@ def test_an_object_as_deep_as_the_api_server_takes_is_refused_and_ends_nothing(b
     assert done.stdout.startswith("ConsumerGroup payments is not valid. spec.template.spec.x")
     assert "nest it less deep" in done.stdout
     assert len(done.stdout) < 400
+
+
+def test_a_date_in_a_yaml_file_is_refused_at_its_field() -> None:
+    metadata = {"annotations": {"released": datetime.date(2026, 11, 27)}}
+    [problem] = problems(consumer_group(template={**template(), "metadata": metadata}))
+    assert problem.startswith("spec.template.metadata")
+
+
+def test_letters_count_by_their_bytes() -> None:
+    parse_consumer_group(consumer_group(template=template(x="я" * (LARGEST_SPEC // 2 - 1000))))
 
 
 def test_a_spec_that_is_too_large_is_refused() -> None:

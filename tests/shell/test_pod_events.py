@@ -12,7 +12,7 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from slackwater.shell.pod_events import ASKED_AFTER_S, ASKED_AGAIN_S, NOT_MOUNTED, REPEATED_WITHIN_S, PodEvents
-from tests.core.factories import NOW, pod, world
+from tests.core.factories import NOW, group, pod, world
 from tests.shell.fakes import KEY, FakeApi
 
 WHOLE = world()
@@ -97,6 +97,17 @@ async def test_what_a_node_cannot_mount_is_why_a_pod_is_not_started() -> None:
     assert (found.waiting, found.waiting_message) == (NOT_MOUNTED, NO_CONFIG)
     assert (await stage.explained(seen, ASKED_AGAIN_S / 2)).all_pods[2] == found
     assert stage.asked == 1
+
+
+async def test_of_many_a_few_are_asked_for_at_a_time_by_turns() -> None:
+    pods = tuple(replace(BODILESS, name=f"payments-{n}", ordinal=n, uid=f"u{n}") for n in range(12))
+    stage = Stage(*(event(NO_CONFIG, reason=NOT_MOUNTED, uid=each.uid) for each in pods))
+    seen = world(pods=pods, group=group(replicas=12))
+    await stage.explained(seen)
+    for asked in (5, 10, 15):
+        found = await stage.explained(seen, max(ASKED_AFTER_S, ASKED_AGAIN_S))
+        assert stage.asked == asked
+        assert sum(each.waiting == NOT_MOUNTED for each in found.all_pods) == min(asked, 12)
 
 
 async def test_what_was_not_repeated_is_over() -> None:

@@ -22,7 +22,7 @@ LARGEST_SPEC: Final = 256 * 1024
 
 def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     """Read a ConsumerGroup; InvalidSpec names every problem."""
-    size = len(json.dumps(obj.get("spec"), separators=(",", ":"))) if isinstance(obj, Mapping) else 0
+    size = _size(obj.get("spec")) if isinstance(obj, Mapping) else 0
     if size > LARGEST_SPEC:
         problem = f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; long texts go into a ConfigMap."
         raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
@@ -32,6 +32,11 @@ def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
 def parse_kafka_connection(obj: Mapping[str, Any]) -> KafkaConnection:
     """Read a KafkaConnection; InvalidSpec names every problem."""
     return _parse(KafkaConnection, obj)
+
+
+def _size(spec: object) -> int:
+    """In bytes of JSON; a YAML file may have dates in it, which are refused by their fields."""
+    return len(json.dumps(spec, ensure_ascii=False, default=str, separators=(",", ":")).encode(errors="replace"))
 
 
 def _parse(model: type[M], obj: Mapping[str, Any]) -> M:

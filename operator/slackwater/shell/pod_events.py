@@ -18,6 +18,8 @@ from slackwater.shell.store import Key
 ASKED_AFTER_S: Final = 3.0
 """Every restart leaves its pod missing for a moment, and then not started."""
 ASKED_AGAIN_S: Final = 5.0
+MOST_PODS: Final = 5
+"""Each takes a request."""
 REPEATED_WITHIN_S: Final = 180.0
 """A node says every two minutes what still keeps a pod; what it has not repeated is over."""
 NOT_MOUNTED: Final = "FailedMount"
@@ -33,6 +35,7 @@ class _Asked:
     not_made: Mapping[str, NotMade] = field(default_factory=dict)
     not_mounted: Mapping[str, str] = field(default_factory=dict)
     """By the uids of pods."""
+    turn: int = 0
 
 
 class PodEvents:
@@ -52,23 +55,29 @@ class PodEvents:
         asked = self._asked.setdefault(key, _Asked(now))
         if now - asked.since >= ASKED_AFTER_S and now - (asked.asked_at or 0.0) >= ASKED_AGAIN_S:
             asked.asked_at = now
-            asked.not_made, asked.not_mounted = await self._ask(key, world)
+            await self._ask(key, world, asked)
         if not asked.not_made and not asked.not_mounted:
             return world
         pods = tuple(_with_reason(pod, asked.not_mounted) for pod in world.all_pods)
         return replace(world, not_made=asked.not_made, all_pods=pods)
 
-    async def _ask(self, key: Key, world: World) -> tuple[Mapping[str, NotMade], Mapping[str, str]]:
+    async def _ask(self, key: Key, world: World, asked: _Asked) -> None:
+        """Of many that are not started a few at a time: they wait for the same, as a rule."""
         sets = (each.uid for each in world.sets) if _lacks_a_pod(world) else ()
-        pods = [pod.uid for pod in world.all_pods if _is_not_started(pod)]
+        waiting = [pod.uid for pod in world.all_pods if _is_not_started(pod)]
+        first = asked.turn % max(1, len(waiting))
+        pods, asked.turn = (waiting + waiting)[first : first + min(MOST_PODS, len(waiting))], first + MOST_PODS
         try:
             failed = [event for uid in sets for event in await self._events(key, uid, "FailedCreate")]
             lately = self._now() - REPEATED_WITHIN_S
             said = {uid: last_message(await self._events(key, uid, NOT_MOUNTED), lately) for uid in pods}
         except ClusterFailed as error:  # no reason to leave the group alone
             _log.warning("events_not_read", group=str(key), error=str(error))
-            return {}, {}
-        return not_made(failed), {uid: message for uid, message in said.items() if message}
+            asked.not_made, asked.not_mounted = {}, {}
+            return
+        kept = {uid: message for uid, message in asked.not_mounted.items() if uid in waiting and uid not in said}
+        asked.not_made = not_made(failed)
+        asked.not_mounted = kept | {uid: message for uid, message in said.items() if message}
 
     async def _events(self, key: Key, uid: str, reason: str) -> Iterable[Json]:
         return await self._api.events_of(key.namespace, uid, reason)

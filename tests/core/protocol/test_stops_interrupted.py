@@ -118,3 +118,19 @@ def test_two_bounces_go_on_though_the_status_is_lost_in_the_first(strategy: str)
     run.for_seconds(600)
     assert {pod.profile for pod in run.outside.pods} == {Profile.COOPERATIVE}
     assert serving(run) == 3
+
+
+def test_a_template_that_no_pod_has_says_not_where_the_group_is() -> None:
+    """The status is lost between the write of the template for KIP-848 and the first pod; then another target is asked
+    for. Taken for a KIP-848 group, its pods would have met ones that they must not."""
+    run = Run(Outside())
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    run.do("Consumer", lambda o: o.change_target("Consumer"))
+    while profile_in(run.operator.look().sets[0].template) is not Profile.CONSUMER:
+        run.step()
+    run.do("the status is lost", Outside.lose_status)
+    run.do("Cooperative", lambda o: o.change_target("Cooperative"))
+    run.for_seconds(60)
+    assert serving(run) == 3
+    assert not any("from Consumer" in line for line in run.operator.log)

@@ -27,14 +27,31 @@ TABLE = [
     ("it is held", at(1, Canary(0, NOW - 59)), Canary(0, NOW - 59), Reason.CANARY_HOLD),
     ("it was held long enough", at(1, Canary(0, NOW - 60)), Canary(0, NOW - 60, passed=True), None),
     ("it was promoted", at(1, Canary(0, NOW - 5, passed=True)), Canary(0, NOW - 5, passed=True), None),
-    ("the second is reached", at(2, Canary(0, NOW - 99, passed=True)), Canary(1, NOW, replicas=2), Reason.CANARY_HOLD),
+    (
+        "the second is reached",
+        at(2, Canary(0, NOW - 99, passed=True)),
+        Canary(1, NOW, replicas=2, behind=1),
+        Reason.CANARY_HOLD,
+    ),
     ("two are updated at once", at(2), Canary(1, NOW, replicas=2), Reason.CANARY_HOLD),
     ("the second waits for a person", at(2, Canary(1, NOW - 10**6)), Canary(1, NOW - 10**6), Reason.CANARY_HOLD),
     (
         "its step was taken out, so that the one before counts, which has passed",
-        at(2, Canary(1, NOW - 5, replicas=2), steps=[{"replicas": 1, "hold": "60s"}]),
-        Canary(1, NOW - 5, passed=True, replicas=2),
+        at(2, Canary(1, NOW - 5, replicas=2, behind=1), steps=[{"replicas": 1, "hold": "60s"}]),
+        Canary(1, NOW - 5, passed=True, replicas=2, behind=1),
         None,
+    ),
+    (
+        "its step was made smaller, and is held on",
+        at(2, Canary(0, NOW - 5, replicas=2), steps=[{"replicas": 1}]),
+        Canary(0, NOW - 5, replicas=1),
+        Reason.CANARY_HOLD,
+    ),
+    (
+        "the next one knows what has passed before it",
+        at(2, Canary(0, NOW - 99, passed=True, replicas=1)),
+        Canary(1, NOW, replicas=2, behind=1),
+        Reason.CANARY_HOLD,
     ),
     (
         "so as an older slackwater wrote it",
@@ -50,14 +67,14 @@ TABLE = [
     ),
     (
         "its step became a larger one, which is not reached",
-        at(2, Canary(1, NOW - 5, replicas=2), steps=[{"replicas": 1}, {"replicas": 3}]),
-        Canary(1, NOW - 5, passed=True, replicas=2),
+        at(2, Canary(1, NOW - 5, replicas=2, behind=1), steps=[{"replicas": 1}, {"replicas": 3}]),
+        Canary(1, NOW - 5, passed=True, replicas=2, behind=1),
         None,
     ),
     (
         "and then is",
         at(3, Canary(1, NOW - 5, passed=True, replicas=2), steps=[{"replicas": 1}, {"replicas": 3}]),
-        Canary(1, NOW, replicas=3),
+        Canary(1, NOW, replicas=3, behind=2),
         Reason.CANARY_HOLD,
     ),
     (

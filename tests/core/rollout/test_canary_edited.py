@@ -60,3 +60,14 @@ def test_a_canary_whose_pods_were_scaled_away_is_held_until_it_is_promoted(fewes
     assert run.phase is RolloutPhase.PROGRESSING
     run.do("promote", Outside.promote)
     run.until(RolloutPhase.COMPLETE)
+
+
+@pytest.mark.parametrize("strategy", ["InPlace", "WarmHandover"])
+def test_a_held_step_that_is_made_smaller_is_held_on(strategy: str) -> None:
+    run = held_at_two(strategy=strategy, steps=[{"replicas": 2}])
+    run.do("a smaller step", lambda o: o.change_rollout(canary=[{"replicas": 1}]))
+    run.for_seconds(120)
+    assert new_pods(run) == 2
+    assert run.phase is RolloutPhase.PROGRESSING
+    run.do("promote", Outside.promote)
+    run.until(RolloutPhase.COMPLETE)

@@ -172,7 +172,9 @@ HALTED = st.lists(WORDS, max_size=2).map(tuple)
 STEPS = st.builds(
     Step, st.integers(0, 99), MOMENTS, st.dictionaries(WORDS, WORDS, max_size=2), *2 * [st.booleans()], HALTED
 )
-CANARIES = st.builds(Canary, st.integers(0, 15), MOMENTS, st.booleans(), st.none() | st.integers(1, 20))
+CANARIES = st.builds(
+    Canary, st.integers(0, 15), MOMENTS, st.booleans(), st.none() | st.integers(1, 20), st.integers(0, 9)
+)
 UPGRADES = st.builds(
     Upgrade,
     st.sampled_from(Profile),

@@ -121,6 +121,16 @@ def stateful_set(name: str, **metadata: Any) -> dict[str, Any]:
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name, **metadata}, "spec": spec}
 
 
+def budget(name: str, **metadata: Any) -> dict[str, Any]:
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": {"app": name}}}
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, **metadata},
+        "spec": spec,
+    }
+
+
 def pod(name: str, **labels: str) -> dict[str, Any]:
     containers = [{"name": "c", "image": "i"}]
     metadata = {"name": name, "labels": labels}
@@ -137,6 +147,18 @@ def test_the_operators_account_writes_only_what_belongs_to_a_consumer_group(writ
     assert NOT_OURS in writes.refusal(OPERATOR, "delete", "statefulset", "theirs")
     assert writes.apply(OPERATOR, stateful_set("ours", **ours)) == ""
     assert writes.refusal(OPERATOR, "delete", "statefulset", "ours") == ""
+
+
+def test_it_takes_up_again_what_was_given_back(writes: Writes) -> None:
+    """`kubectl delete --cascade=orphan` takes the owner off; the label stays."""
+    ours = {"ownerReferences": [owned_by("ConsumerGroup", "used")]}
+    left, plain = {"labels": {"slackwater.dev/group": "left"}}, {"labels": {"app": "left"}}
+    assert writes.apply("", budget("left", **left)) == ""
+    assert writes.apply(OPERATOR, budget("left", **left, **ours)) == ""
+    assert writes.apply("", budget("theirs", **plain)) == ""
+    assert NOT_OURS in writes.apply(OPERATOR, budget("theirs", **plain, **ours))
+    assert writes.apply("", stateful_set("left", **left)) == ""
+    assert NOT_OURS in writes.apply(OPERATOR, stateful_set("left", **left, **ours)), "pods are adopted by people"
 
 
 def test_it_deletes_pods_of_groups_and_no_others(writes: Writes) -> None:

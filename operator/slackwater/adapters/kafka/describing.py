@@ -7,8 +7,10 @@ type in the same pass (F6: a rollout flips a group from classic to KIP-848), and
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Collection
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
@@ -21,15 +23,37 @@ from slackwater.adapters.kafka.descriptions import (
     consumer_answers,
     listed_answer,
 )
-from slackwater.adapters.kafka.errors import ApiMissing, Code, Failure, KafkaFailed, group_failure, unanswered
+from slackwater.adapters.kafka.errors import (
+    AnswerTooLong,
+    ApiMissing,
+    Code,
+    Failure,
+    KafkaFailed,
+    group_failure,
+    unanswered,
+)
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.world.observation import GroupType
+
+TOO_LONG_AGAIN_S: Final = 300.0
+Request = Callable[[list[str]], Any]
+
+
+def _as_classic(group_ids: list[str]) -> Any:
+    return DescribeGroupsRequest(groups=group_ids, include_authorized_operations=False)
+
+
+def _as_consumer(group_ids: list[str]) -> Any:
+    return ConsumerGroupDescribeRequest(group_ids=group_ids, include_authorized_operations=False)
 
 
 class Describer:
     def __init__(self, wire: KafkaWire) -> None:
         self._wire = wire
         self._types: dict[str, GroupType] = {}
+        self._too_long: dict[str, tuple[float, Failure]] = {}
+        """Groups whose description alone is longer than what is read: when they are asked for again, and the failure.
+        Such an answer ends the connection, and with it what others have asked by it."""
 
     async def describe(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
         """Return a description of each group that `node_id` coordinates. Never raises."""
@@ -44,26 +68,46 @@ class Describer:
         return settled
 
     async def _ask_both(self, node_id: int, classic: Collection[str], consumer: Collection[str]) -> dict[str, Answer]:
-        as_classic = DescribeGroupsRequest(groups=sorted(classic), include_authorized_operations=False)
-        as_consumer = ConsumerGroupDescribeRequest(group_ids=sorted(consumer), include_authorized_operations=False)
+        now = time.monotonic()
+        kept = {group: failure for group, (until, failure) in self._too_long.items() if now < until}
         classic_found, consumer_found = await asyncio.gather(
-            self._ask(node_id, as_classic, classic, classic_answers),
-            self._ask(node_id, as_consumer, consumer, consumer_answers),
+            self._ask(node_id, _as_classic, sorted(set(classic) - kept.keys()), classic_answers),
+            self._ask(node_id, _as_consumer, sorted(set(consumer) - kept.keys()), consumer_answers),
         )
-        return {**classic_found, **consumer_found}
+        not_asked = {group: kept[group] for group in (*classic, *consumer) if group in kept}
+        return {**not_asked, **classic_found, **consumer_found}
 
     async def _ask(
-        self, node_id: int, request: Any, group_ids: Collection[str], read: Callable[[Any], dict[str, Answer]]
+        self, node_id: int, request: Request, group_ids: list[str], read: Callable[[Any], dict[str, Answer]]
     ) -> dict[str, Answer]:
         if not group_ids:
             return {}
         try:
-            found = read(await self._wire.send(request, node_id))
+            found = read(await self._wire.send(request(group_ids), node_id))
+        except AnswerTooLong as error:
+            return await self._ask_for_less(node_id, request, group_ids, read, error)
         except ApiMissing:  # a broker from before KIP-848 has no such groups
             return {group_id: NotOfThisType() for group_id in group_ids}
         except KafkaFailed as error:
             return dict.fromkeys(group_ids, error.failure)
         return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in group_ids}
+
+    async def _ask_for_less(
+        self,
+        node_id: int,
+        request: Request,
+        group_ids: list[str],
+        read: Callable[[Any], dict[str, Answer]],
+        error: AnswerTooLong,
+    ) -> dict[str, Answer]:
+        """One after the other, since each that is too long ends the connection."""
+        if len(group_ids) == 1:
+            failure = replace(error.failure, message=f"group {group_ids[0]}: {error.failure.message}")
+            self._too_long[group_ids[0]] = (time.monotonic() + TOO_LONG_AGAIN_S, failure)
+            return {group_ids[0]: failure}
+        half = len(group_ids) // 2
+        first = await self._ask(node_id, request, group_ids[:half], read)
+        return first | await self._ask(node_id, request, group_ids[half:], read)
 
     async def _look_up_in_list(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
         try:

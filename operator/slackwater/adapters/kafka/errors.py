@@ -58,6 +58,10 @@ class ApiMissing(KafkaRefused):
     """The broker does not know this kind of request, or none of the versions that we speak."""
 
 
+class AnswerTooLong(KafkaUnreachable):
+    """The broker's answer is longer than what is read of any: ask it for less."""
+
+
 class Code(IntEnum):
     """Kafka's error codes, as far as they mean something of their own here."""
 

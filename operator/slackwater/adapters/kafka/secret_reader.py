@@ -7,6 +7,8 @@ from typing import Final
 
 LONGEST_VALUE: Final = 64 * 1024
 """Bytes: twenty long chains of certificates. What takes longer to parse is parsed while all groups wait."""
+LONGEST_BUNDLE: Final = 1024 * 1024
+"""As much as a Secret holds: authorities often come as the system's whole bundle, of 200 KiB and more."""
 
 SecretData = Mapping[str, bytes]
 
@@ -18,7 +20,7 @@ class SecretReader:
         self._secrets = secrets
         self.problems: list[str] = []
 
-    def text(self, secret: str, key: str, path: str) -> str:
+    def text(self, secret: str, key: str, path: str, longest: int = LONGEST_VALUE) -> str:
         """Return a value without the line break that `echo` puts behind it; "" with a problem noted."""
         data = self._secrets.get(secret)
         if data is None:
@@ -27,21 +29,21 @@ class SecretReader:
         if not data.get(key):
             self.note(f"Secret {secret}, which spec.{path} names, has no key {key}: add it.")
             return ""
-        return self._decoded(secret, key, path)
+        return self._decoded(secret, key, path, longest)
 
     def optional_text(self, secret: str, key: str, path: str) -> str:
         """The same, where the key may be left out; "" then."""
-        return self._decoded(secret, key, path) if self._secrets.get(secret, {}).get(key) else ""
+        return self._decoded(secret, key, path, LONGEST_VALUE) if self._secrets.get(secret, {}).get(key) else ""
 
     def note(self, problem: str) -> None:
         """Once, however often it is found."""
         if problem not in self.problems:
             self.problems.append(problem)
 
-    def _decoded(self, secret: str, key: str, path: str) -> str:
+    def _decoded(self, secret: str, key: str, path: str, longest: int) -> str:
         value = self._secrets[secret][key]
-        if len(value) > LONGEST_VALUE:
-            size = f"has {len(value):,} bytes, of {LONGEST_VALUE:,} that are read"
+        if len(value) > longest:
+            size = f"has {len(value):,} bytes, of {longest:,} that are read"
             self.note(f"Key {key} of Secret {secret}, which spec.{path} names, {size}: put in only what is needed.")
             return ""
         try:

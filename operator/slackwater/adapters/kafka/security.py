@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from slackwater.adapters.kafka.oauth import ClientCredentials, OAuthClient
-from slackwater.adapters.kafka.secret_reader import SecretData, SecretReader
+from slackwater.adapters.kafka.secret_reader import LONGEST_BUNDLE, SecretData, SecretReader
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.kafka_connection import (
     CERTIFICATE_KEY,
@@ -99,7 +99,7 @@ class _Credentials:
                 password = reader.text(secret, PASSWORD_KEY, _LOGIN_PATH)
         ca_pem = certificate_pem = key_pem = ""
         if spec.tls is not None and (ca := spec.tls.ca_secret_ref) is not None:
-            ca_pem = reader.text(ca.name, ca.key, "tls.caSecretRef")
+            ca_pem = reader.text(ca.name, ca.key, "tls.caSecretRef", LONGEST_BUNDLE)
         if spec.tls is not None and (shown := spec.tls.certificate_secret_ref) is not None:
             certificate_pem = reader.text(shown.name, CERTIFICATE_KEY, "tls.certificateSecretRef")
             key_pem = reader.text(shown.name, PRIVATE_KEY_KEY, "tls.certificateSecretRef")

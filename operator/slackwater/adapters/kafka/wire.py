@@ -12,6 +12,7 @@ import asyncio
 import copy
 import logging
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -26,17 +27,19 @@ from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
 from slackwater.adapters.kafka.closing import closed_aside
-from slackwater.adapters.kafka.errors import ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
+from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CONNECT_TIMEOUT_MS: Final = 3_000
 _RECONNECT_BACKOFF_MS: Final = 50
 _RECONNECT_BACKOFF_MAX_MS: Final = 500
 """Far below kafka-python's 30 s: an operator that waits that long after an outage holds up every rollout."""
-_MAX_RESPONSE_BYTES: Final = 8_000_000
+_MAX_RESPONSE_BYTES: Final = 16_000_000
 """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds: one of 1,000 members with
-1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and a KafkaConnection may name
-anybody as a broker."""
+1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and anybody may be a broker."""
+_TOO_LONG: Final = re.compile(r"Invalid frame length: (\d+)")
+_NO_LENGTH: Final = 2**29
+"""Four letters, taken for a length, are more than this."""
 _IN_FLIGHT_PER_CONNECTION: Final = 64
 _ASKED_IN_TIME: Final = 5
 """How many brokers are asked in turn within the time for one answer, where none of them answers."""
@@ -283,6 +286,10 @@ def _translated(error: BaseException, where: str, others: str) -> KafkaFailed:
     if isinstance(error, kafka_errors.UnknownBrokerIdError):
         return KafkaUnreachable(f"{where} is not part of the cluster now")
     cause = _cause(error)
+    if (too_long := _TOO_LONG.search(cause)) is not None:
+        if int(too_long[1]) >= _NO_LENGTH:  # letters, which are not repeated: somebody else may listen there
+            return KafkaUnreachable(f"{where} does not speak Kafka's protocol: is it a broker, or does it want tls?")
+        return AnswerTooLong(f"{where} answers with more than {_MAX_RESPONSE_BYTES // 1_000_000} MB, which is not read")
     if "CERTIFICATE" in cause or "certificate" in cause:
         return KafkaRefused(f"{where} cannot be trusted: check the KafkaConnection's tls and its Secrets ({cause})")
     return KafkaUnreachable(f"{where} cannot be reached: {cause}{others}")

@@ -13,10 +13,12 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.core.telemetry.polls import PollReading
 
 TIMEOUT_S: Final = 3.0
-AT_ONCE: Final = 8
+AT_ONCE: Final = 32
+"""Many, since those that are silent take all of their time."""
+READ_AT_ONCE: Final = 8
 LONGEST_ANSWER: Final = 2 * 1024 * 1024
-"""Bytes; a Java process with many topics publishes some hundreds of kilobytes. So many are held for each of `AT_ONCE`,
-once or twice, whatever consumers answer."""
+"""Bytes; a Java process with many topics publishes some hundreds of kilobytes. So many are held for each of
+`READ_AT_ONCE`, once or twice, whatever consumers answer."""
 _ACCEPT: Final = {"Accept": "text/plain;version=0.0.4"}
 
 
@@ -39,27 +41,29 @@ class Scraper:
         self._timeout = aiohttp.ClientTimeout(total=timeout_s)
         self._session: aiohttp.ClientSession | None = None
         self._turn = asyncio.Semaphore(AT_ONCE)
+        self._reading = asyncio.Semaphore(READ_AT_ONCE)
 
     async def read(self, address: str, endpoint: Endpoint) -> PollReading | None:
         """None: it tells of no consumer's polls. Raises ScrapeFailed and MetricsUnreadable."""
         host = f"[{address}]" if ":" in address else address
         url = f"http://{host}:{endpoint.port}/{endpoint.path.lstrip('/')}"
         async with self._turn:
-            answer = await self._answer(url)
-            return await asyncio.to_thread(read_poll_metrics, answer)  # which nobody else waits for
+            return await self._reading_of(url)
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    async def _answer(self, url: str) -> bytes:
+    async def _reading_of(self, url: str) -> PollReading | None:
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=self._timeout, headers=_ACCEPT)
         try:
             async with self._session.get(url, allow_redirects=False) as response:
                 if response.status != 200:
                     raise ScrapeFailed(f"{url} answered with status {response.status}")
-                return await _whole(response, url)
+                async with self._reading:
+                    answer = await _whole(response, url)
+                    return await asyncio.to_thread(read_poll_metrics, answer)  # which nobody else waits for
         except TimeoutError as error:
             raise ScrapeFailed(f"{url} does not answer") from error
         except aiohttp.ClientError as error:

@@ -27,6 +27,8 @@ CLOCKS_DIFFER_S: Final = 2.0
 NO_TIME_FOR_A_CRASH_S: Final = 3.0
 """Between two looks this close no process can crash, start, join and end, and its pod be replaced by one that starts.
 A group in motion is looked at every second."""
+LOOKS_CLOSE_S: Final = 6.0
+"""Between looks at a group in motion, which come each second, where a broker is busy: it has 5 s for an answer."""
 SESSION_MARGIN_S: Final = 5.0
 """The broker may end a session late, and the kubelet's clock may differ from the operator's."""
 CONSUMER_SESSION_TIMEOUT_S: Final = 60.0

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from slackwater.core.members.clocks import NEW_POD_TAKES_S, backoff_left_s, latest_join, release_again_s
+from slackwater.core.members.clocks import LOOKS_CLOSE_S, NEW_POD_TAKES_S, backoff_left_s, latest_join, release_again_s
 from slackwater.core.members.death import has_ended, time_to_join, was_there_before
 from slackwater.core.members.ownership import given_ordinal
 from slackwater.core.world.memory import Release
@@ -198,11 +198,15 @@ def _is_held_back(world: World, pod: Pod) -> bool:
 
 
 def _released_by(world: World, instance_id: str, release: Release) -> float:
-    """The request follows what is remembered of it, and who asks meanwhile is refused: until a look shows it free."""
+    """The request follows what is remembered of it, and who asks meanwhile is refused: until a look shows it free.
+
+    Where nobody looked for a while before that, it may have been free for as long.
+    """
     sighting = world.history.members.get(instance_id)
-    away_since = sighting.away_since if sighting is not None and sighting.member_id == release.member_id else None
-    seen_free = away_since if away_since is not None else world.history.departures.get(instance_id)
-    return max(release.released_at, seen_free or 0.0)
+    if sighting is None or sighting.member_id != release.member_id or sighting.away_since is None:
+        return release.released_at
+    looked = sighting.left_after is not None and sighting.away_since - sighting.left_after <= LOOKS_CLOSE_S
+    return max(release.released_at, sighting.away_since) if looked else release.released_at
 
 
 def _free_since(world: World, instance_id: str) -> float:

@@ -32,7 +32,7 @@ def set_course(world: World) -> Decision:
         wanted = profile_of(target) if target is not None else Profile.OWN_CHOICE
         return Decision(replace(memory, protocol=wanted), refusal=can_make(world, wanted))
     if world.workload is not None and not memory.target_hash:  # the status was lost, or the StatefulSet adopted
-        here = profile_in(world.workload.template)
+        here = _shown_by_pods(world, profile_in(world.workload.template))
         memory = replace(memory, protocol=here, upgrade=_two_bounces_in_hand(world, here))
         upgrade = memory.upgrade
         world = world.remembering(memory)
@@ -42,6 +42,12 @@ def set_course(world: World) -> Decision:
     if upgrade is not None:
         return _turn(world, upgrade, wanted) if wanted is not upgrade.target else Decision(memory)
     return Decision(memory) if wanted is memory.protocol else _begin(world, wanted)
+
+
+def _shown_by_pods(world: World, of_template: Profile) -> Profile:
+    """Where the group is: a template that no pod has was written, and its rollout had not begun with any."""
+    found = {pod.protocol for pod in world.pods}
+    return found.pop() if len(found) == 1 else of_template
 
 
 def _two_bounces_in_hand(world: World, here: Profile) -> Upgrade | None:

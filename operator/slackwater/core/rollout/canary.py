@@ -17,8 +17,8 @@ from slackwater.core.world.world import World
 def canary_hold(world: World, workload: Workload) -> Decision:
     """The hold that is due at this many updated pods, if any, and the memory of it. A rollback holds nowhere.
 
-    A hold goes on though its pods were scaled away. Where its step was taken out of the spec, the one before it counts,
-    which has passed.
+    A hold goes on though its pods were scaled away. Where its step was taken out of the spec, or made smaller, the one
+    before it counts: it has passed, or is held from the same moment.
     """
     memory, steps = world.memory, world.group.spec.rollout.canary
     updated = sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
@@ -30,8 +30,11 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     index = reached[-1]
     step = steps[index]
     if canary is None or size < step.replicas:
-        canary = Canary(index, world.now, replicas=step.replicas)
-    if size > step.replicas or _left_s(step, canary, world.now) <= 0:
+        behind = 0 if canary is None else max(canary.behind, size if canary.passed else 0)
+        canary = Canary(index, world.now, replicas=step.replicas, behind=behind)
+    elif size > step.replicas > canary.behind and not canary.passed:
+        canary = replace(canary, index=index, replicas=step.replicas)
+    if (size > step.replicas and step.replicas <= canary.behind) or _left_s(step, canary, world.now) <= 0:
         canary = replace(canary, passed=True)
     memory = replace(memory, canary=canary)
     if canary.passed:

@@ -85,6 +85,8 @@ class Canary:
     """Its hold is over, by time or by `promote`."""
     replicas: int | None = None
     """How many pods that step has, by which it is known among others; None in what an older slackwater wrote."""
+    behind: int = 0
+    """How many the largest step has that was held and has passed before it; 0: none."""
 
     def size_in(self, steps: tuple[CanaryStep, ...]) -> int:
         """How many pods its step has; 0 where that is not known."""
