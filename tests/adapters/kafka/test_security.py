@@ -146,6 +146,14 @@ def test_what_is_no_certificate_is_said(pair: tuple[bytes, bytes]) -> None:
         client_settings("main", spec, {"ca": {"ca.crt": pair[0]}, "shown": {"tls.crt": pair[0], "tls.key": other_key}})
 
 
+def test_authorities_may_come_as_the_systems_whole_bundle(pair: tuple[bytes, bytes]) -> None:
+    """As trust-manager writes it; Debian's has 220 KB."""
+    bundle = pair[0] * 450
+    assert len(bundle) > 200_000
+    settings = client_settings("main", spec_of(tls={"caSecretRef": {"name": "ca"}}), {"ca": {"ca.crt": bundle}})
+    assert settings.confluent["ssl.ca.pem"].startswith("-----BEGIN CERTIFICATE-----")
+
+
 MOST_ROUNDS = b"\x02\x04\x7f\xff\xff\xff"
 """As ASN.1 has the number 2^31 - 1: so many take OpenSSL about 40 minutes."""
 
