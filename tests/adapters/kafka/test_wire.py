@@ -15,7 +15,7 @@ from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 from structlog.testing import capture_logs
 
-from slackwater.adapters.kafka.errors import KafkaUnreachable
+from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
 from slackwater.adapters.kafka.wire import KafkaWire, _Session
 
 REQUEST_TIMEOUT_S = 1.0
@@ -359,14 +359,24 @@ async def test_a_client_that_hangs_keeps_nobody_from_closing(
     assert not left.is_alive()
 
 
-async def test_of_an_answer_that_is_too_long_little_is_read(listener: socket.socket) -> None:
-    """Nothing of a length that nobody can hold, nor more than is on its way when that is seen."""
+@pytest.mark.parametrize(
+    ("announced", "error", "said"),
+    [
+        ((17_000_000).to_bytes(4, "big"), AnswerTooLong, "answers with more than 16 MB, which is not read"),
+        (b"SSH-", KafkaUnreachable, "does not speak Kafka's protocol: is it a broker, or does it want tls"),
+    ],
+    ids=["a wide group", "another program"],
+)
+async def test_of_an_answer_that_is_too_long_little_is_read(
+    listener: socket.socket, announced: bytes, error: type[KafkaUnreachable], said: str
+) -> None:
+    """No more than is on its way when that is seen; and of what another program says nothing is repeated."""
     sent: list[int] = []
-    server = threading.Thread(target=_send_without_an_end, args=(listener, sent), daemon=True)
+    server = threading.Thread(target=_send_without_an_end, args=(listener, announced, sent), daemon=True)
     server.start()
     wire = wire_to(listener.getsockname()[1])
     wire.timeout_s = 20.0
-    with pytest.raises(KafkaUnreachable):
+    with pytest.raises(error, match=said):
         await wire.send(MetadataRequest(topics=[]))
     await wire.close()
     listener.shutdown(socket.SHUT_RDWR)
@@ -375,8 +385,8 @@ async def test_of_an_answer_that_is_too_long_little_is_read(listener: socket.soc
     assert max(sent) < 32_000_000, "what sockets hold, and a few parts"
 
 
-def _send_without_an_end(server: socket.socket, sent: list[int]) -> None:
-    """Announce 2 GB, and send for as long as somebody takes it; at most 400 MB."""
+def _send_without_an_end(server: socket.socket, announced: bytes, sent: list[int]) -> None:
+    """Announce a length, and send for as long as somebody takes it; at most 400 MB."""
     part = b"x" * 65_536
     with suppress(OSError):
         while True:
@@ -384,7 +394,7 @@ def _send_without_an_end(server: socket.socket, sent: list[int]) -> None:
             sent.append(0)
             with connection, suppress(OSError):
                 if _frame(connection):
-                    connection.sendall((2**31 - 1).to_bytes(4, "big"))
+                    connection.sendall(announced)
                 while sent[-1] < 400_000_000:
                     connection.sendall(part)
                     sent[-1] += len(part)
