@@ -3,6 +3,7 @@
     SlackwaterError
     └── KafkaFailed
         ├── KafkaUnreachable    no answer in time, or none that can be used now: ask again later
+        │   └── AnswerTooLong   longer than what is read of any answer: ask for less
         └── KafkaRefused        an answer, and it is no: asking again changes nothing until somebody acts
             └── ApiMissing      the broker does not know this kind of request
 
