@@ -176,6 +176,10 @@ class Broker:
         """The process is in the group and consumes; the truth, of which the operator sees only signs."""
         return process.alive and process.consumes and self._is_member(process)
 
+    def owned_by(self, process: Process) -> frozenset[TopicPartition]:
+        member = self.group.member(process.member_id)
+        return frozenset() if member is None else frozenset(topic(member.assignment))
+
     def _is_member(self, process: Process) -> bool:
         return self.group.member(process.member_id) is not None
 

@@ -85,7 +85,7 @@ class Invariants:
         if pod.gone_at is not None or not self.outside.serves(pod):
             return
         self.restarts += 1
-        others = [o for o in self.taken if o != pod.ordinal and not self._is_idle_for_good(o)]
+        others = [o for o in self.taken if o != pod.ordinal and not self._may_be_down(o)]
         if others and not self.forced:
             raise Broken(f"takes {pod.ordinal} down while {others} are down because of us")
         self.taken[pod.ordinal] = pod
@@ -97,6 +97,9 @@ class Invariants:
     def _wanted(self) -> set[int]:
         return {ordinal for each in self.outside.sets.values() for ordinal in each.ordinals}
 
+    def _may_be_down(self, ordinal: int) -> bool:
+        return self._is_idle_for_good(ordinal) or self.outside.reads_only_what_nobody_named(ordinal)
+
     def _is_idle_for_good(self, ordinal: int) -> bool:
         """On a way back: the ordinal's pods are of a version that consumes nothing."""
         pods = [pod for pod in self.outside.pods if pod.ordinal == ordinal]
@@ -106,5 +109,5 @@ class Invariants:
         """The operator looks once a second, so a pod that fell out just now may be overlooked."""
         for ordinal in sorted(self._wanted()):
             known_to_serve = self.outside.now - self.served_at.get(ordinal, 0.0) <= 2.0
-            if ordinal != pod.ordinal and not known_to_serve and not self._is_idle_for_good(ordinal):
+            if ordinal != pod.ordinal and not known_to_serve and not self._may_be_down(ordinal):
                 raise Broken(f"takes {pod.ordinal} down while {ordinal} does not serve")

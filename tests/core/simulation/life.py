@@ -131,6 +131,13 @@ class Life(Outside):
         if found is not None:
             self.set.delete_whole(found.uid, self.now)
 
+    def reads_only_what_nobody_named(self, ordinal: int) -> bool:
+        """`spec.topics` names none of what its members were given."""
+        processes = [process for pod in self.pods if pod.ordinal == ordinal for process in pod.processes]
+        owned = {partition for each in processes for partition in self.broker.owned_by(each)}
+        names = dict(zip(sorted(self.broker.partitions), self.layout, strict=True))
+        return bool(owned) and all(names[each].topic not in self.spec["topics"] for each in owned)
+
     # What the operator sees and does.
     def group(self) -> ConsumerGroup:
         if self._parsed is None:

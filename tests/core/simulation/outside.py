@@ -238,6 +238,10 @@ class Outside:
         """The truth, of which the operator sees only signs."""
         return pod.ready and bool(pod.processes) and all(map(self.broker.works, pod.processes))
 
+    def reads_only_what_nobody_named(self, ordinal: int) -> bool:
+        """Nobody can see whether it gets on there."""
+        return False
+
     def image(self, pod: SimulatedPod) -> str:
         return _version_name(self.revisions[pod.revision])
 

@@ -264,8 +264,9 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
 
 
 def _was_overtaken(world: World, pod: Pod) -> bool:
-    """It came lately with a version that another one has taken the place of, and it is not the next to go."""
-    came_lately = world.now - pod.created_at <= 2 * world.group.spec.rollout.rejoin_timeout_s
+    """It came lately, however long it had waited for a node, with a version that another one has taken the place of,
+    and it is not the next to go."""
+    came_lately = world.now - (pod.started_at or pod.created_at) <= 2 * world.group.spec.rollout.rejoin_timeout_s
     return came_lately and pod in world.outdated[:-1]
 
 
