@@ -253,6 +253,14 @@ HEIRS: Final = {
         frozenset(),
         Holder.NEW,
     ),
+    "the old pod has been Ready for less than rejoinTimeout, so it may just be joining": (
+        Held({"payments-0": A}, OLD.run, down=True),
+        replace(OLD, ready_changed_at=begun_with().started_at - 5),
+        NEW,
+        B,
+        frozenset(),
+        Holder.CAME_BACK,
+    ),
     "the old pod ran once, so the id may be its own": (
         Held({"payments-0": A}, OLD.run, down=True),
         replace(OLD, ready=False),

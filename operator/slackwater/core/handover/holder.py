@@ -96,11 +96,12 @@ def heir(
 
 
 def _is_idle(world: World, handover: Handover, old: Pod | None, new: Pod) -> bool:
-    """It was Ready and in no group when the handover began, runs on as it did, and all members came after that: who
-    had not joined by itself until then has not just when its replacement started."""
+    """When the handover began it had been Ready and in no group for `rejoinTimeout`, it runs on as it did, and all
+    members came after that: who had not joined by itself until then has not just when its replacement started."""
     if old is None or not old.ready or not handover.held.runs_on(old):
         return False
-    was_ready = old.ready_changed_at is not None and old.ready_changed_at < handover.started_at
+    begun = handover.started_at - world.group.spec.rollout.rejoin_timeout_s
+    was_ready = old.ready_changed_at is not None and old.ready_changed_at < begun
     return was_ready and not any(
         _came_before(world, handover, old, new, instance_id) for instance_id in changed_ids(world, handover)
     )
