@@ -22,6 +22,7 @@ WORKERS := --numprocesses=$(E2E_WORKERS) --dist=loadfile --no-loadscope-reorder 
 # Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:
 # then the process ends, and tells where each of its threads was.
 HANGS := -o faulthandler_timeout=1000 -o faulthandler_exit_on_timeout=true
+LONG_HANGS := $(subst 1000,3000,$(HANGS))
 
 # Call a check and say how long it took: $(call timed,NAME,COMMAND)
 timed = @$(2) && echo "$(1): $${SECONDS} s"
@@ -51,7 +52,7 @@ long: setup ## What takes minutes and finds little: before an issue that touches
 
 exhaustive: setup ## What takes hours: every case of the sieve, every random history, versions that join wrongly; the sandbox must be up
 	@status=0; \
-	$(BIN)/pytest -v $(WORKERS) $(HANGS) -m "e2e and exhaustive" || status=$$?; \
+	$(BIN)/pytest -v $(WORKERS) $(LONG_HANGS) -m "e2e and exhaustive" || status=$$?; \
 	$(BIN)/pytest -q --numprocesses=2 -m "exhaustive and not e2e" || status=$$?; \
 	exit $$status
 
@@ -114,9 +115,9 @@ beside-it: setup # One after the other: each takes all that it gets. What they s
 LONG := e2e and long and not exhaustive
 long-in-the-sandbox: setup # All of it is played, whatever fails, since it is seldom played. Operators that die start again: three at a time.
 	@status=0; \
-	$(BIN)/pytest -v $(WORKERS) --numprocesses=3 $(HANGS) --durations=30 -m "$(LONG) and not alone and not quiet" || status=$$?; \
-	$(BIN)/pytest -v --numprocesses=2 --dist=loadfile $(HANGS) --durations=10 -m "$(LONG) and quiet" || status=$$?; \
-	$(BIN)/pytest -v $(HANGS) -m "$(LONG) and alone" || status=$$?; \
+	$(BIN)/pytest -v $(WORKERS) --numprocesses=3 $(LONG_HANGS) --durations=30 -m "$(LONG) and not alone and not quiet" || status=$$?; \
+	$(BIN)/pytest -v --numprocesses=2 --dist=loadfile $(LONG_HANGS) --durations=10 -m "$(LONG) and quiet" || status=$$?; \
+	$(BIN)/pytest -v $(LONG_HANGS) -m "$(LONG) and alone" || status=$$?; \
 	exit $$status
 
 long-beside-it: setup
@@ -136,11 +137,11 @@ pipeline-pod: setup ## The pipeline's image: built, looked into, and run by the 
 	@$(BIN)/pytest -m "e2e and long" tests/sandbox/test_pipeline_image_content.py tests/e2e/install/test_pipeline_in_cluster.py
 
 crashes: setup ## The operator killed after every single write, of rollouts, upgrades and handovers; the sandbox must be up
-	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(HANGS) tests/e2e/faults/test_faults_crashes.py \
+	@$(BIN)/pytest -m "e2e and long" $(WORKERS) $(LONG_HANGS) tests/e2e/faults/test_faults_crashes.py \
 	  tests/e2e/upgrades/test_upgrade_faults_crashes.py tests/e2e/handover/test_handover_crashes.py
 
 sieve: setup ## Each write meets each of six faults, and watches bring what they should not; writes build/sieve/table.md
-	@$(BIN)/pytest -m e2e $(WORKERS) $(HANGS) tests/e2e/sieve
+	@$(BIN)/pytest -m e2e $(WORKERS) $(LONG_HANGS) tests/e2e/sieve
 
 failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/faults/test_leadership.py

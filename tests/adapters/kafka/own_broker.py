@@ -17,7 +17,7 @@ from sandbox.toolchain import java
 from tests.e2e.stage.waiting import wait_for
 
 LOOPBACK = "127.0.0.1"
-READY_WITHIN_S = 90.0
+READY_WITHIN_S = 300.0
 _LOGGING = Path(__file__).resolve().parents[3] / "sandbox" / "kafka" / "log4j2.yaml"
 
 

@@ -28,7 +28,7 @@ from sandbox.toolchain import java
 from tests.e2e.stage.waiting import wait_for
 
 FIRST: Final = 11
-READY_WITHIN_S: Final = 120.0
+READY_WITHIN_S: Final = 300.0
 OFFSETS: Final = "__consumer_offsets"
 _REQUEST_S: Final = 10.0
 _HEAP: Final = ("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")

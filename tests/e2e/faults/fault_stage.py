@@ -55,7 +55,7 @@ class FaultStage:
         ended = status.get("rollout", {}).get("phase") == phase and status.get("readyReplicas") == REPLICAS
         return seen and ended and self._is_parked()
 
-    def wait_ended(self, phase: str = "Complete", deadline_s: float = 120.0) -> None:
+    def wait_ended(self, phase: str = "Complete", deadline_s: float = 300.0) -> None:
         wait_for(f"the end {phase}", lambda: self.has_ended(phase), deadline_s, lambda: self.cluster.summary(GROUP))
 
     def stateful_set(self) -> Json:

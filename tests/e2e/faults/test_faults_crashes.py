@@ -29,7 +29,7 @@ from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(8), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(8), pytest.mark.timeout(2700)]
 
 LANES: Final = 4
 FIRST_PORT: Final = 18100
@@ -137,7 +137,7 @@ def crash(stage: FaultStage, kind: Kind, after: int) -> bool:
 
     where = f"after write {after} of a {kind.phase}: {writes.read_text().splitlines()[-1]}"
     at_death = stage.uids()
-    wait_for(f"the cluster to be at rest {where}", lambda: _is_at_rest(stage), 60.0, stage.pods)
+    wait_for(f"the cluster to be at rest {where}", lambda: _is_at_rest(stage), 180.0, stage.pods)
     resting = stage.uids()
     given = {name for name in resting if resting[name] != at_death.get(name)}
     assert len(given) <= 1, f"more moved than the step that was given, {where}: {given}"
@@ -161,7 +161,7 @@ def _wait_dead_or_ended(stage: FaultStage, kind: Kind) -> bool:
             return "dead"
         return "ended" if stage.has_ended(kind.phase) else None
 
-    return wait_for("a crash or an end", look, 120.0, lambda: stage.cluster.summary(GROUP)) == "dead"
+    return wait_for("a crash or an end", look, 300.0, lambda: stage.cluster.summary(GROUP)) == "dead"
 
 
 def _is_at_rest(stage: FaultStage) -> bool:

@@ -74,7 +74,7 @@ class Cluster:
         return condition(self.get("cg", group) or {}, kind)
 
     def wait_condition(
-        self, group: str, kind: str, status: str, reason: str | None = None, deadline_s: float = 120.0
+        self, group: str, kind: str, status: str, reason: str | None = None, deadline_s: float = 300.0
     ) -> Json:
         """Until the condition says so; returns it."""
 
@@ -85,7 +85,7 @@ class Cluster:
         what = f"{kind}={status} ({reason}) of {group}"
         return wait_for(what, look, deadline_s, lambda: self.summary(group))
 
-    def wait_phase(self, group: str, phase: str, deadline_s: float = 120.0) -> None:
+    def wait_phase(self, group: str, phase: str, deadline_s: float = 300.0) -> None:
         """Until the operator has seen the newest spec, and says so in `status.phase`."""
 
         def look() -> bool:

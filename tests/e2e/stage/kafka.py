@@ -37,7 +37,7 @@ from tests.e2e.stage.waiting import wait_for
 ROOT: Final = Path(__file__).resolve().parents[3]
 _COORDINATOR_LOST: Final = (KafkaError.NOT_COORDINATOR, KafkaError._TIMED_OUT)
 """The other one where the coordinator's broker was restarted: to that client it may be silent from then on."""
-_REQUEST_S: Final = 10.0
+_REQUEST_S: Final = 60.0
 _LOOK_AGAIN_S: Final = 0.1
 _SESSIONS_S: Final = 90.0
 """Twice what clients and brokers take for a session where nobody says otherwise."""

@@ -69,7 +69,7 @@ class OperatorProcess:
         self.process.terminate()
         return self.process.wait(30)
 
-    def wait_dead(self, deadline_s: float = 120.0) -> None:
+    def wait_dead(self, deadline_s: float = 300.0) -> None:
         process = self.process
         assert process is not None
         wait_for("the operator to die", lambda: process.poll() is not None, deadline_s, self.log_tail)

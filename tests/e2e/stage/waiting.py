@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-DEADLINE_S = 120.0
+DEADLINE_S = 300.0
 _LOOK_AGAIN_S = 0.1
 
 

@@ -35,9 +35,9 @@ from tests.e2e.upgrades.upgrade_faults import (
 )
 from tests.e2e.upgrades.upgrade_ways import WAYS, aiming_at, group_before, profile_of
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(7), pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(7), pytest.mark.timeout(2700)]
 
-DEADLINE_S: Final = 1200.0
+DEADLINE_S: Final = 2400.0
 SCENARIOS: Final = tuple(Scenario(way, Moment.STEP_1, Fault.NONE) for way in WAYS)
 
 
