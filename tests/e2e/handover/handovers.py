@@ -24,7 +24,8 @@ HEARTBEAT_S: Final = 3.0
 """After that a fenced consumer notices by itself, if nobody has removed it."""
 QUICKEST_START_S: Final = 1.5
 """A start of the quickest of these consumers takes longer than that where the machine has nothing else to do."""
-WARM: Final = {"strategy": "WarmHandover", "onFailure": "Rollback", "rejoinTimeout": "40s"}
+WARM: Final = {"strategy": "WarmHandover", "onFailure": "Rollback", "rejoinTimeout": "2m"}
+"""With time enough for a pod that starts slowly on a machine that is busy."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def rolled_out(stage: Stage, group: Json, phase: str = "Ready") -> Cost:
     def doing() -> None:
         stage.cluster.apply(group)
         if phase == "Ready":
-            stage.cluster.wait_complete(name, 300.0)
+            stage.cluster.wait_complete(name, 450.0)
         stage.cluster.wait_phase(name, phase, 300.0)
         wait_one_set(stage, name)
 

@@ -21,13 +21,14 @@ from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS
 from tests.e2e.stage.stage import Stage
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(5), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(5), pytest.mark.timeout(900)]
 
 NAME, SOON, TWO_EACH, EXITS = "warm", "predictive", "two-each", "exits"
 STAYS = {"EXIT_ON_FATAL": "0"}
 """A fenced process consumes nothing more and stays until it is told to end, as docs/handover.md advises: what a
 handover costs then does not hang on how soon a pod is stopped."""
 PREDICTIVE = {"handover": "Predictive"}
+IMPATIENT = {"rejoinTimeout": "40s"}
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str,
 @pytest.mark.parametrize("fault", [{"NEVER_JOIN": "1"}, {"CRASH_TIMES": "1000"}], ids=["never joins", "crashes"])
 def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: Stage, fault: dict[str, str]) -> None:
     before = pods(running, NAME)
-    cost = rolled_out(running, warm_group(running, NAME, env={**STAYS, **fault}), "RolledBack")
+    cost = rolled_out(running, warm_group(running, NAME, rollout=IMPATIENT, env={**STAYS, **fault}), "RolledBack")
     assert pods(running, NAME) == before
     nothing_is_lost(cost)
     assert cost.duplicates == 0, cost

@@ -19,7 +19,7 @@ from tests.e2e.stage.waiting import wait_for
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.timeout(600)]  # `make crashes`
 
 OVERLAPPING, PREDICTIVE, TAKEN_BACK = "overlapping", "predictive", "taken-back"
-ROLLOUT: Final = {PREDICTIVE: {"handover": "Predictive"}}
+ROLLOUT: Final = {PREDICTIVE: {"handover": "Predictive"}, TAKEN_BACK: {"rejoinTimeout": "15s"}}
 ENV: Final = {TAKEN_BACK: {"NEVER_JOIN": "1"}}
 PHASE: Final = {OVERLAPPING: "Complete", PREDICTIVE: "Complete", TAKEN_BACK: "RolledBack"}
 HANDED_OVER: Final = [name for name, phase in PHASE.items() if phase == "Complete"]
@@ -34,16 +34,14 @@ class Survived:
 
 @pytest.fixture(scope="module")
 def survived(stage: Stage) -> Iterator[Survived]:
-    timing = {"rejoinTimeout": "15s"}
-    create(stage, *(warm_group(stage, name, rollout={**timing, **ROLLOUT.get(name, {})}) for name in PHASE))
+    create(stage, *(warm_group(stage, name, rollout=ROLLOUT.get(name)) for name in PHASE))
     deaths = stage.operator.log.with_name("deaths")
     deaths.unlink(missing_ok=True)
     stage.operator.kill()
 
     def doing() -> None:
         new = {name: {"VERSION": "2", **ENV.get(name, {})} for name in PHASE}
-        rollouts = {name: {**timing, **ROLLOUT.get(name, {})} for name in PHASE}
-        stage.cluster.apply(*(warm_group(stage, name, rollout=rollouts[name], env=new[name]) for name in PHASE))
+        stage.cluster.apply(*(warm_group(stage, name, rollout=ROLLOUT.get(name), env=new[name]) for name in PHASE))
         stage.operator.start(DEATHS=str(deaths))
         wait_for("the end of all", lambda: not on_their_way(stage), 480.0, lambda: on_their_way(stage))
 

@@ -123,7 +123,7 @@ def test_the_operator_leaves_alone_what_it_was_not_given(story: Story) -> None:
     assert done.code == 0, done
     assert f"kubectl slackwater adopt {NAME}" in done.err
     (story.group,) = (each for each in yaml.safe_load_all(done.out) if each["kind"] == "ConsumerGroup")
-    story.group["spec"]["rollout"] = {"stableFor": "2s", "rejoinTimeout": "20s", "onFailure": "Rollback"}
+    story.group["spec"]["rollout"] = {"stableFor": "2s", "rejoinTimeout": "2m", "onFailure": "Rollback"}
     story.stage.cluster.apply(story.group)
     story.stage.cluster.wait_condition(NAME, "RolloutGated", "True", "ForeignStatefulSet")
     assert "kubectl slackwater adopt" in story.stage.cluster.condition(NAME, "RolloutGated")["message"]
@@ -169,7 +169,9 @@ def test_a_pod_that_is_evicted_before_the_rollout_is_still_seen(story: Story) ->
 
 def test_a_version_that_fails_goes_back_to_what_ran_before(story: Story) -> None:
     cluster = story.stage.cluster
-    cluster.apply(with_env(story.group, NEVER_JOIN="1"))
+    impatient = {**story.group["spec"]["rollout"], "rejoinTimeout": "20s"}
+    bad = {**story.group, "spec": {**story.group["spec"], "rollout": impatient}}
+    cluster.apply(with_env(bad, NEVER_JOIN="1"))
     cluster.annotate(NAME, "pause", None)
     cluster.wait_phase(NAME, "RolledBack", 200.0)
     cluster.wait_condition(NAME, "Ready", "True")

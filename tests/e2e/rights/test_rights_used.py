@@ -32,7 +32,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(480)]
 NAME: Final = "orders"
 LOGIN: Final = "kafka-login"
 REPLICAS: Final = 2
-ROLLOUT: Final = {"stableFor": "1s", "rejoinTimeout": "40s", "onFailure": "Rollback"}
+ROLLOUT: Final = {"stableFor": "1s", "rejoinTimeout": "2m", "onFailure": "Rollback"}
+IMPATIENT: Final = {**ROLLOUT, "rejoinTimeout": "40s"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,8 @@ def play(cluster: Cluster, topic: str) -> None:
     complete(cluster, {**group, "spec": {**group["spec"], "replicas": REPLICAS + 1}})
     scale_into_a_quota(cluster, group)
     complete(cluster, with_env(group, VERSION="2"))
-    cluster.apply(with_image(group, "slackwater/consumer:no-such-tag"))  # its pod is stuck, and is deleted
+    bad = with_image(group, "slackwater/consumer:no-such-tag")
+    cluster.apply({**bad, "spec": {**bad["spec"], "rollout": IMPATIENT}})  # its pod is stuck, and is deleted
     cluster.wait_phase(NAME, "RolledBack")
     gated = {**group["spec"], "readinessGate": True, "disruptionBudget": {"enabled": False}}
     complete(cluster, with_env({**group, "spec": gated}, VERSION="2"))

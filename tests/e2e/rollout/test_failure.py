@@ -128,7 +128,7 @@ def assert_stopped(stage: Stage, name: str) -> None:
 def test_pause_waits_for_retry(stage: Stage, failing: dict[str, Json]) -> None:
     assert_stopped(stage, "retried")
     stage.cluster.patch("configmap", SWITCH, {"data": {"never-join": "0"}})
-    stage.cluster.patch("cg", "retried", {"spec": {"rollout": {"rejoinTimeout": "30s"}}})
+    stage.cluster.patch("cg", "retried", {"spec": {"rollout": {"rejoinTimeout": "2m"}}})
     stage.cluster.annotate("retried", "retry", "mended")
     stage.cluster.wait_complete("retried")
     assert restarts(stage.recorder, "retried") == {0: 1, 1: 2}
@@ -137,7 +137,7 @@ def test_pause_waits_for_retry(stage: Stage, failing: dict[str, Json]) -> None:
 
 def test_pause_waits_for_another_template(stage: Stage, failing: dict[str, Json]) -> None:
     assert_stopped(stage, "replaced")
-    stage.cluster.apply(impatient(with_env(failing["replaced"], VERSION="3")))
+    stage.cluster.apply(with_env(failing["replaced"], VERSION="3"))
     stage.cluster.wait_complete("replaced")
     assert restarts(stage.recorder, "replaced") == {0: 1, 1: 2}
     assert versions(stage.cluster, "replaced") == ["3"] * PODS
