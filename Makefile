@@ -21,8 +21,8 @@ WORKERS := --numprocesses=$(E2E_WORKERS) --dist=loadfile --no-loadscope-reorder 
 
 # Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:
 # then the process ends, and tells where each of its threads was.
-HANGS := -o faulthandler_timeout=1000 -o faulthandler_exit_on_timeout=true
-LONG_HANGS := $(subst 1000,3000,$(HANGS))
+HANGS := -o faulthandler_timeout=3000 -o faulthandler_exit_on_timeout=true
+LONG_HANGS := $(subst 3000,9000,$(HANGS))
 
 # Call a check and say how long it took: $(call timed,NAME,COMMAND)
 timed = @$(2) && echo "$(1): $${SECONDS} s"

@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from sandbox import kafka
 from sandbox.layout import Layout
+from tests.e2e.stage.waiting import BUSY
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,8 +37,15 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest modules begin first: what begins last must not be what takes longest, when they are shared out."""
+    """The longest modules begin first: what begins last must not be what takes longest, when they are shared out.
+
+    And a test may take as many times as long as what it waits for.
+    """
     items.sort(key=_minutes, reverse=True)
+    for item in items:
+        timeout = item.get_closest_marker("timeout")
+        if timeout is not None and item.get_closest_marker("e2e") is not None:
+            item.add_marker(pytest.mark.timeout(BUSY * timeout.args[0]), append=False)
 
 
 def _minutes(item: pytest.Item) -> float:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 
 DEADLINE_S = 300.0
+BUSY: Final = 3
+"""A machine that is slow, or has much else to do, has so many times as long as a deadline says: one that is kept costs
+nothing."""
 _LOOK_AGAIN_S = 0.1
 
 
@@ -16,6 +19,7 @@ def wait_for(
     what: str, look: Callable[[], T | None], deadline_s: float = DEADLINE_S, seen: Callable[[], object] | None = None
 ) -> T:
     """The first thing that `look` finds (anything but None and False). `seen` tells a failure what there was."""
+    deadline_s *= BUSY
     end = time.monotonic() + deadline_s
     while True:
         found = look()
