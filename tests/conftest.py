@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_minutes, reverse=True)
     for item in items:
         timeout = item.get_closest_marker("timeout")
-        if timeout is not None and item.get_closest_marker("e2e") is not None:
+        if timeout is not None:
             item.add_marker(pytest.mark.timeout(BUSY * timeout.args[0]), append=False)
 
 
