@@ -75,7 +75,7 @@ def upkeep(world: World, workload: Workload) -> Decision | None:
 
 def remove_scaled_away(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
     """Members whose pods were scaled away and have ended are taken out of the group, together (F10)."""
-    gone = members_to_remove(world, kafka)
+    gone = members_to_remove(world)
     if not gone:
         return None
     act = RemoveMembers(gone, f"their pods were scaled away: {listing(ref.instance_id for ref in gone)}")

@@ -85,7 +85,7 @@ LEFT_BEHIND: list[tuple[str, World, list[int]]] = [
 
 @pytest.mark.parametrize(("given", "ordinals"), [row[1:] for row in LEFT_BEHIND], ids=[row[0] for row in LEFT_BEHIND])
 def test_who_was_left_behind(given: World, ordinals: list[int]) -> None:
-    found = find_left_behind(given, given.kafka)  # type: ignore[arg-type]
+    found = find_left_behind(given)
     assert [given_ordinal(given, who) for who in found] == ordinals
 
 

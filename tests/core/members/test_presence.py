@@ -358,7 +358,7 @@ MISSING: list[tuple[str, Case, tuple[str, ...]]] = [
 
 @pytest.mark.parametrize(("given", "words"), [pytest.param(c, e, id=name) for name, c, e in MISSING])
 def test_which_proof_is_missing(given: Case, words: tuple[str, ...]) -> None:
-    assert missing_proofs(given.world, given.pod) == words
+    assert missing_proofs(given.run.world, given.run.pod) == words
 
 
 def test_no_proof_is_awaited_of_a_pod_without_a_member() -> None:

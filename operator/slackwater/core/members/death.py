@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slackwater.core.members.clocks import certainly_before
-from slackwater.core.members.ownership import given_ordinal
+from slackwater.core.members.ownership import given, given_ordinal
+from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import LastHolder
 from slackwater.core.world.observation import GroupObservation, GroupType, Member
 from slackwater.core.world.pods import Pod
@@ -26,12 +27,13 @@ def known_holders(world: World) -> Mapping[str, LastHolder]:
         return wanted
     if kafka.type is not GroupType.CONSUMER:
         return _kept_out(world, kafka, wanted) if kafka.members else wanted
-    for member in kafka.members:
-        ordinal, instance_id = given_ordinal(world, member), member.instance_id
-        if instance_id is None or ordinal is None or ordinal >= replicas:
+    for member, ordinal in given(world):
+        instance_id = member.instance_id
+        if instance_id is None or ordinal >= replicas:
             continue
-        seen_by, known = _watched(world, instance_id, member.member_id), wanted.get(instance_id)
-        if seen_by is not None and (known is None or _is_outdated(world, instance_id, member.member_id, known)):
+        sighting, known = _sighting(world, instance_id, member.member_id), wanted.get(instance_id)
+        seen_by = sighting.there_by if sighting is not None else None
+        if seen_by is not None and (known is None or _is_outdated(known, member.member_id, sighting)):
             wanted[instance_id] = LastHolder(member.member_id, seen_by)
     return wanted
 
@@ -46,8 +48,8 @@ def _has_ended(world: World, member: Member) -> bool:
     pod = world.pod(ordinal) if ordinal is not None else None
     if pod is None or member.instance_id is None:
         return False
-    changes = [at for at in (pod.created_at, pod.started_at, pod.ended_at) if at is not None]
-    return was_there_before(world, member.instance_id, member.member_id, max(changes), pod.told_running_at)
+    changed_at = max(pod.created_at, pod.started_at or 0.0, pod.ended_at or 0.0)
+    return was_there_before(world, member.instance_id, member.member_id, changed_at, pod.told_running_at)
 
 
 def find_outlived(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
@@ -83,18 +85,16 @@ def there_by(world: World, instance_id: str, member_id: str) -> float | None:
 
     One that was gone and is back counts from its return: a process that joins lives.
     """
-    known, watched = world.memory.holders.get(instance_id), _watched(world, instance_id, member_id)
-    if known is None or _is_outdated(world, instance_id, member_id, known):
+    known, sighting = world.memory.holders.get(instance_id), _sighting(world, instance_id, member_id)
+    watched = sighting.there_by if sighting is not None else None
+    if known is None or _is_outdated(known, member_id, sighting):
         return watched
     return known.there_by if watched is None else min(watched, known.there_by)
 
 
 def came_back(world: World, instance_id: str, member_id: str, since: float) -> bool:
     """This member has the id, and a look after that moment showed it gone, or away (F12)."""
-    sighting = world.history.members.get(instance_id)
-    if sighting is None or sighting.member_id != member_id or sighting.absent_at is None:
-        return False
-    return sighting.absent_at > since
+    return _was_gone(_sighting(world, instance_id, member_id), since)
 
 
 def time_to_join(world: World, pod: Pod, instance_id: str, member_id: str) -> float | None:
@@ -116,10 +116,15 @@ def _kept_out(world: World, kafka: GroupObservation, known: Mapping[str, LastHol
     return {k: h for k, h in known.items() if k not in held and world.ordinal_of(k) in modern}
 
 
-def _is_outdated(world: World, instance_id: str, member_id: str, known: LastHolder) -> bool:
-    return known.member_id != member_id or came_back(world, instance_id, member_id, known.there_by)
+def _is_outdated(known: LastHolder, member_id: str, sighting: MemberSighting | None) -> bool:
+    return known.member_id != member_id or _was_gone(sighting, known.there_by)
 
 
-def _watched(world: World, instance_id: str, member_id: str) -> float | None:
+def _was_gone(sighting: MemberSighting | None, since: float) -> bool:
+    return sighting is not None and sighting.absent_at is not None and sighting.absent_at > since
+
+
+def _sighting(world: World, instance_id: str, member_id: str) -> MemberSighting | None:
+    """Of this member under this id."""
     sighting = world.history.members.get(instance_id)
-    return sighting.there_by if sighting is not None and sighting.member_id == member_id else None
+    return sighting if sighting is not None and sighting.member_id == member_id else None

@@ -8,6 +8,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.ownership import sharers_in_words
 from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 DUPLICATE_FORGOTTEN_S: Final = 300.0
@@ -20,37 +21,35 @@ LATER_S: Final = 5.0
 def an_id_is_used_twice(world: World) -> Hold | None:
     """Two processes take it from one another, or one took it while the pod that it was given to did not run."""
     for instance_id, sighting in world.history.members.items():
-        how = (
-            "changes hands again and again"
-            if _changes_hands(world, instance_id, sighting)
-            else "was taken while the container of its pod was down"
-            if _was_taken_meanwhile(world, instance_id, sighting)
-            else ""
-        )
-        if how:
+        ordinal = world.ordinal_of(instance_id)
+        pod = world.pod(ordinal) if ordinal is not None else None
+        if pod is not None and (how := _how_it_is_used_twice(world, pod, sighting)):
             shared = f" ({shared_with})" if (shared_with := sharers_in_words(world)) else ""
             message = f"instance id {instance_id} {how}: two processes use it{shared}"
             return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
     return None
 
 
-def _changes_hands(world: World, instance_id: str, sighting: MemberSighting) -> bool:
+def _how_it_is_used_twice(world: World, pod: Pod, sighting: MemberSighting) -> str:
+    """In words; empty where it is not."""
+    if _changes_hands(world, pod, sighting):
+        return "changes hands again and again"
+    return "was taken while the container of its pod was down" if _was_taken_meanwhile(world, pod, sighting) else ""
+
+
+def _changes_hands(world: World, pod: Pod, sighting: MemberSighting) -> bool:
     """Lately, and more often than by the one takeover with which the pod itself joined after it started."""
-    ordinal = world.ordinal_of(instance_id)
-    pod = world.pod(ordinal) if ordinal is not None else None
-    if pod is None or pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
+    if pod.started_at is None or world.now - sighting.since > DUPLICATE_FORGOTTEN_S:
         return False
     return sum(moment > pod.started_at for moment in sighting.takeovers) >= TAKEOVERS_KEPT
 
 
-def _was_taken_meanwhile(world: World, instance_id: str, sighting: MemberSighting) -> bool:
+def _was_taken_meanwhile(world: World, pod: Pod, sighting: MemberSighting) -> bool:
     """A process took the id while the pod's container did not run: a look after its end had not seen that process yet.
 
     Consumers that end when they are fenced change hands with each start of their containers, which proves nothing.
     """
-    ordinal = world.ordinal_of(instance_id)
-    pod = world.pod(ordinal) if ordinal is not None and world.beside is None else None
-    if pod is None or pod.ended_at is None:
+    if world.beside is not None or pod.ended_at is None:
         return False
     runs_again_at = pod.runs_since if pod.runs_since is not None else world.now - REPORTED_WITHIN_S
     after_its_end = sighting.absent_at is not None and sighting.absent_at > pod.ended_at + CLOCKS_DIFFER_S

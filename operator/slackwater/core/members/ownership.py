@@ -27,15 +27,24 @@ def _unexplained(world: World) -> tuple[Member, ...]:
     return find_strangers(world, world.seen) if world.seen is not None else ()
 
 
-def find_left_behind(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+def find_left_behind(world: World) -> tuple[Member, ...]:
     """Static members of pods that were scaled away, whether their pods are gone yet or not (F10).
 
     Where somebody else wrote the StatefulSet's number, as an autoscaler does, its pods come back as long as it stands.
     """
     stands = any(each.replicas_by for each in world.sets)
     wanted = world.made if stands else min(world.made, world.replicas)
-    ordinals = {member.member_id: given_ordinal(world, member) for member in kafka.members}
-    return tuple(m for m in kafka.members if (ordinal := ordinals[m.member_id]) is not None and ordinal >= wanted)
+    return tuple(member for member, ordinal in given(world) if ordinal >= wanted)
+
+
+def given(world: World) -> tuple[tuple[Member, int], ...]:
+    """The members of the group that have an instance id which the operator gave, each with the ordinal of its pod."""
+    return world.once(_given)
+
+
+def _given(world: World) -> tuple[tuple[Member, int], ...]:
+    ordinals = ((member, given_ordinal(world, member)) for member in world.members)
+    return tuple((member, ordinal) for member, ordinal in ordinals if ordinal is not None)
 
 
 def given_ordinal(world: World, member: Member) -> int | None:
@@ -43,15 +52,13 @@ def given_ordinal(world: World, member: Member) -> int | None:
 
     Who comes by an id after its pod has ended and its member was taken out is somebody else, too.
     """
-    return world.once_of(_given_ordinal, member)
-
-
-def _given_ordinal(world: World, member: Member) -> int | None:
     ordinal = world.ordinal_of(member.instance_id)
     if ordinal is None or ordinal >= world.once(ids_given):
         return None
-    removed = world.memory.removed.get(member.instance_id or "", member.member_id)
-    return ordinal if removed == member.member_id or world.pod(ordinal) is not None else None
+    if not (removed := world.memory.removed):
+        return ordinal
+    same = removed.get(member.instance_id or "", member.member_id) == member.member_id
+    return ordinal if same or world.pod(ordinal) is not None else None
 
 
 def still_removed(world: World) -> Mapping[str, str]:

@@ -10,10 +10,9 @@ people, what would still prove that a member is back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from slackwater.core.decision.words import listing, seconds
 from slackwater.core.members.clocks import NO_TIME_FOR_A_CRASH_S
@@ -123,58 +122,33 @@ def absent_since(world: World, pod: Pod) -> float:
     return max(moments)
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A member that the group lists for a pod whose container runs: does that very process stand behind it?"""
+class Run(NamedTuple):
+    """The run of a pod's container that its members are judged by: what holds for each of them."""
 
     world: World
-    kafka: GroupObservation
     pod: Pod
     started_at: float
-    """When the pod's container started (`runs_since`)."""
+    """When it started (`runs_since`)."""
+    handover: Handover | None
+    """The handover of this pod's ordinal, under way or over."""
+    alone_since: float
+    """What was seen before this moment may be the doing of another process."""
+    members_before: Mapping[str, str]
+    """The member ids that the instance ids had when the operator restarted this pod; none when it did not."""
+    rival: Pod | None
+    """Another pod with the same instance ids, which runs, or did so just now."""
+    session_left_s: float
+    """Seconds until a member of a process before this one would be gone."""
+
+
+class Case(NamedTuple):
+    """A member that the group lists for a pod whose container runs: does that very process stand behind it?"""
+
+    run: Run
     member: Member
-
-    @property
-    def key(self) -> str:
-        """What the member is known by: its instance id, or its member id where it is dynamic."""
-        return self.member.instance_id or self.member.member_id
-
-    @property
-    def sighting(self) -> MemberSighting | None:
-        return self.world.history.members.get(self.key)
-
-    @property
-    def handover(self) -> Handover | None:
-        """The handover of this pod's ordinal, under way or over."""
-        handover = self.world.memory.handover
-        return handover if handover is not None and handover.ordinal == self.pod.ordinal else None
-
-    @property
-    def alone_since(self) -> float:
-        """What was seen before this moment may be the doing of another process."""
-        if self.handover is None:
-            return self.started_at
-        return max(self.started_at, self.handover.alone_since or 0.0)
-
-    @property
-    def member_before(self) -> str | None:
-        """The member id that the instance id had when the operator restarted this pod; None when it did not."""
-        step = self.world.memory.step
-        if step is None or step.ordinal != self.pod.ordinal or self.pod.created_at < int(step.started_at):
-            return None
-        return step.members_before.get(self.key)
-
-    @property
-    def rival(self) -> Pod | None:
-        """Another pod with the same instance id, which runs, or did so just now."""
-        beside = self.world.beside
-        others = (*beside.arriving, *beside.leaving) if beside is not None else ()
-        return next((pod for pod in others if pod.ordinal == self.pod.ordinal and pod.uid != self.pod.uid), None)
-
-    @property
-    def session_left_s(self) -> float:
-        """Seconds until a member of a process before this one would be gone."""
-        return session_left_s(self.world, self.kafka.observed_at, self.alone_since)
+    key: str
+    """What the member is known by: its instance id, or its member id where it is dynamic."""
+    sighting: MemberSighting | None
 
 
 Proof = Callable[[Case], Presence | None]
@@ -182,20 +156,20 @@ Proof = Callable[[Case], Presence | None]
 
 def runs_as_when_it_held_the_id(case: Case) -> Presence | None:
     """YES: since the handover, neither the pod's process nor the member behind the id has changed."""
-    held = case.handover.held if case.handover is not None else None
-    if held is None or held.down or not held.runs_on(case.pod):
+    held = case.run.handover.held if case.run.handover is not None else None
+    if held is None or held.down or not held.runs_on(case.run.pod):
         return None
     return Presence.YES if held.ids.get(case.key) == case.member.member_id else None
 
 
 def another_pod_has_the_id(case: Case) -> Presence | None:
     """UNKNOWN: whatever is seen of the id may be the doing of the other pod's process."""
-    return Presence.UNKNOWN if case.rival is not None else None
+    return Presence.UNKNOWN if case.run.rival is not None else None
 
 
 def is_the_member_before_the_step(case: Case) -> Presence | None:
     """NO: the operator wrote this member id down before it restarted the pod."""
-    return Presence.NO if case.member_before == case.member.member_id else None
+    return Presence.NO if case.run.members_before.get(case.key) == case.member.member_id else None
 
 
 def joined_between_two_close_looks(case: Case) -> Presence | None:
@@ -205,36 +179,38 @@ def joined_between_two_close_looks(case: Case) -> Presence | None:
     for all that: to crash, start, join and end, and for the new pod to be made and to start.
     """
     sighting = case.sighting
-    if case.member_before is None or case.pod.restarts > 0 or sighting is None or sighting.absent_at is None:
+    if case.key not in case.run.members_before or case.run.pod.restarts > 0:
         return None
-    came_since = sighting.since >= case.alone_since
+    if sighting is None or sighting.absent_at is None:
+        return None
+    came_since = sighting.since >= case.run.alone_since
     return Presence.YES if came_since and sighting.since - sighting.absent_at <= NO_TIME_FOR_A_CRASH_S else None
 
 
 def was_seen_absent_since_the_start(case: Case) -> Presence | None:
     """YES: a look after the container's start found the id without this member."""
     sighting = case.sighting
-    seen_absent = sighting is not None and sighting.absent_at is not None and sighting.absent_at >= case.alone_since
+    seen_absent = sighting is not None and sighting.absent_at is not None and sighting.absent_at >= case.run.alone_since
     return Presence.YES if seen_absent else None
 
 
 def was_there_before_the_start(case: Case) -> Presence | None:
     """NO: a look before the container's start found this member already, and its session may not have ended yet."""
     sighting = case.sighting
-    was_there = sighting is not None and sighting.since < case.started_at
-    return Presence.NO if was_there and case.session_left_s > 0 else None
+    was_there = sighting is not None and sighting.since < case.run.started_at
+    return Presence.NO if was_there and case.run.session_left_s > 0 else None
 
 
 def has_committed_since(case: Case) -> Presence | None:
     """YES: a committed offset of its partitions grew between two looks, both after the container's start."""
-    moved_after = case.world.history.commit_moved_after
-    committed = any(moved_after.get(partition, 0.0) >= case.alone_since for partition in case.member.assignment)
+    moved_after = case.run.world.history.commit_moved_after
+    committed = any(moved_after.get(partition, 0.0) >= case.run.alone_since for partition in case.member.assignment)
     return Presence.YES if committed else None
 
 
 def a_session_has_passed(case: Case) -> Presence | None:
     """YES: a member that died before the container's start would have been removed by now."""
-    return Presence.YES if case.session_left_s <= 0 else None
+    return Presence.YES if case.run.session_left_s <= 0 else None
 
 
 PROOFS: Final[tuple[Proof, ...]] = (
@@ -251,7 +227,10 @@ PROOFS: Final[tuple[Proof, ...]] = (
 
 def member_presence(case: Case) -> Presence:
     """The first proof that says something decides; when none does, nothing is known."""
-    return next((said for proof in PROOFS if (said := proof(case)) is not None), Presence.UNKNOWN)
+    for proof in PROOFS:
+        if (said := proof(case)) is not None:
+            return said
+    return Presence.UNKNOWN
 
 
 def cases_of(world: World, pod: Pod) -> tuple[Case, ...]:
@@ -259,7 +238,22 @@ def cases_of(world: World, pod: Pod) -> tuple[Case, ...]:
     kafka, started_at = world.kafka, pod.runs_since
     if not isinstance(kafka, GroupObservation) or started_at is None:
         return ()
-    return tuple(Case(world, kafka, pod, started_at, member) for member in world.members_of(pod))
+    run, sightings = _run_of(world, kafka, pod, started_at), world.history.members
+    keys = ((member.instance_id or member.member_id, member) for member in world.members_of(pod))
+    return tuple(Case(run, member, key, sightings.get(key)) for key, member in keys)
+
+
+def _run_of(world: World, kafka: GroupObservation, pod: Pod, started_at: float) -> Run:
+    handover, step, beside = world.memory.handover, world.memory.step, world.beside
+    if handover is not None and handover.ordinal != pod.ordinal:
+        handover = None
+    alone_since = max(started_at, handover.alone_since or 0.0) if handover is not None else started_at
+    restarted = step is not None and step.ordinal == pod.ordinal and pod.created_at >= int(step.started_at)
+    before = step.members_before if step is not None and restarted else {}
+    others = (*beside.arriving, *beside.leaving) if beside is not None else ()
+    rival = next((each for each in others if each.ordinal == pod.ordinal and each.uid != pod.uid), None)
+    left_s = session_left_s(world, kafka.observed_at, alone_since)
+    return Run(world, pod, started_at, handover, alone_since, before, rival, left_s)
 
 
 def missing_proofs(world: World, pod: Pod) -> tuple[str, ...]:
@@ -274,12 +268,12 @@ def missing_proofs(world: World, pod: Pod) -> tuple[str, ...]:
 
 
 def _still_possible(case: Case) -> Iterable[str]:
-    if case.rival is not None:
-        yield f"the end of pod {case.rival.name}, which has the same instance id"
+    if case.run.rival is not None:
+        yield f"the end of pod {case.run.rival.name}, which has the same instance id"
         return
     yield f"a member id other than {case.member.member_id}"
     if is_the_member_before_the_step(case) is not None:
         return  # it is the old member, alive or not: nothing that is seen of it speaks for the new process
     if was_there_before_the_start(case) is None and case.member.assignment:
         yield f"a commit on {listing(map(str, sorted(case.member.assignment)))}"
-    yield f"{seconds(case.session_left_s)} more in the group: a dead member's session ends before that"
+    yield f"{seconds(case.run.session_left_s)} more in the group: a dead member's session ends before that"

@@ -14,23 +14,23 @@ from __future__ import annotations
 from typing import Final
 
 from slackwater.core.members.ownership import find_left_behind, given_ordinal
-from slackwater.core.world.observation import GroupObservation, Member, MemberRef, refs
+from slackwater.core.world.observation import Member, MemberRef, refs
 from slackwater.core.world.world import World
 
 LATE_FOR_S: Final = 10.0
 """Counted from when the first of them was seen to have ended."""
 
 
-def members_to_remove(world: World, kafka: GroupObservation) -> tuple[MemberRef, ...]:
+def members_to_remove(world: World) -> tuple[MemberRef, ...]:
     """Those whose pods have ended; nobody while they wait for others."""
-    return () if wait_s(world) > 0.0 else refs(_ended(world, kafka))
+    return () if wait_s(world) > 0.0 else refs(_ended(world))
 
 
 def ended_since(world: World) -> float | None:
     """What is remembered of the wait, brought up to date: as long as somebody waits for somebody."""
     if world.seen is None or not world.settled:
         return world.memory.ended_since
-    if not _ended(world, world.seen) or not _late(world, world.seen):
+    if not _ended(world) or not _late(world):
         return None
     return world.now if world.memory.ended_since is None else world.memory.ended_since
 
@@ -41,12 +41,12 @@ def wait_s(world: World) -> float:
     return 0.0 if since is None else max(0.0, LATE_FOR_S - (world.now - since))
 
 
-def _ended(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
+def _ended(world: World) -> tuple[Member, ...]:
     running = {*world.loose, *(pod.ordinal for pod in world.all_pods)}
-    return tuple(m for m in find_left_behind(world, kafka) if given_ordinal(world, m) not in running)
+    return tuple(m for m in find_left_behind(world) if given_ordinal(world, m) not in running)
 
 
-def _late(world: World, kafka: GroupObservation) -> bool:
+def _late(world: World) -> bool:
     """Somebody's pod is about to end: it is there, not wanted, and no StatefulSet makes it any more."""
     ending = {pod.ordinal for pod in world.all_pods if pod.ordinal >= max(world.made, world.replicas)}
-    return any(given_ordinal(world, member) in ending for member in find_left_behind(world, kafka))
+    return any(given_ordinal(world, member) in ending for member in find_left_behind(world))

@@ -128,7 +128,7 @@ def members_are_ours(world: World, kafka: GroupObservation, down: Down) -> Hold 
         who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
-    if zombies := [m.instance_id or "" for m in (*find_left_behind(world, kafka), *find_outlived(world, kafka))]:
+    if zombies := [m.instance_id or "" for m in (*find_left_behind(world), *find_outlived(world, kafka))]:
         message = f"members whose pods are gone are still in the group: {listing(zombies)}"
         return Hold(Reason.ZOMBIE_MEMBER, message, LATER_S)
     return an_id_is_used_twice(world) or _members_are_present(world, down)

@@ -7,6 +7,7 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -65,10 +66,7 @@ class World:
     """Other ConsumerGroups that have, or may have, the same group in Kafka; none of them is being deleted."""
 
     def remembering(self, memory: RolloutMemory) -> World:
-        """The same world with another memory, from which the way of a handover and the holders follow.
-
-        Where it is no other, what was asked once of this world need not be asked again.
-        """
+        """The same world with another memory; where it is no other, what was asked once need not be asked again."""
         return self if memory is self.memory or memory == self.memory else replace(self, memory=memory)
 
     def once(self, ask: Callable[[World], T]) -> T:
@@ -76,17 +74,18 @@ class World:
 
         `ask`: a function of a module, not one that is made for the call.
         """
-        if ask not in self._answers:
-            self._answers[ask] = ask(self)
-        answer: T = self._answers[ask]
+        answers = self._answers
+        if ask not in answers:
+            answers[ask] = ask(self)
+        answer: T = answers[ask]
         return answer
 
     def once_of(self, ask: Callable[[World, Of], T], of: Of) -> T:
         """The same of this world and one pod, or one member."""
-        key = (ask, id(of))
-        known = self._answers.get(key)
+        answers = self._answers_of[ask]
+        known = answers.get(id(of))
         if known is None:  # it is kept with its answer, so that nothing else can come to have its id
-            known = self._answers[key] = (of, ask(self, of))
+            known = answers[id(of)] = (of, ask(self, of))
         answer: T = known[1]
         return answer
 
@@ -230,7 +229,8 @@ class World:
 
     def ordinal_of(self, instance_id: str | None) -> int | None:
         """The ordinal in an instance id of ours; None for any other."""
-        known = self._places.ordinals.get(instance_id) if self._places is not None and instance_id is not None else None
+        places = self._places
+        known = places.ordinals.get(instance_id) if places is not None and instance_id is not None else None
         return known if known is not None else ordinal_of(instance_id, self.group.name)
 
     def departures_at(self, ordinal: int) -> Mapping[str, float]:
@@ -274,6 +274,10 @@ class World:
     @cached_property
     def _answers(self) -> dict[object, Any]:
         return {}
+
+    @cached_property
+    def _answers_of(self) -> defaultdict[object, dict[int, tuple[object, Any]]]:
+        return defaultdict(dict)
 
     @cached_property
     def _places(self) -> Places | None:
