@@ -149,7 +149,17 @@ def _build(layout: Layout, folder: Path, argv: Sequence[str], what: str, how_lon
                 todo="If modules could not be fetched, check GOPROXY and the network, then run the command again.",
             ) from error
         out.chmod(0o755)
-        out.replace(folder)
+        _put(out, folder)
+
+
+def _put(out: Path, folder: Path) -> None:
+    """Give what was built its name, unless somebody else, from another clone perhaps, has built the same meanwhile."""
+    try:
+        out.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(out)
 
 
 def _digest(*parts: str) -> str:

@@ -22,6 +22,7 @@ import pytest
 from sandbox import cleanup, cluster, control_plane, faults, machine, network, node, processes, procfs
 from sandbox.control_groups import pod_groups
 from sandbox.layout import API_SERVICE, BROKER_PORT, CACHE_VARIABLE, RUN_VARIABLE, Layout, broker_address, read_state
+from tests.e2e.stage.waiting import BUSY
 
 pytestmark = [
     pytest.mark.e2e,
@@ -167,7 +168,7 @@ def test_a_second_up_changes_nothing_and_takes_seconds(layout: Layout) -> None:
 
     sandbox("up", "--no-images")
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 10 * BUSY
     assert {name: processes.find(layout, name) for name in processes.names(layout)} == before
 
 
@@ -220,16 +221,23 @@ def test_a_broker_can_be_cut_off_and_comes_back(layout: Layout, address: IPv4Add
     assert not accepts(address, BROKER_PORT)
 
     faults.heal(layout, BROKER)
-    processes.wait_until(layout, "the broker is reached again", lambda: accepts(address, BROKER_PORT), 10)
+    processes.wait_until(layout, "the broker is reached again", lambda: accepts(address, BROKER_PORT), 10 * BUSY)
 
 
 def test_a_broker_can_be_slowed_down(layout: Layout, address: IPv4Address) -> None:
     faults.impair(layout, BROKER, delay_ms=100)
-    slow_s = seconds_to_connect(address)
-    faults.heal(layout, BROKER)
-    processes.wait_until(layout, "the broker is as quick as before", lambda: seconds_to_connect(address) < 0.1, 10)
+    taken_s: list[float] = []
 
-    assert 0.2 <= slow_s < 0.5, "100 ms there, 100 ms back"
+    def are_as_slow_as_asked_for() -> bool:
+        """100 ms there, 100 ms back; a packet that is lost on the way costs a second more."""
+        taken_s.append(seconds_to_connect(address))
+        return taken_s[-1] < 0.5
+
+    processes.wait_until(layout, "connections take 200 ms", are_as_slow_as_asked_for, 10 * BUSY)
+    assert min(taken_s) >= 0.2
+
+    faults.heal(layout, BROKER)
+    processes.wait_until(layout, "it is quick again", lambda: seconds_to_connect(address) < 0.1, 10 * BUSY)
 
 
 def test_a_killed_broker_comes_back(layout: Layout) -> None:
