@@ -108,6 +108,11 @@ TABLE = [
     ("longer session", seen(fresh_pod(2, age_s=SESSION_S), at(0), timeouts={"session": "60s"}), UNKNOWN),
     ("KIP-848 sessions", seen(fresh_pod(2, age_s=64), at(0, type=GroupType.CONSUMER)), UNKNOWN),
     ("one of two threads", seen(RESTARTED, at(30, TWO), at(5, ONE_IS_NEW), at(0, ONE_IS_NEW), membersPerPod=2), NO),
+    (
+        "one of two threads, for certain",
+        seen(RESTARTED, at(30, TWO), at(10, TWO), at(5, ONE_IS_NEW), at(0, ONE_IS_NEW), membersPerPod=2),
+        NO,
+    ),
     ("both threads", seen(pod(2), at(0, TWO), membersPerPod=2), YES),
     ("dynamic", seen(pod(2), at(0, ONE_DYNAMIC), membership="Dynamic"), YES),
     (

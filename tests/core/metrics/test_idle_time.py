@@ -49,6 +49,12 @@ def test_a_pod_that_has_started_reads_when_another_member_has_come() -> None:
     assert idle_after(seen(0, pods=started, history=before), there, seen(50, kafka=back, pods=started)) == 2 * 5
 
 
+def test_a_member_that_has_left_for_a_while_reads_nothing() -> None:
+    """It keeps its partitions in the group's description (F12)."""
+    away = observation((*members(0, 1), member(2, epoch=-2)), NOW, type=GroupType.CONSUMER, assignor="uniform")
+    assert idle_after(seen(0, kafka=away), seen(7)) == 2 * 7
+
+
 def test_of_a_dynamic_member_nothing_else_is_known_than_that_it_is_listed() -> None:
     dynamic = tuple(dynamic_member(ordinal) for ordinal in range(3))
     assert idle_after(seen(0, dynamic, pods=()), seen(10)) == 0.0

@@ -234,6 +234,15 @@ def test_a_drain_waits_for_every_pod_then_takes_out_the_members_that_are_ours() 
     act = plan(draining(sets=stopped, pods=())).act
     assert isinstance(act, RemoveMembers)
     assert act.members == tuple(MemberRef(f"{NAME}-{o}", f"{NAME}-{o}-a") for o in range(3))
+    beside_a_stranger = plan(draining(sets=stopped, pods=(), kafka=observation((*members(0, 1, 2), stranger())))).act
+    assert beside_a_stranger == act
+
+
+def test_a_drain_waits_for_the_group_to_end_its_rebalance() -> None:
+    """All members were taken out, and the coordinator has not yet said that nobody is left."""
+    ending = observation((), state=GroupState.PREPARING_REBALANCE)
+    waiting = plan(draining(sets={"replicas": 0}, pods=(), kafka=ending, history=watched(ending)))
+    assert (waiting.act, waiting.hold and waiting.hold.reason) == (None, Reason.DRAINING)
 
 
 def overdue(s: float = 301, rollback: bool = False, **changes: Any) -> World:

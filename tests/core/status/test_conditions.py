@@ -20,6 +20,7 @@ from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, folded, group, member, members, observation, pod, stranger, workload, world
+from tests.core.members.test_work import rebalances
 
 READY = ConditionType.READY
 UNOBSERVED = {"kafka": Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)}
@@ -81,6 +82,11 @@ TABLE = [
 @pytest.mark.parametrize(("kind", "changes", "expected"), TABLE, ids=[f"{k}: {e[1]}" for k, _, e in TABLE])
 def test_verdict(kind: str, changes: dict[str, Any], expected: tuple[str, str]) -> None:
     assert said(world(**changes), kind) == expected
+
+
+def test_where_all_are_in_the_group_and_nobody_consumes_it_is_not_ready() -> None:
+    assert said(rebalances(100), "Ready") == ("False", "GroupRebalancing")
+    assert said(rebalances(30, committed_ago_s=30), "Ready") == ("True", "AsWanted")
 
 
 def test_a_hold_is_told_as_it_is() -> None:
