@@ -11,6 +11,7 @@ import pyspark
 import pytest
 
 from slackwater.api.recommendation import Recommendation
+from tests.e2e.stage.waiting import BUSY
 from tests.pipeline.audit.recording import recorded_topic
 from tests.pipeline.audit.test_job import write_dump
 from tests.pipeline.conftest import QUICK_JAVA
@@ -29,7 +30,9 @@ def submitted(job: str, *arguments: str, ends_with: int = 0) -> str:
     spark = ["--master=local[2]", *(f"--conf={setting}" for setting in SETTINGS)]
     command = [str(SUBMIT), *spark, str(JOBS / job / "__main__.py"), *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "operator"), "PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300 * BUSY, check=False
+    )
     assert done.returncode == ends_with, done.stdout + done.stderr[-4000:]
     return done.stdout
 
