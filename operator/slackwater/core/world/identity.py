@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Final, TypeVar
 
 T = TypeVar("T")
@@ -32,7 +31,6 @@ def ordinal_of(instance_id: str | None, name: str) -> int | None:
     return number_in(ordinal) if not dash or number_in(thread) is not None else None
 
 
-@lru_cache(maxsize=4096)
 def number_in(text: str) -> int | None:
     """An ordinal or a thread's number, written as Kubernetes and clients write it; None for any other text."""
     return int(text) if _NUMBER.fullmatch(text) else None
