@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import SimpleQueue
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -109,6 +111,28 @@ def test_a_token_whose_life_nobody_can_tell_is_a_token(endpoint: Endpoint, life:
     endpoint.body = b'{"access_token": "second"}'
     now += REUSE_S
     assert provider.token() == "second"
+
+
+def test_one_that_has_answered_and_is_not_over_yet_keeps_nobody_waiting(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    answer_to = ClientCredentials._answer_to
+
+    def and_lives_on(self: ClientCredentials, answers: SimpleQueue[dict[str, Any] | Exception]) -> None:
+        answer_to(self, answers)
+        over.wait()
+
+    monkeypatch.setattr(ClientCredentials, "_answer_to", and_lives_on)
+    now = 100.0
+    provider = ClientCredentials(endpoint.client(), lambda: now)
+    try:
+        assert provider.token() == "first"
+        endpoint.body = b'{"access_token": "second"}'
+        now += REUSE_S
+        assert provider.token() == "second"
+    finally:
+        over.set()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ import pytest
 
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from tests.e2e.faults.dying import KAFKA_WRITES
-from tests.e2e.stage.groups import PARTITIONS, REPLICAS
+from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.groups import PARTITIONS, REPLICAS, with_env
 from tests.e2e.stage.kafka import Lookout
 from tests.e2e.stage.pod_logs import PodLogs
 from tests.e2e.stage.progress import incarnations, pods_of
@@ -50,7 +51,7 @@ class Survived:
 
 @pytest.fixture(scope="module")
 def survived(stage: Stage) -> Iterator[Survived]:
-    groups = {each.name: group_before(stage, each.name, each.way) for each in SCENARIOS}
+    groups = {each.name: _group_before(stage, each) for each in SCENARIOS}
     deaths = stage.operator.log.with_name("deaths")
     deaths.unlink(missing_ok=True)
     with ExitStack() as stack:
@@ -68,6 +69,12 @@ def survived(stage: Stage) -> Iterator[Survived]:
         stage.wait_first_passes(len(SCENARIOS))
         played = {each.name: _played(stage, each, began, lookouts[each.name]) for each in SCENARIOS}
         yield Survived(played, deaths.read_text().splitlines(), logs)
+
+
+def _group_before(stage: Stage, scenario: Scenario) -> Json:
+    """Members that a drain takes out are there until it does, however long an operator that dies all the time takes."""
+    group = group_before(stage, scenario.name, scenario.way)
+    return with_env(group, KAFKA_SESSION_TIMEOUT_MS="1200000") if scenario.way.drains else group
 
 
 def _all_have_ended(stage: Stage) -> bool:

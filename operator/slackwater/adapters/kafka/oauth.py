@@ -90,6 +90,7 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc] # kafka-py
             self._asking.start()
             with suppress(Empty):
                 answer = answers.get(timeout=FETCH_S)
+                self._asking = None  # it has answered; whether it still lives then is chance
                 if isinstance(answer, Exception):
                     raise answer
                 return answer
