@@ -17,7 +17,7 @@ import pytest
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from tests.e2e.faults.dying import KAFKA_WRITES
 from tests.e2e.stage.cluster import Json
-from tests.e2e.stage.groups import PARTITIONS, REPLICAS, with_env
+from tests.e2e.stage.groups import PARTITIONS, REPLICAS
 from tests.e2e.stage.kafka import Lookout
 from tests.e2e.stage.pod_logs import PodLogs
 from tests.e2e.stage.progress import incarnations, pods_of
@@ -74,7 +74,8 @@ def survived(stage: Stage) -> Iterator[Survived]:
 def _group_before(stage: Stage, scenario: Scenario) -> Json:
     """Members that a drain takes out are there until it does, however long an operator that dies all the time takes."""
     group = group_before(stage, scenario.name, scenario.way)
-    return with_env(group, KAFKA_SESSION_TIMEOUT_MS="1200000") if scenario.way.drains else group
+    sessions = {"timeouts": {"session": "20m", "maxPollInterval": "20m"}} if scenario.way.drains else {}
+    return {**group, "spec": {**group["spec"], **sessions}}
 
 
 def _all_have_ended(stage: Stage) -> bool:
