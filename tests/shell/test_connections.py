@@ -270,7 +270,7 @@ async def test_an_observer_that_ended_is_opened_again_and_no_other(
     await stage.use(OTHER)
     (ended,) = stage.observers
     ended.ends.set_exception(TypeError("a mistake"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await ended.closed.wait()
     assert sorted(stage.changed) == [KEY, OTHER]
     assert stage.reason() == Reason.OBSERVATION_INCOMPLETE

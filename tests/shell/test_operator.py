@@ -145,7 +145,7 @@ async def test_a_namespace_that_may_be_read_again_is_found_soon(monkeypatch: pyt
     api.add(CONSUMER_GROUP, in_namespace("shop", version=50))
     started = Operator(api, Settings.model_validate({"namespace": "shop,bank"}))
     await started.relist()
-    async with working(started.keep_listing()), asyncio.timeout(5):
+    async with working(started.keep_listing()), asyncio.timeout(60):
         api.refused.clear()
         assert (await started.queue.take()).namespace == "shop"
     assert ("GET", "consumergroups") in api.requests
@@ -201,7 +201,7 @@ async def test_a_group_that_fails_stops_no_other_and_is_tried_again(failure: Exc
     other = Key("default", "refunds")
     for key in (KEY, other):
         started.queue.add(key)
-    async with working(started.work()), asyncio.timeout(5):
+    async with working(started.work()), asyncio.timeout(60):
         assert [await seen.get() for _ in range(3)] == [KEY, other, KEY]
 
 
@@ -214,7 +214,7 @@ async def test_a_look_that_was_asked_for_later_comes() -> None:
 
     started.reconciler.reconcile = reconcile  # type: ignore[method-assign]
     started.queue.add(KEY)
-    async with working(started.work()), asyncio.timeout(5):
+    async with working(started.work()), asyncio.timeout(60):
         assert [await seen.get() for _ in range(3)] == [KEY, KEY, KEY]
 
 
@@ -228,7 +228,7 @@ async def test_what_was_deleted_while_nobody_watched_is_found_when_kopf_has_list
     started.queue.done(KEY)
     api: Any = started.api
     api.objects.clear()
-    async with working(started.keep_listing()), asyncio.timeout(5):
+    async with working(started.keep_listing()), asyncio.timeout(60):
         started.listing_wanted.set()
         assert await started.queue.take() == KEY
     assert started.store.get(CONSUMER_GROUP, KEY) is None
@@ -246,7 +246,7 @@ async def test_an_api_server_that_is_away_does_not_end_the_listing(monkeypatch: 
             failed.set()
 
     started.relist = relist_and_tell  # type: ignore[method-assign]
-    async with working(started.keep_listing()), asyncio.timeout(5):
+    async with working(started.keep_listing()), asyncio.timeout(60):
         started.listing_wanted.set()
         await failed.wait()
         started.listing_wanted.set()
@@ -329,7 +329,7 @@ async def test_one_that_stands_by_is_ready_and_makes_no_pass() -> None:
     assert started.not_ready() == ""
     assert b"slackwater_leading 0.0" in started.metrics.text()
     started.queue.add(KEY)
-    async with working(started.work()), asyncio.timeout(5):
+    async with working(started.work()), asyncio.timeout(60):
         await put_off.wait()
     assert passes == []
 
@@ -368,7 +368,7 @@ async def test_sigterm_ends_the_preparation() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         await for_ever()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert not await until_sigterm(prepare())
 
 

@@ -31,7 +31,7 @@ async def test_a_key_in_hand_comes_again_only_when_it_is_given_back() -> None:
 async def test_a_later_look_comes_by_itself() -> None:
     queue: WorkQueue[str] = WorkQueue()
     queue.add_later("a", 0.01)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await queue.take() == "a"
 
 
@@ -40,11 +40,11 @@ async def test_the_earliest_of_several_later_looks_counts_and_the_others_are_for
     queue.add_later("a", 3600)
     queue.add_later("a", 0.01)
     queue.add_later("a", 1800)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await queue.take() == "a"
     queue.done("a")
     queue.add_later("a", 0.01)  # a new one is taken, although an old one has not come due
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await queue.take() == "a"
 
 
@@ -65,7 +65,7 @@ async def test_failed_work_comes_back_by_itself_even_when_an_event_came_meanwhil
     await queue.take()
     queue.add("a")
     queue.failed("a")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert await queue.take() == "a"
 
 
@@ -85,7 +85,7 @@ async def test_a_worker_that_waits_is_woken() -> None:
     await asyncio.sleep(0)
     queue.add("a")
     queue.add("b")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert sorted(await asyncio.gather(*waiting)) == ["a", "b"]
 
 

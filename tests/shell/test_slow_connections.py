@@ -27,7 +27,7 @@ def stage() -> Stage:
 @asynccontextmanager
 async def meanwhile(doing: Any, begun: asyncio.Event, goes_on: asyncio.Event) -> AsyncIterator[None]:
     """While `doing` stands still between `begun` and `goes_on`."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         task = asyncio.create_task(doing)
         await begun.wait()
         yield
@@ -179,7 +179,7 @@ async def test_a_connection_whose_observer_ended_is_not_opened_before_it_is_clos
     await stage.use()
     begun, goes_on = closing(stage)
     stage.observers[0].ends.set_exception(TypeError("a mistake"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await begun.wait()
         await stage.use(OTHER)
         assert len(stage.observers) == 1

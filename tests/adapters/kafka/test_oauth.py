@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -77,6 +78,12 @@ def served(endpoint: Endpoint) -> Iterator[Endpoint]:
 def endpoint() -> Iterator[Endpoint]:
     with served(Endpoint()) as endpoint:
         yield endpoint
+
+
+@pytest.fixture(autouse=True)
+def in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for seconds is no endpoint that is late."""
+    monkeypatch.setattr(oauth, "FETCH_S", 60.0)
 
 
 def test_a_token_is_asked_for_by_the_client_credentials_grant(endpoint: Endpoint) -> None:
@@ -175,6 +182,9 @@ def test_one_that_sends_a_byte_now_and_then_is_not_waited_for(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each byte is in time, and a whole answer would take days. Meanwhile nobody asks it again."""
+    opener = oauth._OPENER
+    patient = SimpleNamespace(open=lambda request, timeout: opener.open(request, timeout=60.0))
+    monkeypatch.setattr(oauth, "_OPENER", patient)
     monkeypatch.setattr(oauth, "FETCH_S", 0.2)
     endpoint.goes_on = threading.Event()
     credentials = ClientCredentials(endpoint.client())

@@ -33,7 +33,7 @@ async def endpoint(handler: Handler) -> AsyncIterator[Endpoint]:
 
 @pytest.fixture
 async def scraper() -> AsyncIterator[Scraper]:
-    scraper = Scraper(timeout_s=5)
+    scraper = Scraper(timeout_s=60)
     yield scraper
     await scraper.close()
 
