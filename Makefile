@@ -48,7 +48,10 @@ check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast te
 	@$(MAKE) --no-print-directory --keep-going --jobs=6 --output-sync=target $(PARTS)
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
-	@$(MAKE) --no-print-directory --keep-going --jobs=2 long-in-the-sandbox long-beside-it
+	@status=0; \
+	$(MAKE) --no-print-directory --keep-going --jobs=2 long-in-the-sandbox long-beside-it || status=$$?; \
+	$(MAKE) --no-print-directory long-with-spark || status=$$?; \
+	exit $$status
 
 exhaustive: setup ## What takes hours: every case of the sieve, every random history, versions that join wrongly; the sandbox must be up
 	@status=0; \
@@ -57,7 +60,7 @@ exhaustive: setup ## What takes hours: every case of the sieve, every random his
 	exit $$status
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it e2e faults pipeline-pod crashes sieve failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover chart-check bench
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -120,10 +123,14 @@ long-in-the-sandbox: setup # All of it is played, whatever fails, since it is se
 	$(BIN)/pytest -v $(LONG_HANGS) -m "$(LONG) and alone" || status=$$?; \
 	exit $$status
 
+LONG_ALONE := long and not exhaustive and not e2e
 long-beside-it: setup
 	@mkdir -p build; status=0; \
-	chrt --idle 0 $(BIN)/pytest -q --numprocesses=2 --durations=10 -m "long and not exhaustive and not e2e" >build/long-beside-it.log 2>&1 || status=$$?; \
+	chrt --idle 0 $(BIN)/pytest -q --numprocesses=2 --durations=10 -m "$(LONG_ALONE) and not spark" >build/long-beside-it.log 2>&1 || status=$$?; \
 	cat build/long-beside-it.log; exit $$status
+
+long-with-spark: setup # A broker and a Spark that get no turn for minutes are given up: so these come when the sandbox is done.
+	$(BIN)/pytest -q --durations=10 -m "$(LONG_ALONE) and spark"
 
 e2e: setup ## The tests against the sandbox, which must be up: modules side by side, then those that disturb the others
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and not long and not alone and not quiet")
