@@ -52,7 +52,7 @@ def measure(played: Played, bootstrap_servers: str) -> Figures:
     mode, start_ms, end_ms = played.mode, int(played.started_s * 1000), int(played.measured_until_s * 1000)
     rows = deliveries.read({"bootstrap.servers": bootstrap_servers}, mode.deliveries_topic, start_ms)
     told = deliveries.measure(rows, PARTITIONS, start_ms, end_ms)
-    records = group_records.read({"bootstrap_servers": bootstrap_servers})
+    records = group_records.read({"bootstrap_servers": bootstrap_servers}, mode.workload)
     history, name = generations.generations(records), mode.workload
     return Figures(
         rebalances=generations.count_rebalances(history, name, start_ms, end_ms),

@@ -69,9 +69,9 @@ def count_rebalances(generations: Iterable[Generation], group: str, start_ms: in
     return rebalances
 
 
-def read(connection: Mapping[str, object]) -> list[Generation]:
-    """Every generation of every group that the brokers still hold, up to this call; as `group_records.read`."""
-    return generations(group_records.read(connection))
+def read(connection: Mapping[str, object], group: str) -> list[Generation]:
+    """Every generation of the group that the brokers still hold, up to this call; as `group_records.read`."""
+    return generations(group_records.read(connection, group))
 
 
 def generations(records: Iterable[Record]) -> list[Generation]:

@@ -78,27 +78,45 @@ def parse_commit(key: bytes, value: bytes | None, at_ms: int) -> Commit | None:
     return Commit(group, topic, partition, offset, at_ms)
 
 
-def read(connection: Mapping[str, object]) -> list[Record]:
-    """Every record about a group or its members that the brokers still hold, up to this call, as `read_all` does."""
-    return read_all(connection, parse)
-
-
-def read_all(connection: Mapping[str, object], parsed: Callable[[bytes, bytes | None, int], T | None]) -> list[T]:
-    """What `parsed` makes of the records that the brokers still hold, up to this call; those of one group in the order
-    of events.
+def read(connection: Mapping[str, object], group: str) -> list[Record]:
+    """Every record about the group or its members that the brokers still hold, up to this call, in order.
 
     `connection` is kafka-python's (`bootstrap_servers`, …). Raises its KafkaError when the brokers do not answer,
-    TimeoutError after a minute.
+    TimeoutError after three minutes.
     """
+    return [each for each in _read(connection, group, parse) if each.group == group]
+
+
+def commits(connection: Mapping[str, object], group: str) -> list[Commit]:
+    """Every offset that the group has committed, as `read`."""
+    return [each for each in _read(connection, group, parse_commit) if each.group == group]
+
+
+def partition_of(group: str, partitions: int) -> int:
+    """Which of the topic's partitions has the group: by Java's hash of its id, as brokers have it."""
+    encoded, found = group.encode("utf-16-be"), 0
+    for (unit,) in struct.iter_unpack(">H", encoded):
+        found = (31 * found + unit) & 0xFFFFFFFF
+    signed = found - 2**32 if found >= 2**31 else found
+    return (0 if signed == -(2**31) else abs(signed)) % partitions
+
+
+def _read(
+    connection: Mapping[str, object], group: str, parsed: Callable[[bytes, bytes | None, int], T | None]
+) -> list[T]:
+    """What `parsed` makes of the records in the group's partition: the others may be long, and tell nothing of it."""
     consumer = KafkaConsumer(**connection, enable_auto_commit=False, auto_offset_reset="earliest")
     try:
-        partitions = [TopicPartition(_TOPIC, number) for number in consumer.partitions_for_topic(_TOPIC) or ()]
-        consumer.assign(partitions)
+        partitions = consumer.partitions_for_topic(_TOPIC)
+        if not partitions:
+            return []
+        partition = TopicPartition(_TOPIC, partition_of(group, len(partitions)))
+        consumer.assign([partition])
         consumer.seek_to_beginning()
-        ends = consumer.end_offsets(partitions)
+        end = consumer.end_offsets([partition])[partition]
         found: list[T] = []
         deadline = time.monotonic() + _READ_S
-        while any(consumer.position(each) < ends[each] for each in partitions):
+        while consumer.position(partition) < end:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{_TOPIC} was not read to its end within {_READ_S:.0f} s")
             for records in consumer.poll(timeout_ms=200).values():

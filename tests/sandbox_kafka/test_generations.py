@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.workload.generations import Generation, count_rebalances, generation
-from sandbox.workload.group_records import parse
+from sandbox.workload.group_records import parse, partition_of
 
 PAYMENTS = bytes.fromhex("000200087061796d656e7473")
 REFUNDS = bytes.fromhex("00030007726566756e6473")
@@ -74,3 +74,11 @@ def test_a_group_first_seen_within_the_span_has_rebalanced_once() -> None:
 def test_other_groups_do_not_count() -> None:
     others = [Generation("refunds", number, at_ms=2000 + number) for number in range(5)]
     assert count_rebalances(others, "payments", start_ms=0, end_ms=9000) == 0
+
+
+@pytest.mark.parametrize(
+    ("group", "partition"), [("payments", 13), ("a", 47), ("", 0), ("polygenelubricants", 0), ("Zahlungen-€", 25)]
+)
+def test_a_group_is_in_the_partition_that_brokers_give_it(group: str, partition: int) -> None:
+    """Java: `Utils.abs(group.hashCode()) % 50`; one of them has the hash of which there is no absolute value."""
+    assert partition_of(group, 50) == partition

@@ -74,7 +74,7 @@ class Fleet:
         return deliveries.read({"bootstrap.servers": self.bootstrap_servers}, self.deliveries_topic, start_ms)
 
     def rebalances(self, start_ms: int, end_ms: int) -> int:
-        history = generations.read({"bootstrap_servers": self.bootstrap_servers})
+        history = generations.read({"bootstrap_servers": self.bootstrap_servers}, self.name)
         return generations.count_rebalances(history, self.name, start_ms, end_ms)
 
     def wait_until_served_by(self, *ordinals: int) -> None:

@@ -34,7 +34,7 @@ def measure(world: World, since: float, until: float) -> Figures:
     wait_for("later deliveries", lambda: time.time() > until + RECORDED_AFTER_S, 10.0)
     begin_ms, end_ms = int(since * 1000), int(until * 1000)
     found = deliveries.measure(world.rows(since), world.partitions, begin_ms, end_ms)
-    history = world.stage.kafka.generations()
+    history = world.stage.kafka.generations(world.group_id)
     return Figures(
         rebalances=generations.count_rebalances(history, world.group_id, begin_ms, end_ms),
         idle_partition_seconds=round(found.idle_partition_seconds, 1),

@@ -177,8 +177,7 @@ class Kafka:
 
     def commits(self, group: str) -> list[group_records.Commit]:
         """Every offset that it has committed, in order, as far back as the brokers remember."""
-        found = group_records.read_all({"bootstrap_servers": self.bootstrap_servers}, group_records.parse_commit)
-        return [each for each in found if each.group == group]
+        return group_records.commits({"bootstrap_servers": self.bootstrap_servers}, group)
 
     def lag(self, group: str, topic: str, partitions: int) -> int:
         """Records behind, a partition without a commit counting as unread."""
@@ -188,11 +187,11 @@ class Kafka:
 
     def rebalances(self, group: str, since: float, until: float) -> int:
         """How often the group went on to another generation between two moments (seconds since the epoch)."""
-        return generations.count_rebalances(self.generations(), group, int(since * 1000), int(until * 1000))
+        return generations.count_rebalances(self.generations(group), group, int(since * 1000), int(until * 1000))
 
-    def generations(self) -> list[Generation]:
-        """Of every group, as far back as the brokers remember: the more groups there were, the longer it takes."""
-        return generations.read({"bootstrap_servers": self.bootstrap_servers})
+    def generations(self, group: str) -> list[Generation]:
+        """As far back as the brokers remember."""
+        return generations.read({"bootstrap_servers": self.bootstrap_servers}, group)
 
     def group_settings(self, group: str) -> dict[str, str]:
         """What the group has of its own (F23), by Kafka's names; without what it has from the brokers."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from sandbox.workload.generations import Generation
 from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import PARTITIONS, REPLICAS
 from tests.e2e.stage.java import java_group
@@ -62,33 +61,25 @@ def back(stage: Stage, groups: dict[str, Json], there: dict[str, Upgraded]) -> d
     return upgrade(stage, groups["static"], groups["online"], with_target(groups["both"], "Consumer"))
 
 
-@pytest.fixture(scope="module")
-def generations(stage: Stage, there: dict[str, Upgraded], back: dict[str, Upgraded]) -> list[Generation]:
-    """Read once: brokers that have run for long remember a lot."""
-    return stage.kafka.generations()
-
-
-def test_the_first_bounce_of_static_members_is_no_rebalance(
-    there: dict[str, Upgraded], generations: list[Generation]
-) -> None:
+def test_the_first_bounce_of_static_members_is_no_rebalance(there: dict[str, Upgraded]) -> None:
     """F4: every member still votes for range."""
     way = there["static"]
     second_at = way.step_began("2 of 2")
-    assert way.rebalances(until=second_at, generations=generations) == 0
+    assert way.rebalances(until=second_at) == 0
     assert {s.assignor for s in way.sightings if s.seen_at < second_at} == {"range"}
 
 
-def test_the_second_bounce_is_exactly_one(there: dict[str, Upgraded], generations: list[Generation]) -> None:
+def test_the_second_bounce_is_exactly_one(there: dict[str, Upgraded]) -> None:
     """At its first pod: from then on all members know only one assignor in common."""
     way = there["static"]
-    assert way.rebalances(since=way.step_began("2 of 2"), generations=generations) == 1
+    assert way.rebalances(since=way.step_began("2 of 2")) == 1
     assert way.sightings[-1].assignor == "cooperative-sticky"
 
 
-def test_back_it_is_one_rebalance_as_well(back: dict[str, Upgraded], generations: list[Generation]) -> None:
+def test_back_it_is_one_rebalance_as_well(back: dict[str, Upgraded]) -> None:
     """At the last pod of the first bounce: all know range by then, and vote for it first."""
     way = back["static"]
-    assert way.rebalances(generations=generations) == 1
+    assert way.rebalances() == 1
     assert way.sightings[-1].assignor == "range"
 
 
@@ -118,10 +109,10 @@ def test_every_pod_is_restarted_once_in_each_step(
     assert seen == {name: {1 + count} for name, count in steps.items()}
 
 
-def test_consumers_that_offer_both_need_one_bounce(there: dict[str, Upgraded], generations: list[Generation]) -> None:
+def test_consumers_that_offer_both_need_one_bounce(there: dict[str, Upgraded]) -> None:
     way = there["both"]
     assert way.steps == [("EagerAndCooperative", "Cooperative", "OneBounce", "1 of 1")]
-    assert way.rebalances(generations=generations) == 1
+    assert way.rebalances() == 1
     assert way.sightings[-1].assignor == "cooperative-sticky"
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sandbox.workload.generations import Generation, count_rebalances
 from tests.e2e.stage.cluster import Json, condition
 from tests.e2e.stage.kafka import Lookout, Sighting
 from tests.e2e.stage.recorder import Record
@@ -58,16 +56,8 @@ class Upgraded:
     def step_began(self, step: str) -> float:
         return next(r.seen_at for r in self.versions if _protocol(r.obj).get("step") == step)
 
-    def rebalances(
-        self,
-        since: float | None = None,
-        until: float | None = None,
-        generations: Iterable[Generation] | None = None,
-    ) -> int:
-        """`generations`: what the brokers remember, where it was read already, for that may take a while."""
-        start_ms, end_ms = int(1000 * (since or self.began)), int(1000 * (until or self.ended))
-        known = generations if generations is not None else self.stage.kafka.generations()
-        return count_rebalances(known, self.stage.group_id(self.name), start_ms, end_ms)
+    def rebalances(self, since: float | None = None, until: float | None = None) -> int:
+        return self.stage.kafka.rebalances(self.stage.group_id(self.name), since or self.began, until or self.ended)
 
     def moves(self) -> set[tuple[int, str]]:
         """Partition and owner that did not belong together when it began."""
