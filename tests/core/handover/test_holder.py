@@ -18,13 +18,14 @@ from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, dynamic_member, tp
+from tests.core.factories import NOW, dynamic_member, member, tp
 from tests.core.handover.stories import (
     ABSENT_AT,
     AFTER_NOBODY,
     JOINED,
     JOINED_AT,
     NEW,
+    NEW_ELSEWHERE,
     OLD,
     TWO_HELD,
     A,
@@ -222,6 +223,7 @@ def test_the_replacement_is_judged_by_what_it_was_made_with() -> None:
 # The old pod was down when it began.
 
 NEVER_RAN: Final = replace(OLD, started_at=None, ready=False)
+IDLE: Final = Held({"payments-0": A}, OLD.run, down=True, idle=True)
 DEAD: Final = Held({"payments-0": A}, NEVER_RAN.run, down=True)
 HEIRS: Final = {
     "there is no old pod, and its replacement has joined": (DEAD, None, NEW, B, frozenset(), Holder.NEW),
@@ -246,16 +248,16 @@ HEIRS: Final = {
     "the replacement is not made yet": (DEAD, NEVER_RAN, None, B, frozenset({0}), Holder.NOBODY),
     "the old pod runs now, and is not known to be down": (DEAD, OLD, NEW, A, frozenset(), Holder.CAME_BACK),
     "the old pod is Ready as before and in no group, and the id came after its replacement's start": (
-        Held({"payments-0": A}, OLD.run, down=True),
+        IDLE,
         OLD,
         NEW,
         B,
         frozenset(),
         Holder.NEW,
     ),
-    "the old pod has been Ready for less than rejoinTimeout, so it may just be joining": (
-        Held({"payments-0": A}, OLD.run, down=True),
-        replace(OLD, ready_changed_at=begun_with().started_at - 5),
+    "the old pod was out of the group for less than rejoinTimeout, so it may just be joining": (
+        replace(IDLE, idle=False),
+        OLD,
         NEW,
         B,
         frozenset(),
@@ -301,6 +303,65 @@ def test_who_inherits_from_a_pod_that_was_down(
     held: Held, old: Pod | None, new: Pod | None, holds: str, down: frozenset[int], expected: Holder
 ) -> None:
     assert heir(looked_at(holds, None), begun_with(held), old, new, down) is expected
+
+
+def came_from(address: str, sighting: MemberSighting | None = AFTER_NOBODY) -> World:
+    """Nobody had the id when the handover began; the brokers see the pods' own addresses."""
+    seen = looked_at(None, sighting)
+    assert seen.seen is not None
+    members = (*seen.seen.members, member(0, member_id=B, host=f"/{address}"))
+    return replace(seen, kafka=replace(seen.seen, members=members), all_pods=(OLD, NEW_ELSEWHERE))
+
+
+AWAY: Final = Held({}, OLD.run, down=True)
+FIRST_LOOK: Final = replace(AFTER_NOBODY, absent_at=None, since=NOW)
+ADDRESSES: Final = {
+    "the replacement's, and the old pod was away for seconds": (AWAY, came_from(NEW_ELSEWHERE.address), Holder.NEW),
+    "the old pod's, which was idle for long": (
+        replace(AWAY, idle=True),
+        came_from(OLD.address, FIRST_LOOK),
+        Holder.CAME_BACK,
+    ),
+    "the old pod's, from which another has taken the id over since": (
+        replace(AWAY, idle=True),
+        came_from(OLD.address, JOINED),
+        Holder.NEW,
+    ),
+    "the old pod's, which was away for seconds, and from which its replacement has the id now": (
+        AWAY,
+        came_from(OLD.address, JOINED),
+        Holder.NEW,
+    ),
+    "the replacement's, from which the old pod has the id now": (
+        replace(AWAY, idle=True),
+        came_from(NEW_ELSEWHERE.address, JOINED),
+        Holder.CAME_BACK,
+    ),
+    "somebody else's, as behind address translation, and the old pod was idle for long": (
+        replace(AWAY, idle=True),
+        came_from("192.0.2.9"),
+        Holder.NEW,
+    ),
+    "somebody else's, and the old pod was away for seconds": (AWAY, came_from("192.0.2.9"), Holder.CAME_BACK),
+    "that of the pod whose member was listed before": (
+        Held({"payments-0": A}, OLD.run, down=True, idle=True),
+        came_from(OLD.address),
+        Holder.NEW,
+    ),
+}
+
+
+@pytest.mark.parametrize(("held", "seen", "expected"), ADDRESSES.values(), ids=ADDRESSES.keys())
+def test_the_address_of_who_joined_first_tells_which_of_the_two_it_was(
+    held: Held, seen: World, expected: Holder
+) -> None:
+    assert heir(seen, begun_with(held), OLD, NEW_ELSEWHERE, frozenset()) is expected
+
+
+def test_the_rest_of_a_replacements_members_is_waited_for() -> None:
+    seen, idle = two_threads("b0", "a1"), replace(TWO_HELD.held, down=True, idle=True)
+    assert heir(seen, begun_with(idle), OLD, NEW, frozenset()) is Holder.PARTLY_NEW
+    assert heir(seen, begun_with(idle), OLD, NEW, frozenset({0})) is Holder.NOBODY
 
 
 # The replacement has taken over.

@@ -43,6 +43,7 @@ TAKES_BACK: Final = f"TAKE_BACK {ALT} [0, 0)"
 UNKNOWN: Final = Handover(0, ALT, NOW, Undone())
 """The replacement goes, and nothing is known of the old pod."""
 TAKEN: Final = replace(begun_with(), state=TakenOver(Held({"payments-0": B}, NEW.run), {"payments-0": A}))
+TWO_IDLE: Final = begun_with(replace(TWO_HELD.held, down=True, idle=True))
 NOT_RUNNING: Final = replace(NEW, started_at=None)
 CAME_BACK: Final = replace(OLD, restarts=1, started_at=NOW - 25)
 AFTER_ITS_RETURN: Final = Held({"payments-0": B}, CAME_BACK.run, down=True)
@@ -207,6 +208,14 @@ ROWS: Final = {
         LETS_OLD_GO,
         replace(begun_with(), state=TakenOver(Held({"payments-0": B}, NEW.run))),
         pods=(NEW,),
+    ),
+    "the old pod was down and one of its replacement's two members has come: the other one is waited for": Row(
+        Stage.FROM_A_DEAD_ONE,
+        Holder.PARTLY_NEW,
+        TWO_IDLE,
+        "RestartInHand: waiting for all members with ordinal 0 to take over",
+        TWO_IDLE,
+        two_threads("b0", "a1"),
     ),
     "the old pod was down and came back: the replacement goes": Row(
         Stage.FROM_A_DEAD_ONE,

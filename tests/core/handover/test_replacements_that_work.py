@@ -59,15 +59,27 @@ def test_where_the_old_pod_ends_and_cannot_start_again(on_failure: str, producin
     assert sum(map(run.outside.serves, run.outside.pods)) == 3
 
 
-@pytest.mark.parametrize("what", ["paused", "a stranger", "the operator is away for 10 s", "nothing"])
-def test_where_the_old_pod_is_ready_and_out_of_the_group_for_good(what: str) -> None:
-    """A client that logs a fatal error and lives on. The replacement joins before the gates let it have the place."""
-    run = at_rest("v1")
+def taken_out(run: Run) -> SimulatedPod:
+    """The first pod, whose member is gone; it does not join again by itself."""
     old = run.outside.sets[FIRST].pods[0]
     assert old.process is not None
     old.version = replace(old.version, joins=False, exits_when_fenced=False)
     run.outside.broker.remove([MemberRef(old.process.instance_id or "", old.process.member_id)], run.now)
+    return old
+
+
+@pytest.mark.parametrize("blinks", [False, True])
+@pytest.mark.parametrize("what", ["paused", "a stranger", "the operator is away for 10 s", "nothing"])
+def test_where_the_old_pod_is_ready_and_out_of_the_group_for_good(what: str, blinks: bool) -> None:
+    """A client that logs a fatal error and lives on. The replacement joins before the gates let it have the place.
+    `blinks`: its readiness probe failed once, just before."""
+    run = at_rest("v1")
+    old = taken_out(run)
     run.for_seconds(60)
+    if blinks:
+        old.set_ready(False, run.outside.now)
+        old.set_ready(True, run.outside.now + 1)
+        run.for_seconds(5)
     assert old.ready
     assert not run.outside.serves(old)
     run.outside.apply("v2")
@@ -89,3 +101,87 @@ def test_where_the_old_pod_is_ready_and_out_of_the_group_for_good(what: str) -> 
     assert len(uids) == 1
     assert 0 in second.pods
     assert run.outside.serves(second.pods[0])
+
+
+@pytest.mark.parametrize("what", ["paused", "the operator is away for 10 s"])
+def test_where_the_old_pod_took_long_to_get_ready_and_never_joined(what: str) -> None:
+    """It is down `rejoinTimeout` after its start, and has been Ready for less."""
+    run = at_rest("v1", rejoinTimeout="300s")
+    old = run.outside.sets[FIRST].pods[0]
+    old.version = replace(old.version, joins=False, exits_when_fenced=False, ready_s=60.0)
+    run.outside.crash(0)
+    run.for_seconds(70)
+    run.outside.apply("v2")
+    second = run.outside.sets[SECOND]
+    while not second.replicas:
+        run.step()
+    if what == "paused":
+        run.do("pause", Outside.pause)
+    else:
+        run.operator.die("for an upgrade")
+        for _ in range(10):
+            run.outside.tick(1.0)
+    run.for_seconds(150)
+    assert run.outside.serves(second.pods[0])
+    assert not any("removing payments-alt-0" in line for line in run.operator.log)
+
+
+# And an old pod that works is not taken away for a replacement that has not joined.
+
+
+def is_never_taken_while_it_serves(run: Run, old: SimulatedPod, for_s: int = 120) -> bool:
+    """Until its replacement has joined."""
+    replacement = run.outside.sets[SECOND].pods[0]
+    for _ in range(for_s):
+        served = run.outside.serves(old) and old.gone_at is None
+        run.step()
+        if served and old.gone_at is not None and replacement.joined_at is None:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("what", ["paused", "the operator is away"])
+def test_an_old_pod_that_was_away_for_seconds_and_joins_again_as_its_replacement_starts(what: str) -> None:
+    """Nobody is in a group of one for ten seconds, so its pod counts as down at once."""
+    run = at_rest("v1", replicas=1, rejoinTimeout="60s", onFailure="Pause")
+    run.for_seconds(60)
+    old, works = run.outside.sets[FIRST].pods[0], run.outside.sets[FIRST].pods[0].version
+    taken_out(run)
+    run.for_seconds(13)
+    run.outside.apply("slow")
+    second = run.outside.sets[SECOND]
+    while not second.replicas:
+        run.step()
+    if what == "paused":
+        run.do("pause", Outside.pause)
+        run.for_seconds(8)
+        old.version = works
+    else:
+        run.operator.die("for an upgrade")
+        for _ in range(4):
+            run.outside.tick(1.0)
+        old.version = works
+        for _ in range(6):
+            run.outside.tick(1.0)
+    assert second.pods[0].started_at is not None
+    assert is_never_taken_while_it_serves(run, old)
+
+
+def test_an_old_pod_that_joined_while_nobody_watched_and_before_its_replacement_started() -> None:
+    run = at_rest("v1", rejoinTimeout="60s", onFailure="Pause")
+    works = run.outside.sets[FIRST].pods[0].version
+    old = taken_out(run)
+    run.for_seconds(600)
+    run.outside.apply("slow")
+    second = run.outside.sets[SECOND]
+    while not second.replicas:
+        run.step()
+    run.operator.die("for an upgrade")
+    old.version = works
+    while 0 not in second.pods:
+        run.outside.tick(1.0)
+    second.pods[0].start_due = run.outside.now + 10  # its image is pulled
+    for _ in range(14):
+        run.outside.tick(1.0)
+    assert run.outside.serves(old)
+    assert is_never_taken_while_it_serves(run, old)

@@ -621,3 +621,48 @@ def test_a_stranger_is_named_with_the_consumer_group_that_has_the_same_id() -> N
     hold = members_are_ours(world(claims=(Claim("shop", "b"),)), STRANGE, NOBODY)
     assert hold is not None
     assert "(ConsumerGroup shop/b has the same groupId). Stop them" in hold.message
+
+
+def none_committed_by(ordinal: int, joined_ago: float) -> tuple[GroupObservation, ...]:
+    """Its member came so many seconds ago and has committed nothing since, though records come everywhere."""
+    looks, its = [], owned_by(ordinal)
+    for number, ago in enumerate((900.0, 800.0, joined_ago + 1, joined_ago, 2.0, 0.0)):
+        here = tuple(member(each, "b" if each == ordinal and ago <= joined_ago else "a") for each in range(3))
+        read = {False: 100 + 5 * number, True: 100 + 5 * min(number, 2)}
+        offsets = {p: PartitionOffsets(read[p in its], 101 + 5 * number) for p in observation().partitions}
+        looks.append(observation(here, at=NOW - ago, offsets=offsets))
+    return tuple(looks)
+
+
+OVERTAKEN = pod(1, "overtaken", created_at=NOW - 665, started_at=NOW - 660, ready_changed_at=NOW - 15)
+"""It took eleven minutes to start, and joined 15 s ago."""
+ENDED_SINCE = pod(1, OLD, restarts=1, started_at=NOW - 60, ended_at=NOW - 65, ready_changed_at=NOW - 15)
+
+
+@pytest.mark.parametrize(
+    ("its_pod", "expected"),
+    [(OVERTAKEN, Reason.OFFSETS_NOT_MOVING), (replace(OVERTAKEN, revision=NEW), None), (ENDED_SINCE, None)],
+    ids=["it was overtaken", "it has the version that is wanted, and is not the last that was restarted", "an old one"],
+)
+def test_a_pod_of_an_overtaken_version_has_come_when_it_joined(its_pod: Pod, expected: Reason | None) -> None:
+    looks = none_committed_by(1, joined_ago=15)
+    step = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=Step(0, NOW - 900))
+    given = world(kafka=looks[-1], history=folded(*looks), pods=(pod(0, NEW), its_pod, pod(2)), memory=step)
+    hold = partitions_are_owned(given, looks[-1], NOBODY)
+    assert (hold and hold.reason) == expected
+
+
+@pytest.mark.parametrize(
+    ("ordinal", "expected"), [(0, None), (1, Reason.OFFSETS_NOT_MOVING)], ids=["the next to go", "another"]
+)
+def test_in_a_warm_rollout_the_lowest_ordinal_is_the_next_to_go(ordinal: int, expected: Reason | None) -> None:
+    looks = none_committed_by(ordinal, joined_ago=15)
+    there = tuple(replace(OVERTAKEN, ordinal=each) if each == ordinal else pod(each, OLD) for each in range(3))
+    pods = tuple(replace(each, name=f"payments-{each.ordinal}", workload="payments") for each in there)
+    in_use = workload(replicas=3, template_hash="v1", update_revision="overtaken", created_at=NOW - 9_000)
+    newcomer = workload(name="payments-alt", uid="alt", replicas=0, template_hash="v2", created_at=NOW - 20)
+    memory = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="v2", step=Step(2, NOW - 900))
+    warm = group(rollout={"strategy": "WarmHandover"})
+    given = world(kafka=looks[-1], history=folded(*looks), pods=pods, group=warm, memory=memory)
+    hold = partitions_are_owned(replace(given, sets=(in_use, newcomer)), looks[-1], NOBODY)
+    assert (hold and hold.reason) == expected

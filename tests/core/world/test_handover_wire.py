@@ -74,6 +74,15 @@ RECORDED: Final[dict[str, dict[str, Any]]] = {
         "holderDown": True,
         "version": "8c1d",
     },
+    "begun for an idle pod": {
+        "ordinal": 0,
+        "to": "payments-alt",
+        "startedAt": "2026-11-27T10:00:00Z",
+        "holderUid": "3f0c",
+        "holderDown": True,
+        "holderIdle": True,
+        "version": "8c1d",
+    },
     "taken over": {
         "ordinal": 1,
         "to": "payments-alt",
@@ -110,7 +119,7 @@ RECORDED: Final[dict[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(
     ("recorded", "state"),
-    [*zip(RECORDED.values(), (Begun, Begun, TakenOver, Over, Undone), strict=True)],
+    [*zip(RECORDED.values(), (Begun, Begun, Begun, TakenOver, Over, Undone), strict=True)],
     ids=RECORDED.keys(),
 )
 def test_a_status_that_an_operator_before_this_one_wrote_is_read_and_written_the_same(

@@ -21,7 +21,7 @@ from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.sessions import session_left_s
 from slackwater.core.rollout.gates import Down
 from slackwater.core.world.handover import Handover
-from slackwater.core.world.history import MemberSighting
+from slackwater.core.world.history import TAKEOVERS_KEPT, MemberSighting
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -86,25 +86,38 @@ def _is_overdue(world: World, changed: Iterable[str]) -> bool:
 
 def heir(
     world: World, handover: Handover, old: Pod | None, new: Pod | None, down: Down
-) -> Literal[Holder.NEW, Holder.NOBODY, Holder.CAME_BACK]:
+) -> Literal[Holder.NEW, Holder.PARTLY_NEW, Holder.NOBODY, Holder.CAME_BACK]:
     """The old one was down when the handover began. `down`: ordinals of the pods that are known not to consume."""
-    if new is not None and new.started_at is not None and has_all(world, handover, new):
-        never_ran = old is None or (old.started_at is None and handover.held.runs_on(old))
-        if never_ran or _is_idle(world, handover, old, new):
-            return Holder.NEW
-    return Holder.NOBODY if old is None or old.ordinal in down else Holder.CAME_BACK
+    new = new if new is not None and new.started_at is not None else None
+    never_ran = old is None or (old.started_at is None and handover.held.runs_on(old))
+    is_from_it = new is not None and _is_not_from(world, handover, old, new)
+    if new is not None and (never_ran or is_from_it) and has_all(world, handover, new):
+        return Holder.NEW
+    if old is None or old.ordinal in down:
+        return Holder.NOBODY
+    return Holder.PARTLY_NEW if is_from_it else Holder.CAME_BACK
 
 
-def _is_idle(world: World, handover: Handover, old: Pod | None, new: Pod) -> bool:
-    """When the handover began it had been Ready and in no group for `rejoinTimeout`, it runs on as it did, and all
-    members came after that: who had not joined by itself until then has not just when its replacement started."""
-    if old is None or not old.ready or not handover.held.runs_on(old):
+def _is_not_from(world: World, handover: Handover, old: Pod | None, new: Pod) -> bool:
+    """There are new members, and none is the old pod's, which was in no group at first and runs on as it did."""
+    changed = changed_ids(world, handover)
+    if old is None or not old.ready or not handover.held.runs_on(old) or not changed:
         return False
-    begun = handover.started_at - world.group.spec.rollout.rejoin_timeout_s
-    was_ready = old.ready_changed_at is not None and old.ready_changed_at < begun
-    return was_ready and not any(
-        _came_before(world, handover, old, new, instance_id) for instance_id in changed_ids(world, handover)
-    )
+    return all(_joined_from(world, handover, old, new, instance_id) is new for instance_id in changed)
+
+
+def _joined_from(world: World, handover: Handover, old: Pod, new: Pod, instance_id: str) -> Pod:
+    """Where nobody had the id, the address that is listed is that of whoever joined first since (F41), from whom it may
+    have gone to the other one. Where no address tells, a process that had not joined for `rejoinTimeout` until the
+    handover began has not just when its replacement started, and one that was away for seconds may have."""
+    at = {pod.address: pod for pod in (old, new) if pod.address}
+    listed = (member.address for member in world.members_at(old.ordinal) if member.instance_id == instance_id)
+    first = next((at[each] for each in listed if each in at), None)
+    sighting = world.history.members.get(instance_id)
+    passed_on = sum(moment > handover.started_at for moment in sighting.takeovers) if sighting is not None else 0
+    if first and len(at) == 2 and instance_id not in handover.before and passed_on < TAKEOVERS_KEPT:
+        return {old.address: new, new.address: old}[first.address] if passed_on % 2 else first
+    return new if handover.held.idle and not _came_before(world, handover, old, new, instance_id) else old
 
 
 def keeper(world: World, handover: Handover) -> Literal[Holder.NEW, Holder.UNCLEAR]:

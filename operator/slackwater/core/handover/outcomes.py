@@ -112,6 +112,7 @@ NEXT: Final[Mapping[Stage, Mapping[Holder, Next]]] = {
     },
     Stage.FROM_A_DEAD_ONE: {
         Holder.NOBODY: give_the_dead_one_up,
+        Holder.PARTLY_NEW: wait_for_the_rest,
         Holder.NEW: hand_the_ordinal_over,
         Holder.CAME_BACK: take_back_from_the_dead,
     },

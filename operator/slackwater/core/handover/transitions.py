@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.core.handover.foresight import joins_of
-from slackwater.core.members.presence import consumes_unready, lives
+from slackwater.core.members.presence import consumes_unready, is_down, is_overdue, lives
 from slackwater.core.world.handover import Begun, Handover, Held, Over, Reached, Replacement, TakenOver, Undone
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import Workload
@@ -36,7 +36,8 @@ def begun(world: World, ordinal: int, to: Workload, old: Pod | None) -> Handover
     known, version = world.memory.handover, to.template_hash
     ids = member_ids(world, ordinal)
     works = old is not None and (_is_at_work(world, old) or consumes_unready(world, old))
-    held = Held(ids, old.run if old is not None else None, down=not works)
+    idle = old is not None and old.ready and is_down(world, old) and is_overdue(world, old)
+    held = Held(ids, old.run if old is not None else None, down=not works, idle=idle)
     return Handover(
         ordinal,
         to.name,

@@ -67,10 +67,15 @@ def is_down(world: World, pod: Pod) -> bool:
         return not consumes_unready(world, pod)
     if lives(world, pod):
         return False
-    overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_ms / 1000
+    overdue = is_overdue(world, pod)
     overdue = overdue or (nobody_is_in(world) and world.now - absent_since(world, pod) >= EMPTY_FOR_S)
     given_up = world.memory.phase.goes_back  # nobody waits any more for a version that has failed
     return _nobody_is_there(world, pod) and (overdue or given_up)
+
+
+def is_overdue(world: World, pod: Pod) -> bool:
+    """If it is absent, it has been for longer than a return may take."""
+    return world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_s
 
 
 def nobody_is_in(world: World) -> bool:

@@ -264,10 +264,22 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
 
 
 def _was_overtaken(world: World, pod: Pod) -> bool:
-    """It came lately, however long it had waited for a node, with a version that another one has taken the place of,
-    and it is not the next to go."""
-    came_lately = world.now - (pod.started_at or pod.created_at) <= 2 * world.group.spec.rollout.rejoin_timeout_s
-    return came_lately and pod in world.outdated[:-1]
+    """It came lately with a version that another one has taken the place of, and it is not the next to go."""
+    came_lately = world.now - _came_at(world, pod) <= 2 * world.group.spec.rollout.rejoin_timeout_s
+    next_to_go = (
+        world.way.following if world.way is not None else world.outdated[-1].ordinal if world.outdated else None
+    )
+    return came_lately and pod in world.outdated and pod.ordinal != next_to_go
+
+
+def _came_at(world: World, pod: Pod) -> float:
+    """Into the group, however long it had waited for a node and took to start; one that has ended since, when it was
+    made."""
+    if pod.restarts:
+        return pod.created_at
+    sightings = (world.history.members.get(each.instance_id or each.member_id) for each in world.members_of(pod))
+    joins = [each.since for each in sightings if each is not None and each.absent_at is not None]
+    return max(pod.created_at, pod.started_at or 0.0, *joins)
 
 
 def _why_waiting(pod: Pod) -> str:

@@ -25,6 +25,8 @@ class Held:
     """While the container is in this run, nobody but the other pod can have joined. None: not known."""
     down: bool = False
     """The pod was known not to work: there was nothing to lose."""
+    idle: bool = False
+    """It was Ready and out of the group for longer than `rejoinTimeout`: it does not join by itself."""
 
     def runs_on(self, pod: Pod) -> bool:
         """This is the pod, and its container is in the same run as then, or still in none."""

@@ -33,6 +33,7 @@ class FlatHandover:
     holder_started_at: Moment | None = None
     holder_restarts: int = 0
     holder_down: bool = False
+    holder_idle: bool = False
     after: Mapping[str, str] = field(default_factory=dict)
     """The replacement's members; empty until it has taken over."""
     undone: bool = False
@@ -75,6 +76,7 @@ def to_flat(handover: Handover) -> FlatHandover:
         holder_started_at=run.started_at,
         holder_restarts=run.restarts,
         holder_down=held.down,
+        holder_idle=held.idle,
         after=held.ids if isinstance(reached, TakenOver) else {},
         undone=isinstance(reached, Undone),
         over=handover.over,
@@ -95,10 +97,10 @@ _NO_RUN = Run("", None, 0)
 def _reached(flat: FlatHandover) -> Reached:
     run = Run(flat.holder_uid, flat.holder_started_at, flat.holder_restarts) if flat.holder_uid else None
     if flat.undone:
-        return Undone(Held(flat.before, run, flat.holder_down))
+        return Undone(Held(flat.before, run, flat.holder_down, flat.holder_idle))
     if flat.after:
         return TakenOver(Held(flat.after, run), flat.before)
-    return Begun(Held(flat.before, run, flat.holder_down))
+    return Begun(Held(flat.before, run, flat.holder_down, flat.holder_idle))
 
 
 WireHandover = Annotated[
