@@ -339,3 +339,18 @@ async def test_the_count_of_requests_never_goes_down(stage: Stage) -> None:
     await stage.connections.close()
     count()
     assert counts == [1, 1, 2, 2, 3]
+
+
+async def test_one_that_others_close_meanwhile_is_not_closed_again_at_the_end(stage: Stage) -> None:
+    """As one whose observer has just failed."""
+    other = Key("default", "refunds")
+    await stage.use(connection="main")
+    await stage.use(other, connection="other")
+    ends = asyncio.Event()
+    stage.observers[0].may_end = ends
+    closing = asyncio.ensure_future(stage.connections.close())
+    await stage.observers[0].closed.wait()
+    await stage.connections.forget(other)
+    ends.set()
+    await closing
+    assert stage.observers[1].is_closed

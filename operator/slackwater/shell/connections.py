@@ -188,8 +188,8 @@ class Connections:
         return total
 
     async def close(self) -> None:
-        for key in list(self._open):
-            await self._close(key)
+        while self._open:  # one may be made again, or closed by others, while another is closed
+            await self._close(next(iter(self._open)))
 
     @contextmanager
     def _taken_in_hand(self, key: Key) -> Iterator[None]:

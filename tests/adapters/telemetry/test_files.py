@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -128,6 +129,26 @@ async def test_a_file_that_another_operator_writes_is_left_alone(tmp_path: Path)
     await one.close()
     await other.close()
     assert sorted(written(tmp_path)) == ["event-0", "event-1", "event-2"]
+
+
+async def test_one_that_another_operator_removed_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was made a moment before, and is empty: as one that a killed operator left."""
+    lock, removed = fcntl.flock, []
+
+    def late(descriptor: int, operation: int) -> None:
+        if not removed:
+            removed.extend(being_written(tmp_path))
+            removed[0].unlink()
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    sink = FileSink(tmp_path, Clock())
+    await sink.write([line(0)])
+    await sink.close()
+    assert removed
+    assert written(tmp_path) == ["event-0"]
 
 
 def killed_while_writing(folder: Path) -> list[str]:

@@ -104,9 +104,13 @@ class _OpenFile:
         self.day = _day(now)
         self.size = 0
         moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H%M%S")
-        self._path = folder / f".events-{moment}-{uuid4().hex[:8]}.jsonl{_OPEN}"
-        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        while True:
+            self._path = folder / f".events-{moment}-{uuid4().hex[:8]}.jsonl{_OPEN}"
+            self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            if os.fstat(self._descriptor).st_nlink:
+                return
+            os.close(self._descriptor)  # another operator that starts has found it before it was locked, and empty
 
     def append(self, text: bytes) -> None:
         """All of it or nothing. Raises OSError."""
