@@ -216,7 +216,9 @@ def test_a_scope_is_asked_for_where_one_is_named() -> None:
     assert settings.confluent["sasl.oauthbearer.scope"] == "kafka"
 
 
-@pytest.mark.parametrize("endpoint", [b"login.example/token", b"file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "endpoint", [b"login.example/token", b"file:///etc/passwd", b"https://[::1/token", b"https:///token"]
+)
 def test_an_endpoint_for_tokens_is_an_address_of_the_web(endpoint: bytes) -> None:
     login = {**TOKENS, "tokenEndpoint": endpoint}
 

@@ -109,7 +109,7 @@ class _Credentials:
 
 def _oauth_client(secret: str, reader: SecretReader) -> OAuthClient:
     endpoint = reader.text(secret, TOKEN_ENDPOINT_KEY, _LOGIN_PATH)
-    if endpoint and urlsplit(endpoint).scheme not in ("https", "http"):
+    if endpoint and not _is_of_the_web(endpoint):
         reader.note(
             f"Key {TOKEN_ENDPOINT_KEY} of Secret {secret}, which spec.{_LOGIN_PATH} names, is no address: write"
             " https://host/path."
@@ -120,6 +120,14 @@ def _oauth_client(secret: str, reader: SecretReader) -> OAuthClient:
         endpoint,
         reader.optional_text(secret, SCOPE_KEY, _LOGIN_PATH),
     )
+
+
+def _is_of_the_web(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # a bracket without the other one
+        return False
+    return parts.scheme in ("https", "http") and bool(parts.netloc)
 
 
 def _for_kafka_python(
