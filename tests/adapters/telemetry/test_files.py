@@ -135,7 +135,8 @@ async def test_one_that_another_operator_removed_before_it_was_locked_is_made_ag
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was made a moment before, and is empty: as one that a killed operator left."""
-    lock, removed = fcntl.flock, []
+    lock = fcntl.flock
+    removed: list[Path] = []
 
     def late(descriptor: int, operation: int) -> None:
         if not removed:
