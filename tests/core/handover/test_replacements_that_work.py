@@ -22,6 +22,21 @@ def handing_over(run: Run) -> SimulatedPod:
     return second.pods[0]
 
 
+def as_it_begins(run: Run, what: str, version: str = "v2") -> None:
+    """Apply a version, and let this happen right when the first replacement is asked for."""
+    run.outside.apply(version)
+    while not run.outside.sets[SECOND].replicas:
+        run.step()
+    if what == "paused":
+        run.do("pause", Outside.pause)
+    if what == "a stranger":
+        run.do("a stranger", lambda o: o.foreign_member(there=True))
+    if what == "the operator is away for 10 s":
+        run.operator.die("for an upgrade")
+        for _ in range(10):
+            run.outside.tick(1.0)
+
+
 def stays(run: Run, replacement: SimulatedPod, for_s: int = 200) -> bool:
     """It is never taken away, and works in the end."""
     there = []
@@ -82,18 +97,8 @@ def test_where_the_old_pod_is_ready_and_out_of_the_group_for_good(what: str, bli
         run.for_seconds(5)
     assert old.ready
     assert not run.outside.serves(old)
-    run.outside.apply("v2")
+    as_it_begins(run, what)
     second = run.outside.sets[SECOND]
-    while not second.replicas:
-        run.step()
-    if what == "paused":
-        run.do("pause", Outside.pause)
-    if what == "a stranger":
-        run.do("a stranger", lambda o: o.foreign_member(there=True))
-    if what == "the operator is away for 10 s":
-        run.operator.die("for an upgrade")
-        for _ in range(10):
-            run.outside.tick(1.0)
     uids = set()
     for _ in range(150):
         run.step()
@@ -111,18 +116,9 @@ def test_where_the_old_pod_took_long_to_get_ready_and_never_joined(what: str) ->
     old.version = replace(old.version, joins=False, exits_when_fenced=False, ready_s=60.0)
     run.outside.crash(0)
     run.for_seconds(70)
-    run.outside.apply("v2")
-    second = run.outside.sets[SECOND]
-    while not second.replicas:
-        run.step()
-    if what == "paused":
-        run.do("pause", Outside.pause)
-    else:
-        run.operator.die("for an upgrade")
-        for _ in range(10):
-            run.outside.tick(1.0)
+    as_it_begins(run, what)
     run.for_seconds(150)
-    assert run.outside.serves(second.pods[0])
+    assert run.outside.serves(run.outside.sets[SECOND].pods[0])
     assert not any("removing payments-alt-0" in line for line in run.operator.log)
 
 
