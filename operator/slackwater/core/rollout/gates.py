@@ -265,11 +265,11 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
 
 def _was_overtaken(world: World, pod: Pod) -> bool:
     """It came lately with a version that another one has taken the place of, and it is not the next to go."""
+    if pod not in world.outdated:
+        return False
+    next_to_go = world.way.following if world.way is not None else world.outdated[-1].ordinal
     came_lately = world.now - _came_at(world, pod) <= 2 * world.group.spec.rollout.rejoin_timeout_s
-    next_to_go = (
-        world.way.following if world.way is not None else world.outdated[-1].ordinal if world.outdated else None
-    )
-    return came_lately and pod in world.outdated and pod.ordinal != next_to_go
+    return came_lately and pod.ordinal != next_to_go
 
 
 def _came_at(world: World, pod: Pod) -> float:
