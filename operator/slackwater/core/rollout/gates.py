@@ -252,7 +252,8 @@ def _none_crashes(world: World, down: Down) -> Hold | None:
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = world.memory.step, {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
-        restarted = step is None or step.ordinal == pod.ordinal or _was_overtaken(world, pod)  # None: it may be any
+        overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
+        restarted = step is None or step.ordinal == pod.ordinal or overtaken  # None: it may be any
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:
@@ -264,9 +265,8 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
 
 
 def _was_overtaken(world: World, pod: Pod) -> bool:
-    """It came lately with a version that another one has taken the place of, and it is not the next to go."""
-    if pod not in world.outdated:
-        return False
+    """An outdated pod that came lately with a version that another one has taken the place of, and is not the next to
+    go."""
     next_to_go = world.way.following if world.way is not None else world.outdated[-1].ordinal
     came_lately = world.now - _came_at(world, pod) <= 2 * world.group.spec.rollout.rejoin_timeout_s
     return came_lately and pod.ordinal != next_to_go
