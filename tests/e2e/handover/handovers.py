@@ -24,6 +24,9 @@ HEARTBEAT_S: Final = 3.0
 """After that a fenced consumer notices by itself, if nobody has removed it."""
 QUICKEST_START_S: Final = 1.5
 """A start of the quickest of these consumers takes longer than that where the machine has nothing else to do."""
+STAYS: Final = {"EXIT_ON_FATAL": "0"}
+"""A fenced process consumes nothing more and stays until it is told to end, as docs/handover.md advises: what a
+handover costs then does not hang on how soon a pod is stopped."""
 WARM: Final = {"strategy": "WarmHandover", "onFailure": "Rollback", "rejoinTimeout": "2m"}
 """With time enough for a pod that starts slowly on a machine that is busy."""
 

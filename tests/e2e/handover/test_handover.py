@@ -9,6 +9,7 @@ import pytest
 from tests.e2e.handover.handovers import (
     HEARTBEAT_S,
     OF_EACH_MEMBER,
+    STAYS,
     create,
     nothing_is_idle,
     nothing_is_idle_untold,
@@ -23,11 +24,7 @@ from tests.e2e.stage.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.minutes(5), pytest.mark.timeout(900)]
 
-NAME, SOON, TWO_EACH, EXITS = "warm", "predictive", "two-each", "exits"
-STAYS = {"EXIT_ON_FATAL": "0"}
-"""A fenced process consumes nothing more and stays until it is told to end, as docs/handover.md advises: what a
-handover costs then does not hang on how soon a pod is stopped."""
-PREDICTIVE = {"handover": "Predictive"}
+NAME, TWO_EACH, EXITS = "warm", "two-each", "exits"
 IMPATIENT = {"rejoinTimeout": "40s"}
 
 
@@ -36,7 +33,6 @@ def running(stage: Stage) -> Iterator[Stage]:
     create(
         stage,
         warm_group(stage, NAME, env=STAYS),
-        warm_group(stage, SOON, rollout=PREDICTIVE, env=STAYS),
         warm_group(stage, EXITS),
         two_each(stage, {}),
     )
@@ -64,18 +60,6 @@ def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: 
     nothing_is_lost(cost)
     assert cost.duplicates == 0, cost
     assert cost.worst_gap_s < 20.0, cost  # in place it would be the rejoinTimeout, 40 s; nobody is touched here
-
-
-def test_predictive_lets_pods_go_before_their_replacements_join(running: Stage) -> None:
-    slower = {**STAYS, "START_DELAY_SECONDS": "4"}
-    cost = rolled_out(running, warm_group(running, SOON, rollout=PREDICTIVE, env=slower))
-    nothing_is_lost(cost)
-    nothing_is_idle(cost)
-    assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
-    told = [event["message"] for event in running.cluster.events(SOON) if event["reason"] == "HandedOver"]
-    early = [message for message in told if "about to join" in message]
-    # The first pod of a version is handed over by what is seen; and so is one that joins sooner than those before it.
-    assert 1 <= len(early) <= REPLICAS - 1
 
 
 def test_consumers_that_end_when_they_are_fenced(running: Stage) -> None:
