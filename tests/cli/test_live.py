@@ -22,9 +22,10 @@ from tests.e2e.stage.groups import REPLICAS, with_env
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(4), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.e2e, pytest.mark.minutes(4), pytest.mark.timeout(900)]
 
 NAME = "orders"
+PATIENTLY = ("--timeout", "3m")
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def test_groups_are_listed_with_what_the_operator_says_of_them(shown: Shown) -> 
 
 
 def test_a_paused_group_is_explained_and_goes_on_when_resumed(shown: Shown) -> None:
-    assert shown.typed("pause", NAME, "--reason", "audit").out == (
+    assert shown.typed("pause", NAME, "--reason", "audit", *PATIENTLY).out == (
         f"{NAME}: paused; no pod is restarted until you resume it\n"
     )
     shown.stage.cluster.apply(with_env(shown.group, VERSION="paused"))
@@ -201,16 +202,16 @@ def test_a_paused_group_is_explained_and_goes_on_when_resumed(shown: Shown) -> N
     said = " ".join(shown.typed("explain", NAME).out.split())
     assert "It waits, Paused: " in said
     assert "audit" in said
-    assert shown.typed("resume", NAME).out == f"{NAME}: resumed\n"
-    done = shown.typed("status", NAME, "--wait", "--timeout", "2m")
+    assert shown.typed("resume", NAME, *PATIENTLY).out == f"{NAME}: resumed\n"
+    done = shown.typed("status", NAME, "--wait", "--timeout", "6m")
     assert (done.code, done.err) == (0, "")
     assert "Ready" in done.out
 
 
 def test_a_restart_is_a_rollout_that_can_be_waited_for(shown: Shown) -> None:
     before = {pod["metadata"]["uid"] for pod in shown.stage.cluster.pods(NAME)}
-    assert shown.typed("restart", NAME).code == 0
-    assert shown.typed("status", NAME, "--wait", "--timeout", "2m").code == 0
+    assert shown.typed("restart", NAME, *PATIENTLY).code == 0
+    assert shown.typed("status", NAME, "--wait", "--timeout", "6m").code == 0
     assert before.isdisjoint(pod["metadata"]["uid"] for pod in shown.stage.cluster.pods(NAME))
 
 
@@ -239,10 +240,10 @@ def test_a_version_that_fails_ends_the_wait(shown: Shown) -> None:
     rollout = {**shown.group["spec"]["rollout"], "onFailure": "Rollback"}
     failing = with_env(shown.group, CRASH_TIMES="1000")
     shown.stage.cluster.apply({**failing, "spec": {**failing["spec"], "rollout": rollout}})
-    done = shown.typed("status", NAME, "--wait", "--timeout", "3m")
+    done = shown.typed("status", NAME, "--wait", "--timeout", "9m")
     assert done.sentence.startswith(f"the rollout of ConsumerGroup {NAME} is being taken back: ")
     shown.stage.cluster.apply(shown.group)
-    assert shown.typed("status", NAME, "--wait", "--timeout", "2m").code == 0
+    assert shown.typed("status", NAME, "--wait", "--timeout", "6m").code == 0
 
 
 def test_a_command_without_an_operator_is_given_and_said_to_be_waiting(shown: Shown) -> None:
@@ -252,7 +253,7 @@ def test_a_command_without_an_operator_is_given_and_said_to_be_waiting(shown: Sh
     shown.stage.operator.wait_ready()
     assert done.sentence.startswith("pause is given, but the operator has not taken it up within 1 s: see that it runs")
     shown.stage.cluster.wait_phase(NAME, "Paused")
-    assert shown.typed("resume", NAME).code == 0
+    assert shown.typed("resume", NAME, *PATIENTLY).code == 0
 
 
 def test_kubectl_takes_it_for_its_own(shown: Shown) -> None:
@@ -286,11 +287,16 @@ def test_a_rollout_can_be_watched_to_its_end(shown: Shown) -> None:
     """Each pod is seen old, then new; the step in hand is seen; and deleting the group ends the watch."""
     with _watched(shown) as (process, file):
         wait_for("the first line", lambda: bool(file.read_text()), 60)
+        assert shown.typed("pause", NAME, *PATIENTLY).code == 0
         shown.stage.cluster.apply(with_env(shown.group, VERSION="2"))
+        wait_for(
+            "every pod to be shown as old", lambda: {pod["version"] for pod in _lines(file)[-1]["pods"]} == {"old"}
+        )
+        assert shown.typed("resume", NAME, *PATIENTLY).code == 0
         shown.stage.cluster.wait_complete(NAME)
         wait_for("the end of the rollout to be shown", lambda: _lines(file)[-1]["status"]["phase"] == "Ready", 30)
         shown.stage.cluster.kubectl("delete", "cg", NAME)
-        assert process.wait(30) == 0
+        assert process.wait(90) == 0
     lines = _lines(file)
     steps = {line["status"].get("rollout", {}).get("step", {}).get("ordinal") for line in lines}
     assert {0, 1, 2} <= steps

@@ -148,7 +148,7 @@ async def test_telemetry_goes_on_with_the_new_secret(way: str, broker: SecuredBr
         spec = KafkaConnectionSpec.model_validate(broker.spec(way))
         return {**client_settings("main", spec, secrets).confluent, "log_level": "0"}
 
-    sink, wrong = TopicSink(topic, settings, delivery_s=3.0), {"clientSecret": b"no", "password": b"no"}
+    sink, wrong = TopicSink(topic, settings, delivery_s=20.0), {"clientSecret": b"no", "password": b"no"}
     right = broker.secrets(way)["login"]
     secrets["login"] = right | wrong
     with pytest.raises(SinkUnavailable):

@@ -45,7 +45,7 @@ def names(broker: SecuredBroker) -> Names:
 
 
 async def look(settings: ClientSettings, names: Names) -> KafkaView:
-    reader = KafkaGroupReader(KafkaWire(settings.kafka_python))
+    reader = KafkaGroupReader(KafkaWire(settings.kafka_python, timeout_s=60.0))
     try:
         return (await reader.observe({names.group_id: frozenset({names.topic})}))[names.group_id]
     finally:

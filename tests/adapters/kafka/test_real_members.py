@@ -72,7 +72,7 @@ async def test_the_successor_of_a_released_member_has_its_partitions_at_once_and
     assert {m.instance_id for m in released.members if m.epoch == -2} == {dead.instance_id}
 
     successor = scene.start(2, CONSUMER)
-    await told(lambda: successor.owned == owned, within_s=15.0)
+    await told(lambda: successor.owned == owned)
     assert scene.untouched_since(killed_at, successor)
     assert (await scene.until(settled(3, PARTITIONS))).epoch == epoch
 
@@ -90,7 +90,7 @@ async def test_without_a_release_the_successor_gets_a_fatal_error_and_lives_on(
     assert (refused.runs, refused.owned) == (True, set())
 
     successor = scene.start(1, CONSUMER)
-    await told(lambda: bool(successor.owned), within_s=15.0)
+    await told(lambda: bool(successor.owned))
     assert (refused.runs, refused.owned) == (True, set())
 
 
@@ -106,7 +106,7 @@ async def test_a_member_of_the_new_protocol_that_is_stopped_releases_itself(scen
         scene.instance_id(1): True,
     }
     back = scene.start(1, CONSUMER)
-    await told(lambda: back.owned == owned, within_s=15.0)
+    await told(lambda: back.owned == owned)
     assert scene.untouched_since(at, back)
 
 
@@ -135,6 +135,6 @@ async def test_in_a_classic_group_the_newcomer_wins_and_nothing_is_released(
     assert await admin.release_members(scene.group_id, list(seen.values())) == ()
 
     newcomer = scene.start(1, CLASSIC)
-    await told(lambda: newcomer.owned == old.owned, within_s=15.0)
+    await told(lambda: newcomer.owned == old.owned)
     await told(lambda: any("fenced" in error.lower() for error in old.errors()))
     assert newcomer.errors() == []

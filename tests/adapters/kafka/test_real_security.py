@@ -66,7 +66,7 @@ def secured(bootstrap_servers: str) -> Secured:
 
 
 async def observe(settings: ClientSettings, group_id: str, topic: str) -> KafkaView:
-    reader = KafkaGroupReader(KafkaWire(settings.kafka_python))
+    reader = KafkaGroupReader(KafkaWire(settings.kafka_python, timeout_s=30.0))
     try:
         return (await reader.observe({group_id: frozenset({topic})}))[group_id]
     finally:

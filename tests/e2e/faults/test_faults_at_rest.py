@@ -144,6 +144,8 @@ def _passes(requests: Counter[str]) -> int:
     return requests["Metadata"]
 
 
-def _a_pass(requests: Counter[str]) -> dict[str, float]:
-    """One look may fall into the middle of a pass: rounded to whole requests."""
-    return {api: round(count / _passes(requests)) for api, count in sorted(requests.items())}
+def _a_pass(requests: Counter[str]) -> dict[str, int]:
+    """One look may fall into the middle of a pass: rounded to whole requests. What is asked once in five minutes is
+    none of it, and may come or not."""
+    found = {api: round(count / _passes(requests)) for api, count in sorted(requests.items())}
+    return {api: count for api, count in found.items() if count}

@@ -50,7 +50,7 @@ def test_the_replaced_process_comes_back_and_fences_its_replacement(running: Sta
     """Nobody lets it go, as no operator is there: each of the two that joins fences the other."""
 
     def doing() -> None:
-        running.cluster.apply(warm_group(running, FOUGHT, env=NEW))
+        running.cluster.apply(warm_group(running, FOUGHT, env={**NEW, "START_DELAY_SECONDS": "10"}))
         wait_replacement(running, FOUGHT, f"{FOUGHT}-alt")
         running.operator.kill()
         wait_for("a restart of the replaced pod", lambda: restarts(running.cluster.get("pod", f"{FOUGHT}-0") or {}) > 0)

@@ -7,10 +7,9 @@ from typing import Final
 import pytest
 
 from tests.e2e.handover.handovers import (
-    HEARTBEAT_S,
-    OF_EACH_MEMBER,
     STAYS,
     create,
+    little_is_read_twice,
     nothing_is_idle,
     nothing_is_lost,
     rolled_out,
@@ -21,6 +20,7 @@ from tests.e2e.stage.stage import Stage
 
 pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.timeout(900)]
 
+DELAY_S: Final = 4.0
 SOON: Final = "predictive"
 PREDICTIVE: Final = {"handover": "Predictive"}
 VERSIONS: Final = ("2", "3", "4", "5", "6")
@@ -32,11 +32,11 @@ anything, and one of these has a pod that goes early."""
 def test_predictive_lets_pods_go_before_their_replacements_join(stage: Stage) -> None:
     create(stage, warm_group(stage, SOON, rollout=PREDICTIVE, env=STAYS))
     for version in VERSIONS:
-        env = {**STAYS, "START_DELAY_SECONDS": "4", "VERSION": version}
+        env = {**STAYS, "START_DELAY_SECONDS": str(DELAY_S), "VERSION": version}
         cost = rolled_out(stage, warm_group(stage, SOON, rollout=PREDICTIVE, env=env))
         nothing_is_lost(cost)
         nothing_is_idle(cost)
-        assert cost.duplicates < REPLICAS * OF_EACH_MEMBER * HEARTBEAT_S, cost
+        little_is_read_twice(cost, DELAY_S)
         if early := gone_early(stage):
             # The first pod of a version is handed over by what is seen.
             assert len(early) <= REPLICAS - 1, early

@@ -35,7 +35,7 @@ def stateful_set(stage: Stage) -> Json:
         KAFKA_BOOTSTRAP_SERVERS=stage.kafka.bootstrap_servers,
         KAFKA_GROUP_ID=stage.group_id(NAME),
         KAFKA_GROUP_INSTANCE_ID=pod_name,
-        KAFKA_SESSION_TIMEOUT_MS="10000",
+        KAFKA_SESSION_TIMEOUT_MS="60000",
         NO_LONGER_WANTED="1",
     )["spec"]["template"]
     labels = {"app": NAME}
@@ -180,8 +180,9 @@ def test_a_version_that_fails_goes_back_to_what_ran_before(story: Story) -> None
 
 
 def test_the_rollout_is_one_like_any_other_and_takes_away_what_nobody_wants(story: Story) -> None:
-    cluster, since = story.stage.cluster, time.time()
+    cluster = story.stage.cluster
     story.settle()
+    since = time.time()
     story.group = with_env(story.group, NO_LONGER_WANTED=None)
     cluster.apply(story.group)
     cluster.wait_complete(NAME)
@@ -198,8 +199,8 @@ def test_the_rollout_is_one_like_any_other_and_takes_away_what_nobody_wants(stor
 
 
 def test_it_is_given_back_without_a_restart(story: Story) -> None:
-    since = time.time()
     story.settle()
+    since = time.time()
     story.stage.cluster.kubectl("delete", "cg", NAME, "--cascade=orphan", "--timeout=60s")
     assert story.stage.cluster.get("cg", NAME) is None
     assert "ownerReferences" not in story.set()["metadata"]

@@ -60,8 +60,8 @@ def test_a_group_is_created_and_rolled_by_the_installed_operator(installed: Clus
     after = {pod["metadata"]["uid"] for pod in installed.pods(NAME)}
     assert len(after) == len(before)
     assert not after & before
-    reasons = {event["reason"] for event in installed.events(NAME)}
-    assert {"Created", "RolloutStarted", "RestartingPod", "RolloutComplete"} <= reasons
+    told = {"Created", "RolloutStarted", "RestartingPod", "RolloutComplete"}
+    wait_for(f"Events of {told}", lambda: told <= {event["reason"] for event in installed.events(NAME)}, 60.0)
 
 
 def test_the_operator_answers_its_probes_and_shows_metrics(installed: Cluster) -> None:

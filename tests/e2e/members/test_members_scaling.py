@@ -20,8 +20,9 @@ from tests.e2e.stage.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(400)]
 
-OWNED_WITHIN_S: Final = 10.0
-"""Of the end of the pods that were scaled away. Their sessions last 45 s."""
+PATIENT: Final = {"session": "3m", "consumer": {"session": "60s"}}
+OWNED_WITHIN_S: Final = 40.0
+"""Of the end of the pods that were scaled away: less than their sessions, of which the shortest lasts 60 s."""
 MANY, FEW = 6, 3
 SCALED: Final = {"classic": {"target": "Eager"}, "modern": {"target": "Consumer"}}
 MODERN: Final = ("modern", "seesaw-modern")
@@ -42,7 +43,7 @@ def watched(stage: Stage) -> Iterator[dict[str, Watched]]:
 
 
 def made(stage: Stage, name: str, replicas: int, protocol: Json) -> Json:
-    return with_env(stage.group(name, replicas=replicas, protocol=protocol), START_DELAY_SECONDS="0")
+    return with_env(stage.group(name, replicas=replicas, protocol=protocol, timeouts=PATIENT), START_DELAY_SECONDS="0")
 
 
 def names(group: str, count: int) -> frozenset[str]:

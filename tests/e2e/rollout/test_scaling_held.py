@@ -77,7 +77,8 @@ def _is_at_work(status: Json) -> bool:
 
 def _is_over(obj: Json, name: str) -> bool:
     ours: bool = obj["metadata"]["name"] == name
-    return ours and condition(obj, "Progressing").get("reason") == "RolloutComplete"
+    is_of_this = obj.get("status", {}).get("observedGeneration") == obj["metadata"]["generation"]
+    return ours and is_of_this and condition(obj, "Progressing").get("reason") == "RolloutComplete"
 
 
 def _is_above(record: Record, name: str) -> bool:

@@ -16,7 +16,7 @@ from kubernetes import client, config
 
 Json = dict[str, Any]
 
-_REQUEST_S: Final = 20.0
+_REQUEST_S: Final = 60.0
 _CORE: Final = "/api/v1"
 _APPS: Final = "/apis/apps/v1"
 _OURS: Final = "/apis/slackwater.dev/v1alpha1"

@@ -94,7 +94,7 @@ def _template(topic: str) -> Json:
     probe = {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 1, "failureThreshold": 30}
     return {
         "spec": {
-            "terminationGracePeriodSeconds": 5,
+            "terminationGracePeriodSeconds": 10,
             "containers": [
                 {
                     "name": "consumer",

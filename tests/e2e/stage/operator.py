@@ -67,7 +67,7 @@ class OperatorProcess:
         """SIGTERM; the exit code."""
         assert self.process is not None
         self.process.terminate()
-        return self.process.wait(30)
+        return self.process.wait(120)
 
     def wait_dead(self, deadline_s: float = 300.0) -> None:
         process = self.process
@@ -75,7 +75,7 @@ class OperatorProcess:
         wait_for("the operator to die", lambda: process.poll() is not None, deadline_s, self.log_tail)
 
     def metrics(self) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=60) as answer:
             return str(answer.read().decode())
 
     def log_tail(self) -> str:

@@ -14,7 +14,7 @@ from tests.e2e.upgrades.upgrades import RDKAFKA, Upgraded, upgrade, with_target
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
-SESSION_S = 45.0
+SESSION_S = 180.0
 """Dead members would keep their partitions for so long, were they not removed (F3)."""
 MIXED = "cutover"
 KEEPS_DATA = "sticky"
@@ -23,7 +23,8 @@ KEEPS_DATA = "sticky"
 @pytest.fixture(scope="module")
 def groups(stage: Stage) -> dict[str, Json]:
     """`sticky` is scaled up: with its second rebalance its assignor puts data of its own into the assignments."""
-    mixed = stage.group(MIXED, client=RDKAFKA, protocol={"target": "Eager"})
+    patient = {"session": f"{SESSION_S:.0f}s", "consumer": {"session": "60s"}}
+    mixed = stage.group(MIXED, client=RDKAFKA, protocol={"target": "Eager"}, timeouts=patient)
     sticky = stage.group(KEEPS_DATA, client=RDKAFKA, protocol={"target": "Cooperative"}, replicas=1)
     stage.create(mixed, sticky)
     sticky = {**sticky, "spec": {**sticky["spec"], "replicas": 2}}
