@@ -472,9 +472,21 @@ CONNECTIONS = (
     Refusal("a URL", kafka_connection(bootstrapServers="http://broker-0:9092"), "spec.bootstrapServers", HOST_PORT),
     Refusal(
         "no credentials",
-        kafka_connection(authentication={"type": "ScramSha512"}),
+        kafka_connection(tls={}, authentication={"type": "ScramSha512"}),
         "spec.authentication.secretRef",
         "name the Secret that holds the credentials in authentication.secretRef",
+    ),
+    Refusal(
+        "a prefix that is none",
+        kafka_connection(groups=["orders-\n"]),
+        "spec.groups[0]",
+        "write how the group ids begin: 1 to 249 printable characters",
+    ),
+    Refusal(
+        "a password in the clear",
+        kafka_connection(authentication={"type": "Plain", "secretRef": {"name": "me"}}),
+        "spec.tls",
+        "whoever listens on the way would learn the password or the token: set tls",
     ),
     Refusal(
         "certificate and password",

@@ -85,6 +85,12 @@ def check_gates(world: World, decided: Decision) -> None:
         assert act.ordinal == max(outdated.ordinal for outdated in world.outdated)
 
 
+def check_others(world: World, decided: Decision) -> None:
+    """Nothing is done to a group in Kafka that an older ConsumerGroup has."""
+    if any(claim.older and claim.certain for claim in world.claims):
+        assert decided.act is None
+
+
 def check_repetition(world: World, decided: Decision) -> None:
     """The same world gives the same plan; so does one that was recorded, or whose status was written before a crash."""
     assert plan(world) == decided
@@ -112,6 +118,7 @@ def check_progress(world: World, decided: Decision) -> None:
 def test_any_world(world: World) -> None:
     decided = plan(world)
     check_gates(world, decided)
+    check_others(world, decided)
     check_repetition(world, decided)
     check_progress(world, decided)
 

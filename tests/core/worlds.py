@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RETRY, TEMPLATE_HASH
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import (
@@ -56,6 +57,8 @@ SPECS: Final[list[dict[str, Any]]] = [
     {"membership": "Dynamic"},
     {"membersPerPod": 2},
 ]
+OLDER, YOUNGER = (Claim("elsewhere", NAME, older=older) for older in (True, False))
+"""Others that have the same group in Kafka."""
 ANNOTATIONS = st.dictionaries(st.sampled_from((PAUSE, ABORT, RETRY, PROMOTE)), st.sampled_from(("1", "2")), max_size=2)
 
 
@@ -194,6 +197,7 @@ def worlds(draw: st.DrawFn) -> World:
         bootstrap_servers=draw(rarely(None, BOOTSTRAP)),
         last_good_template=draw(rarely(None, template)),
         broker=draw(rarely(None, BROKER)),
+        claims=draw(rarely((OLDER,), ()) | rarely((YOUNGER,), ())),
     )
 
 

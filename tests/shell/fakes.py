@@ -215,6 +215,7 @@ class FakeConnections:
     looks: int = 0
     again: float = math.inf
     motion: dict[Key, bool] = field(default_factory=dict)
+    used: list[Key] = field(default_factory=list)
     forgotten: list[Key] = field(default_factory=list)
     kafka: FakeAdmin = field(default_factory=FakeAdmin)
     remembered: RolloutMemory = field(default_factory=RolloutMemory)
@@ -224,6 +225,7 @@ class FakeConnections:
 
     async def use(self, group_key: Key, group: Any, memory: RolloutMemory, connection: Any, now: float) -> None:
         self.remembered = memory
+        self.used.append(group_key)
 
     def broker(self, group_key: Key) -> BrokerFacts | None:
         return BROKER

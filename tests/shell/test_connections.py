@@ -31,7 +31,7 @@ from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
 
 OTHER = Key("default", "refunds")
-WITH_SECRET: Any = {"authentication": {"type": "Plain", "secretRef": {"name": "login"}}}
+WITH_SECRET: Any = {"tls": {}, "authentication": {"type": "Plain", "secretRef": {"name": "login"}}}
 
 
 async def away(*_: Any) -> None:

@@ -237,6 +237,17 @@ async def test_without_a_connection_the_group_goes_all_the_same() -> None:
     assert stage.is_gone
 
 
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+async def test_a_group_that_its_connection_does_not_allow_goes_and_nobody_is_asked_about_it(policy: str) -> None:
+    stage = Stage(deletionPolicy=policy)
+    stage.api.objects["KafkaConnection", KEY.namespace, "main"]["spec"]["groups"] = ["orders-"]
+    assert await stage.run() is None
+    assert [event["reason"] for event in stage.api.events] == ["GroupNotAllowed"]
+    assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == ([], [])
+    assert stage.connections.used == []
+    assert stage.is_gone
+
+
 async def test_what_is_gone_does_not_come_back_into_the_store() -> None:
     """The watch may tell that it is gone before the answer to our own request arrives."""
     stage = Stage()

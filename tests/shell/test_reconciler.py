@@ -532,6 +532,18 @@ async def test_a_group_without_a_connection_says_so_and_comes_back() -> None:
     assert KEY in stage.connections.forgotten  # nobody reads on with what was deleted
 
 
+async def test_a_group_that_its_connection_does_not_allow_is_not_begun_and_nobody_is_asked_about_it() -> None:
+    stage = Stage()
+    spec = {**connection_object()["spec"], "groups": ["orders-", "refunds-"]}
+    stage.store.put(KAFKA_CONNECTION, stage.api.add(KAFKA_CONNECTION, connection_object(2) | {"spec": spec}))
+    assert await stage.run_to_rest() == 60.0
+    gated = stage.condition("RolloutGated")
+    assert gated["reason"] == "GroupNotAllowed"
+    assert "begins with orders- or refunds-" in gated["message"]
+    assert ("StatefulSet", *KEY) not in stage.api.objects
+    assert stage.connections.used == []
+
+
 @pytest.mark.parametrize("protocol", [{}, {"target": "Consumer"}], ids=["any protocol", "a protocol that is refused"])
 async def test_a_statefulset_of_somebody_else_is_left_alone(protocol: dict[str, str]) -> None:
     stage = Stage(protocol=protocol, client={"library": "Librdkafka", "version": "1.9.0"})
@@ -629,7 +641,7 @@ async def test_a_group_that_is_gone_before_the_watch_says_so_is_forgotten_at_onc
     assert not any("StatefulSet" in asked for asked in stage.api.asked)
 
 
-async def test_two_groups_of_one_id_name_each_other_as_soon_as_both_exist() -> None:
+async def test_of_two_groups_of_one_id_the_younger_makes_nothing_until_the_older_is_gone() -> None:
     """None of them is in Kafka yet."""
     stage = Stage()
     other = stage.api.add(CONSUMER_GROUP, group_object(name="reports", groupId=KEY.name))
@@ -640,12 +652,16 @@ async def test_two_groups_of_one_id_name_each_other_as_soon_as_both_exist() -> N
         await stage.run()
         await stage.reconciler.reconcile(Key(KEY.namespace, "reports"))
     theirs = stage.api.objects["ConsumerGroup", KEY.namespace, "reports"]["status"]["conditions"]
-    found = [stage.condition("Degraded"), next(each for each in theirs if each["type"] == "Degraded")]
-    assert [each["reason"] for each in found] == ["GroupIdShared", "GroupIdShared"]
-    assert [each["message"].partition(" has ")[0] for each in found] == [
-        "ConsumerGroup default/reports",
-        "ConsumerGroup default/payments",
-    ]
+    degraded = next(each for each in theirs if each["type"] == "Degraded")
+    assert (degraded["status"], degraded["reason"]) == ("True", "GroupIdShared")
+    assert degraded["message"].startswith("ConsumerGroup default/payments has the same groupId and was made before")
+    assert stage.condition("Degraded")["status"] == "False", "one that only claims the group is no harm to it"
+    assert ("StatefulSet", KEY.namespace, "reports") not in stage.api.objects
+    gone = stage.store.get(CONSUMER_GROUP, KEY) or {}
+    assert Key(KEY.namespace, "reports") in stage.store.drop(CONSUMER_GROUP, gone)
+    for _ in range(3):
+        await stage.reconciler.reconcile(Key(KEY.namespace, "reports"))
+    assert ("StatefulSet", KEY.namespace, "reports") in stage.api.objects
 
 
 async def test_a_group_that_was_let_go_is_forgotten_once_its_watch_says_that_it_is_gone() -> None:

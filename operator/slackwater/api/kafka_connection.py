@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from slackwater.api.distinct import Distinct
 from slackwater.api.durations import PositiveDurationMs, cel_between
 from slackwater.api.model import ApiModel, rule
 from slackwater.api.references import CaSecretRef, ObjectRef
@@ -30,6 +32,20 @@ BootstrapServers = Annotated[
         max_length=4096,
     ),
 ]
+GroupIdPrefix = Annotated[
+    str,
+    Text(r"[^\x00-\x1f\x7f]+", "write how the group ids begin: 1 to 249 printable characters", max_length=249),
+]
+
+
+def prefixes_of(connection: Mapping[str, Any]) -> tuple[str, ...]:
+    """`groups` of a KafkaConnection as the API server has it."""
+    return tuple(map(str, (connection.get("spec") or {}).get("groups") or ()))
+
+
+def allows(prefixes: Sequence[str], group_id: str) -> bool:
+    """Whether a KafkaConnection with these `groups` runs a Kafka group of this id."""
+    return not prefixes or group_id.startswith(tuple(prefixes))
 
 
 class AuthenticationType(StrEnum):
@@ -55,6 +71,9 @@ class Authentication(ApiModel):
     secret_ref: ObjectRef | None = None
     """The Secret with username and password; for OAuthBearer with clientId, clientSecret, tokenEndpoint and, where
     the provider wants one, scope. Not with type Tls."""
+    allow_unencrypted: bool = False
+    """Log in although nothing is encrypted, tls being absent, or by a token endpoint without https. Whoever listens on
+    the way learns the password or the token."""
 
     @rule(
         "self.type == 'Tls' || has(self.secretRef)",
@@ -116,8 +135,22 @@ class KafkaConnectionSpec(ApiModel):
     """Encrypt connections, and verify whom they reach. {} will do where the system knows the authority."""
     authentication: Authentication | None = None
     """How to log in; no authentication when not given."""
+    groups: Annotated[tuple[GroupIdPrefix, ...], Field(max_length=100), Distinct()] = ()
+    """How the ids of the Kafka groups begin that ConsumerGroups may have with this connection; any when not given."""
     observe: Observe = Field(default_factory=Observe)
     """How often the operator looks at this cluster's groups."""
+
+    @rule(
+        "!has(self.authentication) || self.authentication.type == 'Tls' || has(self.tls)"
+        " || (has(self.authentication.allowUnencrypted) && self.authentication.allowUnencrypted)",
+        "whoever listens on the way would learn the password or the token: set tls, even as {}, or"
+        " authentication.allowUnencrypted to true",
+        field_path="tls",
+    )
+    def a_log_in_is_encrypted(self) -> bool:
+        known = self.authentication
+        by_certificate = known is None or known.type is AuthenticationType.TLS
+        return by_certificate or self.tls is not None or (known is not None and known.allow_unencrypted)
 
     @rule(
         "!has(self.authentication) || self.authentication.type != 'Tls'"

@@ -13,12 +13,14 @@ from typing import Final
 
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.consumer_group import DeletionPolicy
+from slackwater.api.kafka_connection import allows
 from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.ownership import claimants_in_words, given_ordinal, has_begun, ids_given, sharers_in_words
+from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
+from slackwater.core.members.sharing import claimants_in_words, sharers_in_words
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved, refs
@@ -137,11 +139,7 @@ def _let_go_without_rights(world: World, remains: Remains) -> Decision | None:
         hold = Hold(Reason.CLUSTER_REFUSED, f"the operator's rights are missing: {remains.refused}", RIGHTS_AGAIN_S)
         return Decision(world.memory, hold=hold)
     message = f"its members stay in the group until their sessions end, and offsets stay: {remains.refused}"
-    return replace(_end(world, "the operator has no rights here any more"), notes=(_warning(message),))
-
-
-def _warning(message: str) -> Note:
-    return Note(Reason.CLUSTER_REFUSED, message, warning=True)
+    return _leaving(world, "the operator has no rights here any more", Reason.CLUSTER_REFUSED, message)
 
 
 def _delete_the_stateful_sets(world: World, remains: Remains) -> Decision | None:
@@ -177,12 +175,15 @@ def _let_go_of_what_never_began(world: World, remains: Remains) -> Decision | No
 
 
 def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | None:
-    """Nothing says any more where the group is."""
-    if world.bootstrap_servers is not None:
+    """Nothing says any more where the group is; or its KafkaConnection does not allow it, or not any more."""
+    stays = "members stay in the group until their sessions end, offsets stay"
+    if world.bootstrap_servers is None:
+        message = f"the KafkaConnection is gone: {stays}"
+        return _leaving(world, "its KafkaConnection is gone", Reason.CONNECTION_MISSING, message)
+    if allows(world.allowed_groups, world.group.group_id):
         return None
-    message = "the KafkaConnection is gone: members stay in the group until their sessions end, offsets stay"
-    gone = _end(world, "its KafkaConnection is gone")
-    return replace(gone, notes=(Note(Reason.CONNECTION_MISSING, message, warning=True),))
+    message = f"KafkaConnection {world.group.spec.connection_ref.name} does not allow the group: {stays}"
+    return _leaving(world, "its KafkaConnection does not allow it", Reason.GROUP_NOT_ALLOWED, message)
 
 
 def _let_go_of_what_never_ran(world: World, remains: Remains) -> Decision | None:
@@ -190,13 +191,13 @@ def _let_go_of_what_never_ran(world: World, remains: Remains) -> Decision | None
     waited for where the object's status shows that it was seen once."""
     if not world.memory.never_ran or not isinstance(world.kafka, Unobserved) or world.kafka.reason in _KAFKA_COMES:
         return None
-    gone = _end(world, "no pod of it ever ran")
+    why = "no pod of it ever ran"
     if world.group.spec.deletion_policy is not DeletionPolicy.DELETE_GROUP:
-        return gone
+        return _end(world, why)
     if world.group.status.get("group"):
         return None
     message = f"nobody could check whether there is a group {world.group.group_id} to delete: {world.kafka.message}"
-    return replace(gone, notes=(Note(Reason(world.kafka.reason), message, warning=True),))
+    return _leaving(world, why, Reason(world.kafka.reason), message)
 
 
 def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decision | None:
@@ -205,8 +206,7 @@ def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decisi
     if not isinstance(world.kafka, Unobserved) or world.kafka.reason is not Reason.GROUP_OF_ANOTHER_TYPE:
         return None
     message = f"the group stays in Kafka as it is, with whoever is in it: {world.kafka.message}"
-    gone = _end(world, "its group in Kafka is of another type")
-    return replace(gone, notes=(Note(Reason.GROUP_OF_ANOTHER_TYPE, message, warning=True),))
+    return _leaving(world, "its group in Kafka is of another type", Reason.GROUP_OF_ANOTHER_TYPE, message)
 
 
 def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
@@ -233,11 +233,10 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
         stays = (
             f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ever ran"
         )
-        note = Note(Reason.GROUP_ID_SHARED, stays, warning=True)
-        return replace(_end(world, "no pod of it ever ran"), notes=(note,))
+        return _leaving(world, "no pod of it ever ran", Reason.GROUP_ID_SHARED, stays)
     if world.claims:
-        note = Note(Reason.GROUP_ID_SHARED, _whose_it_stays(world), warning=True)
-        return replace(_end(world, "another ConsumerGroup claims its group in Kafka"), notes=(note,))
+        why = "another ConsumerGroup claims its group in Kafka"
+        return _leaving(world, why, Reason.GROUP_ID_SHARED, _whose_it_stays(world))
     return Decision(world.memory, DeleteGroup())
 
 
@@ -293,6 +292,11 @@ def _noted(memory: RolloutMemory, remains: Remains) -> RolloutMemory:
 
 def _end(world: World, why: str) -> Decision:
     return Decision(world.memory, LetGo(why))
+
+
+def _leaving(world: World, why: str, reason: Reason, message: str) -> Decision:
+    """The object goes, and people learn what stays."""
+    return replace(_end(world, why), notes=(Note(reason, message, warning=True),))
 
 
 def _ours(world: World, remains: Remains) -> tuple[Workload, ...]:

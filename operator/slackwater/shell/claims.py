@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.claims import Claim, Whereabouts, same_cluster
 from slackwater.shell.connections import Connections
@@ -25,7 +26,23 @@ class Claims:
         near = [each for each in claimants if each != key and (mine is None or cluster_of(each) in (None, "", mine))]
         connection = Key(group.namespace, group.spec.connection_ref.name)
         found = [(other, self._is_beside(key, connection, other)) for other in sorted(near)]
-        return tuple(Claim(*other, certain=beside is True) for other, beside in found if beside is not False)
+        beside = [(other, is_beside) for other, is_beside in found if is_beside is not False and self._may_have(other)]
+        return tuple(self._claim(key, other, certain=is_beside is True) for other, is_beside in beside)
+
+    def _may_have(self, other: Key) -> bool:
+        """Whether its KafkaConnection allows it the group: else it takes it from nobody."""
+        spec = (self._store.get(CONSUMER_GROUP, other) or {}).get("spec") or {}
+        connection = self._store.get(KAFKA_CONNECTION, self._connection_of(other))
+        return connection is None or allows(prefixes_of(connection), str(spec.get("groupId") or other.name))
+
+    def _claim(self, key: Key, other: Key, *, certain: bool) -> Claim:
+        older = self._age(other) < self._age(key)
+        return Claim(*other, certain=certain, older=older, runs=bool(self._store.pods_of(other)))
+
+    def _age(self, group: Key) -> tuple[str, Key]:
+        """What sorts first is older. Kubernetes counts in seconds: in one, names decide, for all the same."""
+        made = (self._store.get(CONSUMER_GROUP, group) or {}).get("metadata", {}).get("creationTimestamp") or ""
+        return str(made), group
 
     def _is_beside(self, key: Key, connection: Key, other: Key) -> bool | None:
         """Whether the other one is in the same Kafka cluster; None where that cannot be told."""

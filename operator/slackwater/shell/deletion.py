@@ -22,6 +22,7 @@ from slackwater.adapters.cluster.translation import (
 )
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
+from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, LetGo, RemoveMembers, kind_of
@@ -138,6 +139,9 @@ class Deletion:
         connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
         if connection is None:
             return world
+        prefixes = prefixes_of(connection)
+        if not allows(prefixes, group.group_id):
+            return replace(world, bootstrap_servers=connection["spec"]["bootstrapServers"], allowed_groups=prefixes)
         await self._connections.use(key, _without_topics(group), world.memory, connection, self._now())
         await self._connections.look_now(key)
         servers = connection["spec"]["bootstrapServers"]

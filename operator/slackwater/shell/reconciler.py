@@ -17,6 +17,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
+from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.decision import Decision
@@ -148,8 +149,8 @@ class Reconciler:
 
     async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
-        if connection is None:
-            await self._connections.forget(key)  # whoever deletes it cuts the operator off
+        if connection is None or not allows(prefixes_of(connection), group.group_id):
+            await self._connections.forget(key)  # whoever deletes it, or takes its groups away, cuts the operator off
             return
         await self._connections.use(key, group, memory, connection, self._now())
         await self._report_connection(connection, self._connections.view(key, self._now())[0])

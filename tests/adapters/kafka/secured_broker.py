@@ -48,7 +48,8 @@ class SecuredBroker:
         if way == "mutual-tls":
             spec["tls"]["certificateSecretRef"] = {"name": "shown"}
             return {**spec, "authentication": {"type": "Tls"}}
-        return {**spec, "authentication": {"type": MECHANISMS[self.user(way)], "secretRef": {"name": "login"}}}
+        login = {"type": MECHANISMS[self.user(way)], "secretRef": {"name": "login"}, "allowUnencrypted": True}
+        return {**spec, "authentication": login}
 
     def secrets(self, way: str) -> dict[str, dict[str, bytes]]:
         user = self.user(way)

@@ -21,12 +21,13 @@ from slackwater.core.world.observation import GroupObservation, KafkaView, Unobs
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(60)]
 
 LOGIN = {"name": "login"}
+CLEAR = {"allowUnencrypted": True}
 CA = {"caSecretRef": {"name": "ca"}}
 SHOWN = {**CA, "certificateSecretRef": {"name": "shown"}}
 WAYS: dict[str, tuple[int, dict[str, Any]]] = {
-    "plain": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "Plain", "secretRef": LOGIN}}),
-    "scram-256": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "ScramSha256", "secretRef": LOGIN}}),
-    "scram-512": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "ScramSha512", "secretRef": LOGIN}}),
+    "plain": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "Plain", "secretRef": LOGIN, **CLEAR}}),
+    "scram-256": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "ScramSha256", "secretRef": LOGIN, **CLEAR}}),
+    "scram-512": (SASL_PLAINTEXT_PORT, {"authentication": {"type": "ScramSha512", "secretRef": LOGIN, **CLEAR}}),
     "scram-512-tls": (SASL_SSL_PORT, {"tls": CA, "authentication": {"type": "ScramSha512", "secretRef": LOGIN}}),
     "tls": (SSL_PORT, {"tls": CA}),
     "mutual-tls": (SSL_PORT, {"tls": SHOWN, "authentication": {"type": "Tls"}}),

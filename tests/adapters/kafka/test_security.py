@@ -27,7 +27,8 @@ def spec_of(**fields: Any) -> KafkaConnectionSpec:
 
 
 def sasl(kind: str) -> dict[str, Any]:
-    return {"type": kind, "secretRef": {"name": "login"}}
+    """In the clear, where no tls is given."""
+    return {"type": kind, "secretRef": {"name": "login"}, "allowUnencrypted": True}
 
 
 @pytest.fixture(scope="module")
@@ -224,6 +225,17 @@ def test_an_endpoint_for_tokens_is_an_address_of_the_web(endpoint: bytes) -> Non
 
     with pytest.raises(InvalidSpec, match=r"Key tokenEndpoint of Secret login, .* is no address"):
         client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_client_secret_goes_over_the_web_in_the_clear_only_where_somebody_says_so(allowed: bool) -> None:
+    login = {**TOKENS, "tokenEndpoint": b"http://login.example/token"}
+    spec = spec_of(tls={}, authentication={**sasl("OAuthBearer"), "allowUnencrypted": allowed})
+    if allowed:
+        assert client_settings("main", spec, {"login": login}).confluent["sasl.mechanism"] == "OAUTHBEARER"
+        return
+    with pytest.raises(InvalidSpec, match=r"would send the client secret in the clear: write https://host/path"):
+        client_settings("main", spec, {"login": login})
 
 
 def test_what_a_client_of_tokens_lacks_is_said_at_once() -> None:

@@ -14,6 +14,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
 from slackwater.core.plan import plan
+from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupState, Unobserved
@@ -41,6 +42,7 @@ from tests.core.factories import (
 ON_DELETE = UpdateStrategy.ON_DELETE
 PROGRESSING, COMPLETE, FAILED = RolloutPhase.PROGRESSING, RolloutPhase.COMPLETE, RolloutPhase.FAILED
 ROLLING_BACK, ROLLED_BACK = RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK
+OLDER = Claim("shop", "b", older=True)
 GOOD_TEMPLATE = {"metadata": {"annotations": {TEMPLATE_HASH: "good"}}, "spec": {}}
 
 
@@ -269,6 +271,27 @@ TABLE = [
     ("it is another's", rolling(sets={"owner_uid": "x"}), Expected(hold=Reason.FOREIGN_STATEFUL_SET)),
     ("no connection", rolling(bootstrap_servers=None), Expected(hold=Reason.CONNECTION_MISSING)),
     (
+        "its KafkaConnection does not allow it",
+        rolling(allowed_groups=("orders-", "refunds-")),
+        Expected(hold=Reason.GROUP_NOT_ALLOWED),
+    ),
+    (
+        "its KafkaConnection allows it",
+        rolling(allowed_groups=("orders-", "pay")),
+        Expected(RESTART, ordinal=2, partition=2),
+    ),
+    ("an older one has the group", rolling(claims=(OLDER,)), Expected(hold=Reason.GROUP_ID_SHARED)),
+    (
+        "an older one has the group, and nothing is there",
+        rolling(claims=(OLDER,), workload=None, pods=(), memory={"phase": RolloutPhase.NONE, "target_hash": ""}),
+        Expected(hold=Reason.GROUP_ID_SHARED, phase=RolloutPhase.NONE),
+    ),
+    (
+        "an older one has the group, and there are to be fewer pods",
+        rolling(claims=(OLDER,), spec={"replicas": 1}, memory={"phase": COMPLETE}),
+        Expected(hold=Reason.GROUP_ID_SHARED, phase=COMPLETE),
+    ),
+    (
         "where to go back to is lost",
         rolling(memory={"phase": ROLLING_BACK}, last_good_template=None),
         Expected(hold=Reason.LAST_GOOD_UNKNOWN, phase=ROLLING_BACK),
@@ -324,6 +347,24 @@ def test_plan(given: World, expected: Expected) -> None:
 
 
 REFUSED: dict[str, Any] = {"protocol": {"target": "Consumer"}, "client": {"library": "Librdkafka", "version": "1.9.0"}}
+
+
+@pytest.mark.parametrize(
+    ("claim", "held"),
+    [
+        (replace(OLDER, certain=False), True),
+        (replace(OLDER, certain=False, older=False), False),
+        (None, False),
+    ],
+    ids=["perhaps", "a younger one", "no more"],
+)
+def test_who_held_for_an_older_one_holds_until_it_is_known_to_be_elsewhere(claim: Claim | None, held: bool) -> None:
+    """A restarted operator has yet to hear which cluster the other one is in."""
+    said = {"type": "RolloutGated", "status": "True", "reason": "GroupIdShared", "message": "as it was said"}
+    given = rolling(claims=() if claim is None else (claim,))
+    before = given.group.model_copy(update={"status": {"conditions": [said]}})
+    hold = plan(replace(given, group=before)).hold
+    assert (hold is not None and hold.reason is Reason.GROUP_ID_SHARED and hold.message == "as it was said") is held
 
 
 def test_a_stateful_set_that_somebody_deleted_is_made_again_while_a_protocol_is_refused() -> None:

@@ -31,7 +31,7 @@ PEOPLE: Final = {
         ("get,update,patch", "consumergroups.slackwater.dev/scale"),
     ],
 }
-LOGIN: Final = {"authentication": {"type": "ScramSha512", "secretRef": {"name": "kafka-login"}}}
+LOGIN: Final = {"tls": {}, "authentication": {"type": "ScramSha512", "secretRef": {"name": "kafka-login"}}}
 AUTHORITY: Final = {"tls": {"caSecretRef": {"name": "kafka-ca"}}}
 
 

@@ -25,6 +25,7 @@ from slackwater.adapters.cluster.translation import (
     without_controller,
 )
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.api.kafka_connection import prefixes_of
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.history import GroupHistory
@@ -134,5 +135,6 @@ def to_world(
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=memory,
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
+        allowed_groups=() if connection is None else prefixes_of(connection),
         last_good_template=snapshot.last_good_template,
     )

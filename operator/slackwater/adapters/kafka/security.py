@@ -93,7 +93,7 @@ class _Credentials:
         if authentication is not None and authentication.secret_ref is not None:
             mechanism, secret = _MECHANISMS[authentication.type], authentication.secret_ref.name
             if authentication.type is AuthenticationType.OAUTH_BEARER:
-                oauth = _oauth_client(secret, reader)
+                oauth = _oauth_client(secret, reader, authentication.allow_unencrypted)
             else:
                 username = reader.text(secret, USERNAME_KEY, _LOGIN_PATH)
                 password = reader.text(secret, PASSWORD_KEY, _LOGIN_PATH)
@@ -107,12 +107,16 @@ class _Credentials:
         return cls(protocol, mechanism, username, password, oauth, ca_pem, certificate_pem, key_pem)
 
 
-def _oauth_client(secret: str, reader: SecretReader) -> OAuthClient:
+def _oauth_client(secret: str, reader: SecretReader, allow_unencrypted: bool) -> OAuthClient:
     endpoint = reader.text(secret, TOKEN_ENDPOINT_KEY, _LOGIN_PATH)
-    if endpoint and not _is_of_the_web(endpoint):
+    scheme = urlsplit(endpoint).scheme if endpoint else "https"
+    where = f"Key {TOKEN_ENDPOINT_KEY} of Secret {secret}, which spec.{_LOGIN_PATH} names,"
+    if scheme not in ("https", "http"):
+        reader.note(f"{where} is no address: write https://host/path.")
+    elif scheme == "http" and not allow_unencrypted:
         reader.note(
-            f"Key {TOKEN_ENDPOINT_KEY} of Secret {secret}, which spec.{_LOGIN_PATH} names, is no address: write"
-            " https://host/path."
+            f"{where} would send the client secret in the clear: write https://host/path, or set"
+            " authentication.allowUnencrypted to true."
         )
     return OAuthClient(
         reader.text(secret, CLIENT_ID_KEY, _LOGIN_PATH),
@@ -120,14 +124,6 @@ def _oauth_client(secret: str, reader: SecretReader) -> OAuthClient:
         endpoint,
         reader.optional_text(secret, SCOPE_KEY, _LOGIN_PATH),
     )
-
-
-def _is_of_the_web(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-    except ValueError:  # a bracket without the other one
-        return False
-    return parts.scheme in ("https", "http") and bool(parts.netloc)
 
 
 def _for_kafka_python(

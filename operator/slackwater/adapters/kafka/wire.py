@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import logging
 import random
 import re
 import time
@@ -28,6 +27,8 @@ from kafka.protocol.metadata import MetadataRequest
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
 from slackwater.adapters.kafka.closing import closed_aside
 from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
+from slackwater.adapters.kafka.library import set_up
+from slackwater.adapters.kafka.scram import WeakLogIn
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CONNECT_TIMEOUT_MS: Final = 3_000
@@ -48,6 +49,7 @@ _BEFORE_BOOTSTRAP: Final = 2
 _CHANGES: Final = (IncrementalAlterConfigsRequest,)
 """Requests to any broker that change something."""
 _TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
+_LOG_IN: Final = (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError, WeakLogIn)
 _UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError, *_TIMED_OUT)
 
 _log = structlog.get_logger(__name__)
@@ -259,11 +261,7 @@ class _Session:
         return await connection.send_request(copy.copy(request), request_timeout_ms=remaining_ms)
 
 
-# kafka-python tells of every lost connection at ERROR, again and again; we say the same once, where people look.
-logging.getLogger("kafka").setLevel(logging.CRITICAL)
-# And at DEBUG these two log every request and its bytes, SASL's with the password among them: never that.
-for _logger in ("kafka.net.connection", "kafka.protocol.parser"):
-    logging.getLogger(_logger).addFilter(lambda record: record.levelno > logging.DEBUG)
+set_up()
 
 
 def _failure(error: BaseException) -> Exception:
@@ -276,9 +274,10 @@ def _translated(error: BaseException, where: str, others: str) -> KafkaFailed:
 
     `others`: what to add where nobody answered.
     """
-    if isinstance(error, (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError)):
-        message = f"{where} refused the credentials: check the KafkaConnection's authentication and its Secret"
-        return KafkaRefused(f"{message} ({_cause(error)})")
+    if isinstance(error, _LOG_IN):
+        refused = "refused the credentials: check the KafkaConnection's authentication and its Secret"
+        cause = _cause(error)
+        return KafkaRefused(f"{where} {cause}" if isinstance(error, WeakLogIn) else f"{where} {refused} ({cause})")
     if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
         return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
     if isinstance(error, _TIMED_OUT):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from slackwater.core.decision.words import listing, shown
+from slackwater.core.members.sharing import sharers_in_words
 from slackwater.core.world.observation import GroupObservation, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -78,19 +79,6 @@ def strangers_in_words(world: World, strangers: Iterable[Member]) -> str:
     """For people who have to find them; with the ConsumerGroup that runs them, perhaps."""
     who = listing(map(name_in_words, strangers))
     return f"{who} ({shared_with})" if (shared_with := sharers_in_words(world)) else who
-
-
-def sharers_in_words(world: World) -> str:
-    """Which other ConsumerGroups have the same group in Kafka; empty where none is known to."""
-    known = [str(claim) for claim in world.claims if claim.certain]
-    return claimants_in_words(known) if known else ""
-
-
-def claimants_in_words(names: Sequence[str]) -> str:
-    one = len(names) == 1
-    return (
-        f"{'ConsumerGroup' if one else 'ConsumerGroups'} {listing(names)} {'has' if one else 'have'} the same groupId"
-    )
 
 
 def ids_given(world: World) -> int:

@@ -11,11 +11,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from slackwater.api.conditions import ConditionType
+from slackwater.api.kafka_connection import allows
 from slackwater.core.commands import obey
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.words import shown
 from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.members.sharing import said_of_sharing, who_has_the_group
 from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import (
@@ -56,6 +60,18 @@ def connection_is_known(world: World) -> Decision:
     return Decision(world.memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0))
 
 
+def connection_allows_it(world: World) -> Decision:
+    """Whoever wrote the KafkaConnection says which groups it may run; of another one nobody is asked."""
+    if allows(world.allowed_groups, world.group.group_id):
+        return Decision(world.memory)
+    begin = " or ".join(map(shown, world.allowed_groups))
+    message = (
+        f"KafkaConnection {world.group.spec.connection_ref.name} runs only groups whose id begins with {begin}:"
+        " make this one again with such a groupId, or have spec.groups of the connection extended"
+    )
+    return Decision(world.memory, hold=Hold(Reason.GROUP_NOT_ALLOWED, message, 60.0))
+
+
 def stateful_set_is_ours(world: World) -> Decision:
     """A StatefulSet of somebody else under the group's name is left alone."""
     found = world.foreign
@@ -63,6 +79,27 @@ def stateful_set_is_ours(world: World) -> Decision:
         return Decision(world.memory)
     adoptable = found.name == world.group.name
     return Decision(world.memory, hold=in_the_way(found.name, found.owner, adoptable=adoptable))
+
+
+def group_is_ours(world: World) -> Decision:
+    """Of all ConsumerGroups with one group in Kafka the oldest has it; the others touch neither pods nor members.
+
+    After a restart of the operator the other one's cluster may have to tell its id again: until then what was known
+    stands.
+    """
+    owner = who_has_the_group(world)
+    if not owner:
+        return Decision(world.memory, hold=_as_it_was_said(world))
+    is_theirs = "and was made before this one: it has the group in Kafka, and nothing is done for this one"
+    what = "make this one again with another groupId, or delete the other"
+    return Decision(world.memory, hold=Hold(Reason.GROUP_ID_SHARED, f"{owner} {is_theirs}; {what}", 30.0))
+
+
+def _as_it_was_said(world: World) -> Hold | None:
+    if not any(claim.older for claim in world.claims):
+        return None
+    said = said_of_sharing(world, ConditionType.ROLLOUT_GATED)
+    return Hold(Reason.GROUP_ID_SHARED, said, 30.0) if said else None
 
 
 def course_is_set(world: World) -> Decision:
@@ -79,7 +116,9 @@ WANTED: Final[tuple[Chapter, ...]] = (
     nothing_is_in_the_future,
     obey,
     connection_is_known,
+    connection_allows_it,
     stateful_set_is_ours,
+    group_is_ours,
     without_what_is_asked,
     note_members,
     note_bounds,

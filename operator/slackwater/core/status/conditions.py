@@ -13,8 +13,9 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, listing, records, shown
 from slackwater.core.members.duplicates import an_id_is_used_twice
-from slackwater.core.members.ownership import find_strangers, sharers_in_words, strangers_in_words
+from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
+from slackwater.core.members.sharing import said_of_sharing, sharers_in_words
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
@@ -244,15 +245,12 @@ def _scaling_held(world: World) -> Verdict:
 
 
 def _shared(world: World) -> str:
-    """Who has the same group in Kafka; empty: nobody. What was known before a restart of the operator stands until the
-    other one's cluster has told its id again."""
-    if shared := sharers_in_words(world):
+    """Whose pods consume in the same group; empty: nobody's. What was known before a restart of the operator stands
+    until the other one's cluster has told its id again. One that has no pods takes nothing from this one."""
+    if shared := sharers_in_words(world, running=True):
         return f"{shared}: they consume as one group. Delete all but one, and make those again with another groupId"
-    conditions = world.group.status.get("conditions") if world.claims else None
-    for each in conditions if isinstance(conditions, list) else ():
-        if isinstance(each, dict) and (each.get("status"), each.get("reason")) == (TRUE, Reason.GROUP_ID_SHARED):
-            return str(each.get("message"))
-    return ""
+    may_run = any(claim.runs and not claim.certain for claim in world.claims)
+    return said_of_sharing(world, ConditionType.DEGRADED) if may_run else ""
 
 
 def degraded(world: World, hold: Hold | None) -> Verdict:

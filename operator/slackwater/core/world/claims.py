@@ -15,6 +15,10 @@ class Claim:
     name: str
     certain: bool = True
     """Both are known to be in one Kafka cluster; else nobody can tell."""
+    older: bool = False
+    """It was made before this one, or in the same second and comes first by namespace and name: it has the group."""
+    runs: bool = True
+    """It has pods, which may consume."""
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"

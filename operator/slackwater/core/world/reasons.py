@@ -104,7 +104,8 @@ class Reason(StrEnum):
     )
     INVALID_SPEC = "InvalidSpec"
     CLUSTER_REFUSED = "ClusterRefused", Facet.DEGRADES
-    GROUP_ID_SHARED = "GroupIdShared"
+    GROUP_NOT_ALLOWED = "GroupNotAllowed", Facet.DEGRADES
+    GROUP_ID_SHARED = "GroupIdShared", Facet.DEGRADES
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
     ORPHANED_PODS = "OrphanedPods", Facet.DEGRADES
     RESTART_IN_HAND = "RestartInHand"

@@ -56,6 +56,8 @@ class World:
     memory: RolloutMemory = field(default_factory=RolloutMemory)
     bootstrap_servers: str | None = None
     """From the KafkaConnection; None when there is no such connection."""
+    allowed_groups: tuple[str, ...] = ()
+    """How the ids begin of the groups that the KafkaConnection may run; any where there is none."""
     last_good_template: Mapping[str, Any] | None = None
     """The pod template of `memory.last_good_revision`, where the shell could read it."""
     broker: BrokerFacts | None = None

@@ -1,0 +1,51 @@
+"""SCRAM with a broker that asks for too few rounds: by their proof a password could be guessed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kafka.net.sasl import get_sasl_mechanism
+
+from slackwater.adapters.kafka import wire  # by which the limit is set
+from slackwater.adapters.kafka.errors import KafkaRefused
+from slackwater.adapters.kafka.scram import FEWEST_ITERATIONS, WeakLogIn
+
+MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+def begun(mechanism: str) -> Any:
+    """A log-in whose first message was sent."""
+    login = get_sasl_mechanism(mechanism)(
+        sasl_mechanism=mechanism, sasl_plain_username="slackwater", sasl_plain_password="hunter2"
+    )
+    login.auth_bytes()
+    return login
+
+
+def first_answer(login: Any, iterations: int) -> bytes:
+    nonce: bytes = login._scram_client.nonce
+    return b"r=" + nonce + b"more,s=c2FsdA==,i=" + str(iterations).encode()
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("iterations", [-1, 0, 1, FEWEST_ITERATIONS - 1])
+def test_nothing_is_sent_that_shows_the_password(mechanism: str, iterations: int) -> None:
+    login = begun(mechanism)
+    with pytest.raises(WeakLogIn, match=f"it asks for {iterations} rounds"):
+        login.receive(first_answer(login, iterations))
+    assert login._scram_client.client_proof is None
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_as_many_as_kafka_has_are_enough(mechanism: str) -> None:
+    login = begun(mechanism)
+    login.receive(first_answer(login, FEWEST_ITERATIONS))
+    assert b",p=" in login.auth_bytes()
+
+
+def test_people_learn_why() -> None:
+    why = "is not sent the password: it asks for 1 rounds of SCRAM, fewer than 4096"
+    found = wire._translated(WeakLogIn(why), "broker a:9092", "")
+    assert isinstance(found, KafkaRefused)
+    assert str(found) == f"broker a:9092 {why}"
