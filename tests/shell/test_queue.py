@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from slackwater.shell.queue import FIRST_BACKOFF_S, LONGEST_BACKOFF_S, WorkQueue
+import pytest
+
+from slackwater.shell.queue import AGAIN_S, AT_ONCE, FIRST_BACKOFF_S, LONGEST_BACKOFF_S, WorkQueue
 
 
 async def test_a_key_waits_at_most_once() -> None:
@@ -100,3 +102,74 @@ async def test_it_tells_for_how_long_work_has_been_in_hand() -> None:
     assert queue.in_hand_for() > 0
     queue.failed("a")
     assert queue.in_hand_for() == 0
+
+
+def of_tenants(most: float = float("inf"), again_s: float = AGAIN_S) -> WorkQueue[str]:
+    """Keys such as `a/1`, of tenant a."""
+    return WorkQueue(lambda key: key.partition("/")[0], most, again_s)
+
+
+async def taken(queue: WorkQueue[str], count: int) -> list[str]:
+    async with asyncio.timeout(5):
+        return [await queue.take() for _ in range(count)]
+
+
+async def test_tenants_have_their_turns_one_after_the_other() -> None:
+    queue = of_tenants()
+    for key in ("a/1", "a/2", "a/3", "b/1", "b/2", "c/1"):
+        queue.add(key)
+    assert await taken(queue, 6) == ["a/1", "b/1", "c/1", "a/2", "b/2", "a/3"]
+
+
+async def test_whoever_has_no_worker_finds_one_however_many_another_wants() -> None:
+    queue = of_tenants(most=2)
+    for number in range(5):
+        queue.add(f"a/{number}")
+    assert await taken(queue, 2) == ["a/0", "a/1"]
+    waiting = asyncio.create_task(queue.take())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    queue.add("b/0")
+    async with asyncio.timeout(5):
+        assert await waiting == "b/0"
+    assert len(queue) == 3
+
+
+@pytest.mark.parametrize("give_back", ["done", "failed"])
+async def test_a_worker_that_is_given_back_takes_the_next_of_its_tenant(give_back: str) -> None:
+    queue = of_tenants(most=1)
+    for key in ("a/1", "a/2"):
+        queue.add(key)
+    assert await taken(queue, 1) == ["a/1"]
+    waiting = asyncio.create_task(queue.take())
+    await asyncio.sleep(0)
+    getattr(queue, give_back)("a/1")
+    async with asyncio.timeout(5):
+        assert await waiting == "a/2"
+
+
+async def test_a_key_that_comes_without_an_end_comes_seldom_and_keeps_nobody_else() -> None:
+    queue = of_tenants(again_s=3600)
+    for _ in range(AT_ONCE):
+        queue.add("a/restless")
+        queue.done(*await taken(queue, 1))
+    queue.add("a/restless")
+    assert len(queue) == 0
+    queue.add("a/other")
+    assert await taken(queue, 1) == ["a/other"]
+
+
+async def test_what_was_put_off_comes_by_itself() -> None:
+    queue = of_tenants(again_s=0.01)
+    for _ in range(AT_ONCE + 5):
+        queue.add("a/restless")
+        queue.done(*await taken(queue, 1))
+
+
+async def test_the_pace_of_what_is_gone_is_forgotten() -> None:
+    queue = of_tenants(again_s=1e-9)
+    for number in range(3000):
+        for _ in range(2):
+            queue.add(f"a/{number}")
+            queue.done(*await taken(queue, 1))
+    assert len(queue._paces) <= 1000

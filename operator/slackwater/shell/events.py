@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
@@ -19,6 +18,7 @@ from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import shown
 from slackwater.ports import Cluster
+from slackwater.shell.bucket import Bucket
 from slackwater.shell.store import Key
 
 LONGEST_MESSAGE: Final = 1024
@@ -32,23 +32,6 @@ source as many about an object. The status shows each hold all the same."""
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """What may still be said at once, and since when it fills."""
-
-    at: float
-    left: float = HOLDS_AT_ONCE
-
-    def take(self, now: float) -> bool:
-        """Whether there was one left. A clock that is set back fills nothing."""
-        filled = max(0.0, now - self.at) / HOLD_AGAIN_S
-        self.at, self.left = now, min(HOLDS_AT_ONCE, self.left + filled)
-        if self.left < 1:
-            return False
-        self.left -= 1
-        return True
-
-
 class ToldRefusals:
     """Refusals as Events, each when its reason is not the one that the status shows.
 
@@ -59,7 +42,7 @@ class ToldRefusals:
 
     def __init__(self) -> None:
         self._told: dict[Key, dict[ConditionType, Reason]] = {}
-        self._buckets: dict[Key, _Bucket] = {}
+        self._buckets: dict[Key, Bucket] = {}
 
     def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision, now: float) -> tuple[Note, ...]:
         """The hold and the refused protocol, where they are new. `now`: in seconds since the epoch."""
@@ -79,7 +62,7 @@ class ToldRefusals:
             elif (
                 _shown(before, kind) != (status, note.reason)
                 and told.get(kind) != note.reason
-                and (note.warning or self._buckets.setdefault(key, _Bucket(now)).take(now))
+                and (note.warning or self._buckets.setdefault(key, Bucket(HOLDS_AT_ONCE, HOLD_AGAIN_S, now)).take(now))
             ):
                 notes.append(note)
             if note is not None and not note.reason.passes:
