@@ -27,6 +27,8 @@ class Leases:
     hangs: bool = False
     failure: Exception | None = None
     """What each request fails with, while it is set."""
+    no_creation: Exception | None = None
+    """What a Lease that is to be made fails with."""
     writes: list[str] = field(default_factory=list)
     """Who was said to hold it by each write that was done."""
     _version: int = 0
@@ -48,6 +50,8 @@ class Leases:
 
     async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:
         await self._travel()
+        if self.no_creation is not None:
+            raise self.no_creation
         if self.lease is not None:
             raise Conflict("it is there already")
         self._store(body["spec"])

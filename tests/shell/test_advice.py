@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from slackwater.core.world.advice import Advice
-from slackwater.shell.advice import AdviceBook
+from slackwater.shell.advice import MOST_UNKNOWN, AdviceBook
 from slackwater.shell.places import FilePlace, TopicPlace, parse_place
 from slackwater.shell.settings import InvalidSettings, read_settings
 from slackwater.shell.store import Key
@@ -23,7 +23,7 @@ GROUP = Key("shop", "a")
 class Woken:
     def __init__(self) -> None:
         self.keys: list[Key] = []
-        self.book = AdviceBook(self.keys.append)
+        self.book = AdviceBook(self.keys.append, lambda _: True)
 
     def after(self, told: Advice | None) -> list[Key]:
         self.keys.clear()
@@ -49,11 +49,26 @@ def test_an_older_recommendation_does_not_replace_a_newer_one() -> None:
     assert known is not None and known.as_of == 2.0
 
 
+def test_what_is_recommended_for_groups_that_are_not_there_is_bounded() -> None:
+    """Anybody who may write the topic can name any."""
+    there = {GROUP}
+    book = AdviceBook(lambda _: None, lambda key: key in there)
+    book.take(*GROUP, advice(as_of=1.0))
+    for number in range(MOST_UNKNOWN):
+        book.take("nowhere", str(number), advice(as_of=1.0))
+    there.add(Key("nowhere", "1"))  # it is made
+    for number in range(2):
+        book.take("nowhere", f"another-{number}", advice(as_of=1.0))
+    kept = [book.get(Key("nowhere", each)) is not None for each in ("0", "1", "2", "another-0", "another-1")]
+    assert kept == [False, True, True, True, True]
+    assert book.get(GROUP) is not None
+
+
 async def test_a_file_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "recommendations.jsonl"
     path.write_text(recommendation("a").message() + "\n")
     heard = asyncio.Event()
-    book = AdviceBook(lambda key: heard.set())
+    book = AdviceBook(lambda key: heard.set(), lambda _: True)
     api: Any = FakeApi()
     following = asyncio.create_task(book.follow(FilePlace(path), api))
     async with asyncio.timeout(30):

@@ -9,8 +9,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, WebhookFailed
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden, WebhookFailed
 from slackwater.shell import leadership as module
 from slackwater.shell.leadership import Leadership, NotLeading, own_identity
 from tests.adapters.kafka.skipping_loop import run_skipping
@@ -148,6 +149,33 @@ def test_the_holder_says_how_long_it_holds_even_where_the_newcomer_is_set_to_les
         newcomer = Running(replica(leases, "new", lease_s=3))
         assert await seconds_until(lambda: may_write(newcomer.leadership)) >= 60
         newcomer.kill()
+
+    run_skipping(scenario())
+
+
+def test_whoever_can_write_the_lease_for_a_moment_stops_nobody_for_years() -> None:
+    async def scenario() -> None:
+        leases = Leases()
+        leases.held_by("old", leaseDurationSeconds=2**31 - 1)
+        newcomer = Running(replica(leases, "new", lease_s=3))
+        assert 600 <= await seconds_until(lambda: may_write(newcomer.leadership), within_s=700) < 610
+        newcomer.kill()
+
+    run_skipping(scenario())
+
+
+def test_a_lease_that_is_missing_and_may_not_be_made_is_waited_for_and_said_once() -> None:
+    async def scenario() -> None:
+        leases = Leases(no_creation=Forbidden("leases is forbidden"))
+        standing = Running(replica(leases))
+        with capture_logs() as logs:
+            await asyncio.sleep(5 * LEASE_S)
+        assert not standing.task.done()
+        (said,) = [each for each in logs if each["event"] == "lease_missing"]
+        assert "helm upgrade" in said["what_to_do"]
+        leases.held_by("")  # the chart makes one
+        await seconds_until(lambda: may_write(standing.leadership), within_s=LEASE_S)
+        standing.kill()
 
     run_skipping(scenario())
 

@@ -19,6 +19,9 @@ from slackwater.shell.places import FilePlace, Place, TopicPlace
 from slackwater.shell.store import Key
 
 AGAIN_S: Final = 30.0
+MOST_UNKNOWN: Final = 10_000
+"""Recommendations that are kept for groups which are not there, or not yet; the oldest goes first. Whoever may write
+the topic can name any."""
 
 _log = structlog.get_logger(__name__)
 
@@ -26,9 +29,12 @@ _log = structlog.get_logger(__name__)
 class AdviceBook:
     """`wake(group)` is called when something else is recommended for a group than before."""
 
-    def __init__(self, wake: Callable[[Key], None]) -> None:
+    def __init__(self, wake: Callable[[Key], None], is_there: Callable[[Key], bool] = lambda _: False) -> None:
         self._wake = wake
+        self._is_there = is_there
         self._advice: dict[Key, Advice] = {}
+        self._unknown: dict[Key, None] = {}
+        """Of these the groups were not there when it came, the oldest first."""
         self.reader = Reader()
 
     def get(self, group: Key) -> Advice | None:
@@ -40,11 +46,24 @@ class AdviceBook:
         known = self._advice.get(key)
         if advice == known or (advice is not None and known is not None and advice.as_of < known.as_of):
             return
+        self._unknown.pop(key, None)
         if advice is None:
             del self._advice[key]
         else:
             self._advice[key] = advice
-        self._wake(key)
+        if self._is_there(key):
+            self._wake(key)
+        elif advice is not None:
+            self._unknown[key] = None
+            self._throw_away()
+
+    def _throw_away(self) -> None:
+        """What is too much. Who has come meanwhile is not unknown any more."""
+        while len(self._unknown) > MOST_UNKNOWN:
+            oldest = next(iter(self._unknown))
+            del self._unknown[oldest]
+            if not self._is_there(oldest):
+                del self._advice[oldest]
 
     async def follow(self, place: Place, api: Cluster) -> NoReturn:
         """For ever; what is not there yet, or cannot be read, is told in the log and tried again."""

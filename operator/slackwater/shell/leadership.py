@@ -23,7 +23,7 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Conflict, WebhookFailed
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Conflict, Forbidden, WebhookFailed
 from slackwater.adapters.cluster.paths import LEASE
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.timestamps import format_timestamp
@@ -34,11 +34,16 @@ Json = Mapping[str, Any]
 
 UNKNOWN: Final = "unknown"
 """Who holds a Lease that was missing: its leader may still be at work, so it is waited for as for any other."""
+MISSING: Final = "nobody: it is missing"
+LONGEST_LEASE_S: Final = 600
+"""No replica is set to more, and no Lease is believed for longer: whoever writes one stops nobody for years by that."""
 RELEASE_WITHIN_S: Final = 1.0
 """Kopf gives everything at the end 5 s."""
 _MARGIN, _PERIOD, _PATIENCE = 1 / 5, 1 / 5, 1 / 4
 """Of the Lease's duration: how long before its end the holder no longer acts; how often it is looked at; how long a
 look may take."""
+
+_HOW_TO_MAKE_IT: Final = "somebody has deleted it, and no replica acts: helm upgrade the release, which makes it"
 
 _log = structlog.get_logger(__name__)
 
@@ -77,6 +82,8 @@ class Leadership:
         """Nobody else takes the Lease before this moment, and a margin."""
         self._seen = ("", 0.0)
         """The newest version of the Lease, and since when it has been the newest."""
+        self._missed = False
+        """It was said that there is none, and that it cannot be made."""
 
     def seconds_left(self) -> float:
         """For which this replica may act, unless it renews the Lease; 0 when it may not."""
@@ -138,8 +145,7 @@ class Leadership:
         """Take the Lease if it is free; returns who holds it."""
         lease = await self._api.read(LEASE, *self._lease)
         if lease is None:
-            await self._make()
-            return UNKNOWN
+            return UNKNOWN if await self._make() else MISSING
         if not self._is_free(lease):
             return _holder(lease)
         await self._hold(lease)
@@ -159,7 +165,7 @@ class Leadership:
         version, now = lease["metadata"]["resourceVersion"], self._now()
         if self._seen[0] != version:
             self._seen = (version, now)
-        holds_for_s = _spec(lease).get("leaseDurationSeconds") or self._lease_s
+        holds_for_s = min(_spec(lease).get("leaseDurationSeconds") or self._lease_s, LONGEST_LEASE_S)
         return _holder(lease) in ("", self.identity) or now - self._seen[1] >= holds_for_s
 
     async def _hold(self, lease: Json) -> None:
@@ -167,11 +173,19 @@ class Leadership:
         await self._write(lease, self.identity)
         self._until = sent_at + self._lease_s * (1 - _MARGIN)
 
-    async def _make(self) -> None:
+    async def _make(self) -> bool:
+        """False where that is not allowed, as by the chart's roles: only people can make it, and it is waited for."""
         metadata = {"namespace": self._lease.namespace, "name": self._lease.name}
         spec = {"holderIdentity": UNKNOWN, "leaseDurationSeconds": self._lease_s}
         body = {"apiVersion": LEASE.api_version, "kind": LEASE.name, "metadata": metadata, "spec": spec}
-        await self._api.create(LEASE, self._lease.namespace, body)
+        try:
+            await self._api.create(LEASE, self._lease.namespace, body)
+        except Forbidden as error:
+            if not self._missed:
+                self._missed = True
+                _log.error("lease_missing", lease=str(self._lease), what_to_do=_HOW_TO_MAKE_IT, error=str(error))
+            return False
+        return True
 
     async def _write(self, lease: Json, holder: str) -> None:
         """On exactly this version of it. Raises ClusterFailed, Conflict when somebody was quicker."""

@@ -75,7 +75,7 @@ class Operator:
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
         self.connections = Connections(api, _opens_kafka(settings), self.queue.add)
-        self.advice = AdviceBook(self.queue.add)
+        self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
         witnesses = (self.metrics, self.telemetry)
         self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses)

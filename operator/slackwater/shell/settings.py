@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.sentences import remedy
+from slackwater.shell.leadership import LONGEST_LEASE_S
 from slackwater.shell.places import Place, parse_place
 from slackwater.shell.store import Key
 
@@ -73,7 +74,7 @@ class Settings(BaseModel):
     kafka:<namespace>/<KafkaConnection>/<topic>; nowhere when unset."""
     lease: Annotated[Key | None, BeforeValidator(_lease)] = None
     """The Lease whose holder acts, <namespace>/<name>, so that several replicas can run; without it this one acts."""
-    lease_s: int = Field(15, ge=3)
+    lease_s: int = Field(15, ge=3, le=LONGEST_LEASE_S)
     """How long a leader that falls silent holds the Lease: for so long nobody acts."""
     identity: str = ""
     """What this replica is called in the Lease, with something unique appended; the host's name when unset."""

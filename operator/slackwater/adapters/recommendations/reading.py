@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 from pydantic import ValidationError
@@ -14,6 +15,9 @@ from slackwater.core.world.advice import Advice
 
 OnAdvice = Callable[[str, str, Advice | None], None]
 """Called with namespace, name and what is recommended now; None: nothing any more."""
+
+MOST_TOLD: Final = 1_000
+"""Places that the log names; the metric counts them all."""
 
 _log = structlog.get_logger(__name__)
 
@@ -47,7 +51,7 @@ class Reader:
         return [each for each in found if each is not None]
 
     def _tell(self, where: str, error: ValidationError) -> None:
-        if where not in self._told:
+        if where not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(where)
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])

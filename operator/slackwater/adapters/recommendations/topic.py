@@ -18,6 +18,9 @@ from slackwater.adapters.recommendations.reading import OnAdvice, Reader
 POLL_S: Final = 1.0
 AGAIN_S: Final = 30.0
 METADATA_DEADLINE_S: Final = 10.0
+_LARGEST_FETCH: Final = 4 * 1024 * 1024
+"""Bytes: a recommendation has some thousand, and librdkafka takes a hundred million."""
+_LARGEST_ANSWER: Final = _LARGEST_FETCH + 1024 * 1024
 
 ReadSettings = Callable[[], Awaitable[Mapping[str, str]]]
 """confluent-kafka's, with credentials. Raises SlackwaterError when there are none to be used now."""
@@ -69,6 +72,10 @@ class TopicSource:
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
             "error_cb": self._note_refusal,
+            "receive.message.max.bytes": _LARGEST_ANSWER,
+            "fetch.max.bytes": _LARGEST_FETCH,
+            "max.partition.fetch.bytes": _LARGEST_FETCH,
+            "queued.max.messages.kbytes": _LARGEST_FETCH // 1024,
         }
         consumer = Consumer({**settings, **own})
         try:
