@@ -11,7 +11,15 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.shell.events import HOLD_AGAIN_S, HOLDS_AT_ONCE, LONGEST_MESSAGE, ToldRefusals, post
+from slackwater.shell.events import (
+    EVENT_AGAIN_S,
+    EVENTS_AT_ONCE,
+    HOLD_AGAIN_S,
+    HOLDS_AT_ONCE,
+    LONGEST_MESSAGE,
+    ToldRefusals,
+    post,
+)
 from slackwater.shell.store import Key
 from tests.core.factories import group
 from tests.shell.fakes import FakeApi
@@ -161,3 +169,14 @@ async def test_an_event_that_is_refused_is_given_up() -> None:
     api: Any = fake
     await post(api, group(), Note(Reason.CREATED, "created"), 1.0)
     assert fake.events == []
+
+
+def test_events_about_one_group_are_bounded_whatever_they_say() -> None:
+    told, other = ToldRefusals(), Key("shop", "refunds")
+    assert all(told.may_post(KEY, 0.0) for _ in range(EVENTS_AT_ONCE))
+    assert not told.may_post(KEY, 0.0)
+    assert told.may_post(other, 0.0)
+    assert told.may_post(KEY, EVENT_AGAIN_S)
+    assert not told.may_post(KEY, EVENT_AGAIN_S)
+    told.forget(KEY)
+    assert told.may_post(KEY, EVENT_AGAIN_S)

@@ -28,6 +28,10 @@ HOLDS_AT_ONCE: Final = 25
 HOLD_AGAIN_S: Final = 300.0
 """As many Events of holds about one group, then one in five minutes: client-go's EventSourceObjectSpamFilter allows a
 source as many about an object. The status shows each hold all the same."""
+EVENTS_AT_ONCE: Final = 200
+EVENT_AGAIN_S: Final = 3.0
+"""As many of any kind, then twenty a minute, which no rollout comes to: what is done again and again for who makes it so,
+as for a broker that refuses and hangs up in turns, fills nobody's etcd. The log has them all."""
 
 _log = structlog.get_logger(__name__)
 
@@ -43,6 +47,7 @@ class ToldRefusals:
     def __init__(self) -> None:
         self._told: dict[Key, dict[ConditionType, Reason]] = {}
         self._buckets: dict[Key, Bucket] = {}
+        self._posted: dict[Key, Bucket] = {}
 
     def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision, now: float) -> tuple[Note, ...]:
         """The hold and the refused protocol, where they are new. `now`: in seconds since the epoch."""
@@ -69,8 +74,13 @@ class ToldRefusals:
                 told[kind] = note.reason
         return tuple(notes)
 
+    def may_post(self, key: Key, now: float) -> bool:
+        """Whether one more Event about the group is written."""
+        return self._posted.setdefault(key, Bucket(EVENTS_AT_ONCE, EVENT_AGAIN_S, now)).take(now)
+
     def forget(self, key: Key) -> None:
         self._told.pop(key, None)
+        self._posted.pop(key, None)
         self._buckets.pop(key, None)
 
 

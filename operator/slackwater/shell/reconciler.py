@@ -239,7 +239,8 @@ class Reconciler:
                 _log.info(
                     "event", group=f"{group.namespace}/{group.name}", reason=note.reason.value, message=note.message
                 )
-                await post(self._api, group, note, self._now())
+                if self._told.may_post(Key(group.namespace, group.name), self._now()):
+                    await post(self._api, group, note, self._now())
 
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
         """A spec that an older CRD let through, or a memory that a newer operator left: its pods are left alone."""
