@@ -60,7 +60,7 @@ exhaustive: setup ## What takes hours: every case of the sieve, every random his
 	exit $$status
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover chart-check bench
+.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover chart-check bench fuzz audit
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
@@ -125,7 +125,7 @@ long-in-the-sandbox: setup # All of it is played, whatever fails, since it is se
 
 LONG_ALONE := long and not exhaustive and not e2e
 long-beside-it: setup
-	@mkdir -p build; status=0; \
+	@mkdir -p build; status=0; $(MAKE) --no-print-directory fuzz || status=$$?; \
 	chrt --idle 0 $(BIN)/pytest -q --numprocesses=2 --durations=10 -m "$(LONG_ALONE) and not spark" >build/long-beside-it.log 2>&1 || status=$$?; \
 	cat build/long-beside-it.log; exit $$status
 
@@ -136,6 +136,27 @@ e2e: setup ## The tests against the sandbox, which must be up: modules side by s
 	$(call timed,side by side,$(BIN)/pytest -q $(WORKERS) $(HANGS) --durations=30 -m "e2e and not long and not alone and not quiet")
 	$(call timed,quiet,$(BIN)/pytest -q --numprocesses=2 --dist=loadfile $(HANGS) -m "e2e and quiet and not long")
 	$(call timed,alone,$(BIN)/pytest $(HANGS) --durations=10 -m "e2e and alone and not long")
+
+# In environments of their own: Atheris has 130 MB, and what looks for vulnerable packages brings forty.
+FUZZ_S := 60
+FUZZ := build/fuzz-env/bin/python
+fuzz: setup ## What strangers' bytes do to decoders, schemas and sentences: each target for FUZZ_S seconds; finds go to build/fuzz
+	@test -x $(FUZZ) || { $(PYTHON) -m venv build/fuzz-env && $(UV) pip install --quiet --system-certs --python $(FUZZ) \
+	  --require-hashes -r requirements/fuzz.txt; }
+	@for target in offsets described objects; do \
+	  PYTHONPATH=operator:.:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	  chrt --idle 0 $(FUZZ) -m tests.fuzz.$$target -max_total_time=$(FUZZ_S) >build/fuzz-$$target.log 2>&1 \
+	  || { cat build/fuzz-$$target.log; exit 1; }; \
+	  echo "fuzz $$target: $$(grep --only-matching 'Done .* second' build/fuzz-$$target.log)s, nothing found"; \
+	done
+
+AUDIT := build/audit-env/bin
+audit: setup ## Which of the locked packages have known vulnerabilities, by the database of the package index
+	@test -x $(AUDIT)/pip-audit || { $(PYTHON) -m venv build/audit-env && $(UV) pip install --quiet --system-certs \
+	  --python $(AUDIT)/python --require-hashes -r requirements/audit.txt; }
+	@for lock in operator pipeline dev; do \
+	  echo "requirements/$$lock.txt"; $(AUDIT)/pip-audit --strict --require-hashes --disable-pip --requirement requirements/$$lock.txt || exit 1; \
+	done
 
 faults: setup ## Every fault in the middle of every step of every protocol upgrade; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/upgrades/test_upgrade_faults.py
@@ -209,6 +230,8 @@ lock: setup ## Pin all packages again (LOCK_FLAGS=--upgrade: to their newest ver
 	$(LOCK) pyproject.toml --output-file requirements/operator.txt
 	$(LOCK) requirements/installer.in --output-file requirements/installer.txt
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
+	$(LOCK) requirements/fuzz.in --output-file requirements/fuzz.txt
+	$(LOCK) requirements/audit.in --output-file requirements/audit.txt
 	$(LOCK) pyproject.toml --extra pipeline --constraint requirements/operator.txt --output-file requirements/pipeline.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra pipeline --group dev \
 	  --constraint requirements/pipeline.txt --constraint requirements/build.txt --output-file requirements/dev.txt

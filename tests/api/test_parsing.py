@@ -244,3 +244,19 @@ def test_metadata_of_the_api_server_is_read() -> None:
 def test_a_connection_says_how_often_groups_are_looked_at() -> None:
     observe = parse_kafka_connection(kafka_connection()).spec.observe
     assert (observe.moving_interval_ms, observe.rest_interval_ms) == (1_000, 15_000)
+
+
+def test_a_field_that_nobody_can_see_is_written_out() -> None:
+    manifest = consumer_group(**{"topics\x1b[31m\u202e": ["orders"]})
+    with pytest.raises(InvalidSpec) as caught:
+        parse_consumer_group(manifest)
+    (sentence,) = (each for each in caught.value.problems if "no known field" in each)
+    assert sentence.startswith("spec.topics\\x1b[31m\\u202e is no known field")
+
+
+def test_the_first_of_very_many_problems_are_said_and_the_others_counted() -> None:
+    """A schema was made for each of them: a thousand took half a minute, in the loop that all groups share."""
+    with pytest.raises(InvalidSpec) as caught:
+        parse_consumer_group(consumer_group(**{f"field{number}": 0 for number in range(1_000)}))
+    assert len(caught.value.problems) == 51
+    assert caught.value.problems[-1] == "The object has 950 more problems."

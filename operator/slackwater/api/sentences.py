@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +17,9 @@ _LONGEST_VALUE: Final = 60
 """Characters of a refused value that are worth showing."""
 
 _LONGEST_PATH: Final = 100
+_MOST: Final = 50
+"""Problems that are explained: an object of ten kilobytes may have a thousand, which nobody reads."""
+_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 _REMEDIES: Final = {
     "enum": "write one of {expected}",
@@ -42,8 +47,11 @@ _REMEDIES: Final = {
 
 
 def sentences(model: type[BaseModel], error: ValidationError) -> tuple[str, ...]:
-    """Explain all problems that pydantic found in an object of `model`."""
-    return tuple(sentence for details in error.errors() for sentence in _explain(model, details))
+    """Explain the problems that pydantic found in an object of `model`; the first of them, where there are many."""
+    found = error.errors(include_url=False)
+    said = tuple(sentence for details in found[:_MOST] for sentence in _explain(model, details))
+    more = len(found) - _MOST
+    return (*said, f"The object has {more} more {'problem' if more == 1 else 'problems'}.") if more > 0 else said
 
 
 def _explain(model: type[BaseModel], details: ErrorDetails) -> Iterator[str]:
@@ -71,7 +79,8 @@ def _path(loc: tuple[int | str, ...]) -> str:
     path = ""
     for part in loc:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
-    return path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
+    path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
+    return _UNSEEN.sub(lambda unseen: ascii(unseen[0])[1:-1], path)
 
 
 def _within(path: str, field_path: str) -> str:
@@ -89,9 +98,14 @@ def _other_field(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
     return f"did you mean {close[0]}?" if close else f"remove it, or use one of {', '.join(known)}."
 
 
+@cache
+def _schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema(by_alias=True)
+
+
 def _fields_beside(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
     """The fields that may stand where `loc` ends, found by walking the JSON schema of `model`."""
-    node: dict[str, Any] = model.model_json_schema(by_alias=True)
+    node = _schema_of(model)
     definitions = node["$defs"]
     for part in loc[:-1]:
         node = node["items"] if isinstance(part, int) else node["properties"][part]

@@ -30,8 +30,8 @@ HOLD_AGAIN_S: Final = 300.0
 source as many about an object. The status shows each hold all the same."""
 EVENTS_AT_ONCE: Final = 200
 EVENT_AGAIN_S: Final = 3.0
-"""As many of any kind, then twenty a minute, which no rollout comes to: what is done again and again for who makes it so,
-as for a broker that refuses and hangs up in turns, fills nobody's etcd. The log has them all."""
+"""As many of any kind, then twenty a minute, which no rollout comes to: what is done again and again because somebody
+has it so, as by a broker that refuses and hangs up in turns, fills nobody's etcd. The log has them all."""
 
 _log = structlog.get_logger(__name__)
 
