@@ -247,7 +247,8 @@ def test_a_connection_says_how_often_groups_are_looked_at() -> None:
 
 
 def test_a_field_that_nobody_can_see_is_written_out() -> None:
-    manifest = consumer_group(**{"topics\x1b[31m\u202e": ["orders"]})
+    unseen: dict[str, Any] = {"topics\x1b[31m\u202e": ["orders"]}
+    manifest = consumer_group(**unseen)
     with pytest.raises(InvalidSpec) as caught:
         parse_consumer_group(manifest)
     (sentence,) = (each for each in caught.value.problems if "no known field" in each)
@@ -256,7 +257,8 @@ def test_a_field_that_nobody_can_see_is_written_out() -> None:
 
 def test_the_first_of_very_many_problems_are_said_and_the_others_counted() -> None:
     """A schema was made for each of them: a thousand took half a minute, in the loop that all groups share."""
+    fields: dict[str, Any] = {f"field{number}": 0 for number in range(1_000)}
     with pytest.raises(InvalidSpec) as caught:
-        parse_consumer_group(consumer_group(**{f"field{number}": 0 for number in range(1_000)}))
+        parse_consumer_group(consumer_group(**fields))
     assert len(caught.value.problems) == 51
     assert caught.value.problems[-1] == "The object has 950 more problems."
