@@ -247,12 +247,12 @@ def test_a_connection_says_how_often_groups_are_looked_at() -> None:
 
 
 def test_a_field_that_nobody_can_see_is_written_out() -> None:
-    unseen: dict[str, Any] = {"topics\x1b[31m\u202e": ["orders"]}
+    unseen: dict[str, Any] = {"topics\x1b[31m\u202e\u00ad\U000e0041": ["orders"]}
     manifest = consumer_group(**unseen)
     with pytest.raises(InvalidSpec) as caught:
         parse_consumer_group(manifest)
     (sentence,) = (each for each in caught.value.problems if "no known field" in each)
-    assert sentence.startswith("spec.topics\\x1b[31m\\u202e is no known field")
+    assert sentence.startswith("spec.topics\\x1b[31m\\u202e\\xad\\U000e0041 is no known field")
 
 
 def test_the_first_of_very_many_problems_are_said_and_the_others_counted() -> None:

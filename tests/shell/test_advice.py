@@ -64,6 +64,17 @@ def test_what_is_recommended_for_groups_that_are_not_there_is_bounded() -> None:
     assert book.get(GROUP) is not None
 
 
+def test_what_was_recommended_for_groups_that_are_gone_counts_among_it() -> None:
+    there = {Key("shop", str(number)) for number in range(2 * MOST_UNKNOWN)}
+    book = AdviceBook(lambda _: None, lambda key: key in there)
+    for key in sorted(there):
+        book.take(*key, advice(as_of=1.0))
+    for key in sorted(there):
+        there.remove(key)
+        book.forget(key)
+    assert len(book._advice) == MOST_UNKNOWN
+
+
 async def test_a_file_is_followed(tmp_path: Path) -> None:
     path = tmp_path / "recommendations.jsonl"
     path.write_text(recommendation("a").message() + "\n")

@@ -89,15 +89,16 @@ def test_which_of_two_has_the_group(mine: str, theirs: str, namespace: str, olde
     assert [claim.older for claim in claims(store, {})] == [older]
 
 
-@pytest.mark.parametrize(
-    ("groups", "claimed"), [(["pay"], True), (["reports-"], False)], ids=["allowed", "not allowed"]
-)
-def test_who_may_not_have_the_group_takes_it_from_nobody(groups: list[str], claimed: bool) -> None:
+@pytest.mark.parametrize(("groups", "older"), [(["pay"], True), (["reports-"], False)], ids=["allowed", "not allowed"])
+def test_who_may_not_have_the_group_takes_it_from_nobody(groups: list[str], older: bool) -> None:
     store = stored(OURS)
     theirs = store.get(KAFKA_CONNECTION, Key(OTHER.namespace, CONNECTION.name)) or {}
     metadata = {**theirs["metadata"], "resourceVersion": "99"}
     store.put(KAFKA_CONNECTION, {**theirs, "metadata": metadata, "spec": {**theirs["spec"], "groups": groups}})
-    assert bool(claims(store, {})) is claimed
+    mine = store.get(CONSUMER_GROUP, KEY) or {}
+    metadata = {**mine["metadata"], "creationTimestamp": "2999-01-01T00:00:00Z", "resourceVersion": "99"}
+    store.put(CONSUMER_GROUP, {**mine, "metadata": metadata})
+    assert claims(store, {}) == (IDLE(*OTHER, older=older),), "its pods may be in the group all the same"
 
 
 def test_one_that_has_pods_runs() -> None:

@@ -121,18 +121,20 @@ async def test_tenants_have_their_turns_one_after_the_other() -> None:
     assert await taken(queue, 6) == ["a/1", "b/1", "c/1", "a/2", "b/2", "a/3"]
 
 
-async def test_whoever_has_no_worker_finds_one_however_many_another_wants() -> None:
+async def test_whoever_has_no_worker_finds_one_however_many_others_want() -> None:
+    """Two tenants that belong together may take what is taken at will, and one each of the others, but no more."""
     queue = of_tenants(most=2)
     for number in range(5):
         queue.add(f"a/{number}")
-    assert await taken(queue, 2) == ["a/0", "a/1"]
+        queue.add(f"b/{number}")
+    assert await taken(queue, 2) == ["a/0", "b/0"]
     waiting = asyncio.create_task(queue.take())
     await asyncio.sleep(0)
     assert not waiting.done()
-    queue.add("b/0")
+    queue.add("c/0")
     async with asyncio.timeout(5):
-        assert await waiting == "b/0"
-    assert len(queue) == 3
+        assert await waiting == "c/0"
+    assert len(queue) == 8
 
 
 @pytest.mark.parametrize("give_back", ["done", "failed"])

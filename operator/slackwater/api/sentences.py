@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
@@ -19,7 +18,6 @@ _LONGEST_VALUE: Final = 60
 _LONGEST_PATH: Final = 100
 _MOST: Final = 50
 """Problems that are explained: an object of ten kilobytes may have a thousand, which nobody reads."""
-_UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 _REMEDIES: Final = {
     "enum": "write one of {expected}",
@@ -80,7 +78,7 @@ def _path(loc: tuple[int | str, ...]) -> str:
     for part in loc:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     path = path if len(path) <= _LONGEST_PATH else f"{path[:_LONGEST_PATH]}..."
-    return _UNSEEN.sub(lambda unseen: ascii(unseen[0])[1:-1], path)
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in path)
 
 
 def _within(path: str, field_path: str) -> str:

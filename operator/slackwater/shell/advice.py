@@ -37,6 +37,12 @@ class AdviceBook:
         """Of these the groups were not there when it came, the oldest first."""
         self.reader = Reader()
 
+    def forget(self, group: Key) -> None:
+        """The group is gone: what is kept of it counts among the unknown ones."""
+        if group in self._advice:
+            self._unknown[group] = None
+            self._throw_away()
+
     def get(self, group: Key) -> Advice | None:
         return self._advice.get(group)
 

@@ -26,17 +26,16 @@ class Claims:
         near = [each for each in claimants if each != key and (mine is None or cluster_of(each) in (None, "", mine))]
         connection = Key(group.namespace, group.spec.connection_ref.name)
         found = [(other, self._is_beside(key, connection, other)) for other in sorted(near)]
-        beside = [(other, is_beside) for other, is_beside in found if is_beside is not False and self._may_have(other)]
-        return tuple(self._claim(key, other, certain=is_beside is True) for other, is_beside in beside)
+        return tuple(self._claim(key, other, certain=beside is True) for other, beside in found if beside is not False)
 
     def _may_have(self, other: Key) -> bool:
-        """Whether its KafkaConnection allows it the group: else it takes it from nobody."""
+        """Whether its KafkaConnection allows it the group: else it takes it from nobody, though its pods may be in it."""
         spec = (self._store.get(CONSUMER_GROUP, other) or {}).get("spec") or {}
         connection = self._store.get(KAFKA_CONNECTION, self._connection_of(other))
         return connection is None or allows(prefixes_of(connection), str(spec.get("groupId") or other.name))
 
     def _claim(self, key: Key, other: Key, *, certain: bool) -> Claim:
-        older = self._age(other) < self._age(key)
+        older = self._age(other) < self._age(key) and self._may_have(other)
         return Claim(*other, certain=certain, older=older, runs=bool(self._store.pods_of(other)))
 
     def _age(self, group: Key) -> tuple[str, Key]:

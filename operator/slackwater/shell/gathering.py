@@ -153,6 +153,7 @@ class Gathering:
         self._templates.pop(key, None)
         self._doubted_at.pop(key, None)
         self._pod_events.forget(key)
+        self._advice.forget(key)
 
     def _workloads(self, key: Key) -> tuple[Json, ...]:
         named = (self._store.get(STATEFUL_SET, Key(key.namespace, name)) for name in names_of(key.name))

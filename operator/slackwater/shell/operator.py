@@ -28,7 +28,7 @@ from slackwater.shell.health import served
 from slackwater.shell.leadership import Leadership, own_identity
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
-from slackwater.shell.queue import WorkQueue, most_of_one
+from slackwater.shell.queue import WorkQueue, most_at_will
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
@@ -64,7 +64,7 @@ class Operator:
         self.settings = settings
         self.api = api
         self.store = Store()
-        self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_of_one(settings.workers))
+        self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""
         self.metrics = Metrics()

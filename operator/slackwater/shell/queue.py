@@ -26,15 +26,16 @@ AGAIN_S: Final = 0.5
 _SWEPT_AT: Final = 1_000
 
 
-def most_of_one(workers: int) -> int:
-    """How many of the workers one tenant has at once: a quarter is left for the others, whatever hangs there."""
+def most_at_will(workers: int) -> int:
+    """How many of the workers go to whoever comes: a quarter is left for tenants that have none, whatever hangs."""
     return max(1, workers - workers // 4)
 
 
 class WorkQueue(Generic[K]):
     """Not thread-safe: everything happens in one event loop.
 
-    `tenant_of`: whose a key is; `most`: how many keys of one tenant are in hand at once.
+    `tenant_of`: whose a key is; `most`: how many keys are in hand at once before only those have their turn of whom
+    there is none.
     """
 
     def __init__(
@@ -108,8 +109,9 @@ class WorkQueue(Generic[K]):
         return sum(map(len, self._ready.values()))
 
     def _next_tenant(self) -> tuple[Hashable] | None:
-        """Whose turn it is, of those with something to do and a worker left for them."""
-        return next(((each,) for each in self._ready if self._in_hand_of[each] < self._most), None)
+        """Whose turn it is, of those with something to do; the last workers are for those who have none."""
+        scarce = len(self._busy) >= self._most
+        return next(((each,) for each in self._ready if not (scarce and self._in_hand_of[each])), None)
 
     def _take_of(self, tenant: Hashable) -> K:
         """Its next key; then it is the others' turn."""
