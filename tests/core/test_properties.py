@@ -86,8 +86,8 @@ def check_gates(world: World, decided: Decision) -> None:
 
 
 def check_others(world: World, decided: Decision) -> None:
-    """Nothing is done to a group in Kafka that an older ConsumerGroup has."""
-    if any(claim.older and claim.certain for claim in world.claims):
+    """Nothing is done to a group in Kafka that another ConsumerGroup has."""
+    if any(claim.since is not None and claim.since < world.now - 3600 for claim in world.claims):
         assert decided.act is None
 
 

@@ -57,7 +57,7 @@ SPECS: Final[list[dict[str, Any]]] = [
     {"membership": "Dynamic"},
     {"membersPerPod": 2},
 ]
-OLDER, YOUNGER = (Claim("elsewhere", NAME, older=older) for older in (True, False))
+FIRST, LATER, NEVER = (Claim("elsewhere", NAME, since=since, older=True) for since in (NOW - 9999, NOW - 1, None))
 """Others that have the same group in Kafka."""
 ANNOTATIONS = st.dictionaries(st.sampled_from((PAUSE, ABORT, RETRY, PROMOTE)), st.sampled_from(("1", "2")), max_size=2)
 
@@ -197,7 +197,8 @@ def worlds(draw: st.DrawFn) -> World:
         bootstrap_servers=draw(rarely(None, BOOTSTRAP)),
         last_good_template=draw(rarely(None, template)),
         broker=draw(rarely(None, BROKER)),
-        claims=draw(rarely((OLDER,), ()) | rarely((YOUNGER,), ())),
+        cluster_id=draw(rarely(None, "cluster-1")),
+        claims=draw(rarely((FIRST,), ()) | rarely((LATER,), ()) | rarely((NEVER,), ())),
     )
 
 

@@ -78,7 +78,7 @@ def test_who_claims_the_same_group(store: Store, cluster_ids: dict[Key, str], ex
     ],
     ids=["before", "after", "in one second, named later", "in one second, named before"],
 )
-def test_which_of_two_has_the_group(mine: str, theirs: str, namespace: str, older: bool) -> None:
+def test_which_of_two_is_older(mine: str, theirs: str, namespace: str, older: bool) -> None:
     store = stored(OURS, namespace=namespace)
     for key, made in ((KEY, mine), (Key(namespace, OTHER.name), theirs)):
         found = store.get(CONSUMER_GROUP, key) or {}
@@ -89,16 +89,61 @@ def test_which_of_two_has_the_group(mine: str, theirs: str, namespace: str, olde
     assert [claim.older for claim in claims(store, {})] == [older]
 
 
-@pytest.mark.parametrize(("groups", "older"), [(["pay"], True), (["reports-"], False)], ids=["allowed", "not allowed"])
-def test_who_may_not_have_the_group_takes_it_from_nobody(groups: list[str], older: bool) -> None:
+@pytest.mark.parametrize(
+    ("groups", "allowed"), [(["pay"], True), (["reports-"], False)], ids=["allowed", "not allowed"]
+)
+def test_whose_connection_allows_it_the_group(groups: list[str], allowed: bool) -> None:
     store = stored(OURS)
     theirs = store.get(KAFKA_CONNECTION, Key(OTHER.namespace, CONNECTION.name)) or {}
     metadata = {**theirs["metadata"], "resourceVersion": "99"}
     store.put(KAFKA_CONNECTION, {**theirs, "metadata": metadata, "spec": {**theirs["spec"], "groups": groups}})
-    mine = store.get(CONSUMER_GROUP, KEY) or {}
-    metadata = {**mine["metadata"], "creationTimestamp": "2999-01-01T00:00:00Z", "resourceVersion": "99"}
-    store.put(CONSUMER_GROUP, {**mine, "metadata": metadata})
-    assert claims(store, {}) == (IDLE(*OTHER, older=older),), "its pods may be in the group all the same"
+    assert claims(store, {}) == (IDLE(*OTHER, allowed=allowed),), "its pods may be in the group all the same"
+
+
+def noted(store: Store, key: Key, **claimed: Any) -> Store:
+    found = store.get(CONSUMER_GROUP, key) or {}
+    status = {"rollout": {"phase": "Complete", "claimed": claimed}}
+    store.put(CONSUMER_GROUP, {**found, "metadata": {**found["metadata"], "resourceVersion": "99"}, "status": status})
+    return store
+
+
+AT, THEN = "2026-05-01T08:00:00Z", 1777622400.0
+IN_A: Final = {"clusterId": "A", "at": AT}
+
+
+@pytest.mark.parametrize(
+    ("store", "cluster_ids", "expected"),
+    [
+        (noted(stored(OURS), OTHER, **IN_A), {KEY: "A"}, (IDLE(*OTHER, since=THEN),)),
+        (noted(stored("elsewhere:9092"), OTHER, **IN_A), {KEY: "A"}, (IDLE(*OTHER, since=THEN),)),
+        (noted(stored("elsewhere:9092"), OTHER, **IN_A), {KEY: "A", OTHER: "B"}, ()),
+        (noted(stored("elsewhere:9092"), OTHER, **IN_A), {KEY: "B", OTHER: "B"}, (IDLE(*OTHER),)),
+        (noted(noted(stored("elsewhere:9092"), OTHER, **IN_A), KEY, **IN_A), {}, (IDLE(*OTHER, since=THEN),)),
+        (noted(stored("elsewhere:9092"), OTHER, **IN_A), {}, (IDLE(*OTHER, certain=False),)),
+        (noted(stored(OURS), OTHER, clusterId="", at=AT), {KEY: ""}, (IDLE(*OTHER, since=THEN),)),
+        (noted(stored("elsewhere:9092"), OTHER, clusterId="", at=AT), {KEY: ""}, (IDLE(*OTHER, certain=False),)),
+        (noted(stored(OURS), OTHER, clusterId="A"), {KEY: "A"}, (IDLE(*OTHER),)),
+        (noted(stored(OURS), OTHER, clusterId="A", at="soon"), {KEY: "A"}, (IDLE(*OTHER),)),
+        (noted(stored(OURS), OTHER, clusterId="A", at=[1]), {KEY: "A"}, (IDLE(*OTHER),)),
+    ],
+    ids=[
+        "in this cluster",
+        "in this cluster, before its brokers have said so",
+        "it has moved to another one",
+        "in another one, and both are here now",
+        "before any broker has said so",
+        "and nobody knows where this one is",
+        "brokers without ids, at one address",
+        "brokers without ids, elsewhere",
+        "since nobody knows when",
+        "no moment",
+        "no text",
+    ],
+)
+def test_since_when_the_other_one_has_the_group(
+    store: Store, cluster_ids: dict[Key, str], expected: tuple[Claim, ...]
+) -> None:
+    assert claims(store, cluster_ids) == expected
 
 
 def test_one_that_has_pods_runs() -> None:

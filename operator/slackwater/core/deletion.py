@@ -225,18 +225,15 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
     """With its offsets, where that was asked for. A group in which we never had a member is somebody else's, and so is
     one that another ConsumerGroup claims, whether anybody is in it now or not."""
     asked_for = world.group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP and has_begun(world)
-    if not asked_for or not remains.group:
-        return None
-    if remains.alone:
-        return None  # they are in it
+    if not asked_for or not remains.group or remains.alone:
+        return None  # who was left alone is in it
     if world.memory.never_ran:
         stays = (
             f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ever ran"
         )
         return _leaving(world, "no pod of it ever ran", Reason.GROUP_ID_SHARED, stays)
     if world.claims:
-        why = "another ConsumerGroup claims its group in Kafka"
-        return _leaving(world, why, Reason.GROUP_ID_SHARED, _whose_it_stays(world))
+        return _leaving(world, "another one claims its group in Kafka", Reason.GROUP_ID_SHARED, _whose_it_stays(world))
     return Decision(world.memory, DeleteGroup())
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
 from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.timestamps import moment
+from slackwater.core.world.claimed import Claimed
 from slackwater.core.world.claims import Claim, Whereabouts, same_cluster
 from slackwater.shell.connections import Connections
 from slackwater.shell.store import Key, Store
@@ -28,15 +30,43 @@ class Claims:
         found = [(other, self._is_beside(key, connection, other)) for other in sorted(near)]
         return tuple(self._claim(key, other, certain=beside is True) for other, beside in found if beside is not False)
 
-    def _may_have(self, other: Key) -> bool:
-        """Whether its KafkaConnection allows it the group: else it takes it from nobody, though its pods may be in it."""
+    def _claim(self, key: Key, other: Key, *, certain: bool) -> Claim:
+        return Claim(
+            *other,
+            certain=certain,
+            since=self._since(key, other, certain=certain),
+            older=self._age(other) < self._age(key),
+            allowed=self._is_allowed(other),
+            runs=bool(self._store.pods_of(other)),
+        )
+
+    def _since(self, key: Key, other: Key, *, certain: bool) -> float | None:
+        """Since when the other one has had the group, if that is in this one's cluster. Where brokers have no ids, only
+        their addresses can show that."""
+        here, claimed = self._cluster_id(key), self._claimed(other)
+        if claimed is None or claimed.cluster_id != here or not (here or certain):
+            return None
+        return claimed.at
+
+    def _claimed(self, group: Key) -> Claimed | None:
+        """By its status, of which no more is read: there may be many with one groupId."""
+        status = (self._store.get(CONSUMER_GROUP, group) or {}).get("status") or {}
+        written = (status.get("rollout") or {}).get("claimed") or {}
+        try:
+            return Claimed(str(written["clusterId"]), moment(written["at"])) if written else None
+        except (KeyError, TypeError, ValueError):
+            return None  # no operator wrote that
+
+    def _cluster_id(self, group: Key) -> str | None:
+        """As its status says, until its brokers have said it."""
+        told = self._connections.cluster_id(group)
+        claimed = self._claimed(group) if told is None else None
+        return claimed.cluster_id if claimed is not None else told
+
+    def _is_allowed(self, other: Key) -> bool:
         spec = (self._store.get(CONSUMER_GROUP, other) or {}).get("spec") or {}
         connection = self._store.get(KAFKA_CONNECTION, self._connection_of(other))
         return connection is None or allows(prefixes_of(connection), str(spec.get("groupId") or other.name))
-
-    def _claim(self, key: Key, other: Key, *, certain: bool) -> Claim:
-        older = self._age(other) < self._age(key) and self._may_have(other)
-        return Claim(*other, certain=certain, older=older, runs=bool(self._store.pods_of(other)))
 
     def _age(self, group: Key) -> tuple[str, Key]:
         """What sorts first is older. Kubernetes counts in seconds: in one, names decide, for all the same."""
@@ -56,4 +86,4 @@ class Claims:
 
     def _whereabouts(self, group: Key, connection: Key) -> Whereabouts:
         spec = (self._store.get(KAFKA_CONNECTION, connection) or {}).get("spec") or {}
-        return Whereabouts(str(spec.get("bootstrapServers") or ""), self._connections.cluster_id(group))
+        return Whereabouts(str(spec.get("bootstrapServers") or ""), self._cluster_id(group))

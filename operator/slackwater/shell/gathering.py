@@ -164,7 +164,8 @@ class Gathering:
         view, history = self._connections.view(key, self._now())
         world = to_world(snapshot, view, history, self._now(), group)
         claims = self._claims.of_others(key, group)
-        world = replace(world, broker=self._connections.broker(key), advice=self._advice.get(key), claims=claims)
+        cluster_id, broker = self._connections.cluster_id(key), self._connections.broker(key)
+        world = replace(world, broker=broker, advice=self._advice.get(key), cluster_id=cluster_id, claims=claims)
         return await self._pod_events.explain(key, world)
 
     async def _last_good_template(self, key: Key, memory: RolloutMemory) -> Json | None:

@@ -13,7 +13,9 @@ from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
+from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.core.plan import plan
+from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
@@ -42,7 +44,8 @@ from tests.core.factories import (
 ON_DELETE = UpdateStrategy.ON_DELETE
 PROGRESSING, COMPLETE, FAILED = RolloutPhase.PROGRESSING, RolloutPhase.COMPLETE, RolloutPhase.FAILED
 ROLLING_BACK, ROLLED_BACK = RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK
-OLDER = Claim("shop", "b", older=True)
+FIRST = Claim("shop", "b", since=NOW - 999)
+"""It began where this one is, before it."""
 GOOD_TEMPLATE = {"metadata": {"annotations": {TEMPLATE_HASH: "good"}}, "spec": {}}
 
 
@@ -280,15 +283,36 @@ TABLE = [
         rolling(allowed_groups=("orders-", "pay")),
         Expected(RESTART, ordinal=2, partition=2),
     ),
-    ("an older one has the group", rolling(claims=(OLDER,)), Expected(hold=Reason.GROUP_ID_SHARED)),
+    ("another one has the group", rolling(claims=(FIRST,)), Expected(hold=Reason.GROUP_ID_SHARED)),
     (
-        "an older one has the group, and nothing is there",
-        rolling(claims=(OLDER,), workload=None, pods=(), memory={"phase": RolloutPhase.NONE, "target_hash": ""}),
+        "another one had the group a moment ago",
+        rolling(memory={"outranked": Outranked(NOW - 10)}),
+        Expected(hold=Reason.GROUP_ID_SHARED),
+    ),
+    (
+        "another one had the group, and was not made again",
+        rolling(memory={"outranked": Outranked(NOW - MADE_AGAIN_WITHIN_S)}),
+        Expected(RESTART, ordinal=2, partition=2),
+    ),
+    (
+        "another one may have the group, and it is not known where this one is to begin",
+        rolling(
+            claims=(Claim("shop", "b", certain=False),),
+            kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW),
+            workload=None,
+            pods=(),
+            memory={"phase": RolloutPhase.NONE, "target_hash": ""},
+        ),
+        Expected(hold=Reason.KAFKA_UNREACHABLE, phase=RolloutPhase.NONE),
+    ),
+    (
+        "another one has the group, and nothing is there",
+        rolling(claims=(FIRST,), workload=None, pods=(), memory={"phase": RolloutPhase.NONE, "target_hash": ""}),
         Expected(hold=Reason.GROUP_ID_SHARED, phase=RolloutPhase.NONE),
     ),
     (
-        "an older one has the group, and there are to be fewer pods",
-        rolling(claims=(OLDER,), spec={"replicas": 1}, memory={"phase": COMPLETE}),
+        "another one has the group, and there are to be fewer pods",
+        rolling(claims=(FIRST,), spec={"replicas": 1}, memory={"phase": COMPLETE}),
         Expected(hold=Reason.GROUP_ID_SHARED, phase=COMPLETE),
     ),
     (
@@ -349,22 +373,15 @@ def test_plan(given: World, expected: Expected) -> None:
 REFUSED: dict[str, Any] = {"protocol": {"target": "Consumer"}, "client": {"library": "Librdkafka", "version": "1.9.0"}}
 
 
-@pytest.mark.parametrize(
-    ("claim", "held"),
-    [
-        (replace(OLDER, certain=False), True),
-        (replace(OLDER, certain=False, older=False), False),
-        (None, False),
-    ],
-    ids=["perhaps", "a younger one", "no more"],
-)
-def test_who_held_for_an_older_one_holds_until_it_is_known_to_be_elsewhere(claim: Claim | None, held: bool) -> None:
-    """A restarted operator has yet to hear which cluster the other one is in."""
-    said = {"type": "RolloutGated", "status": "True", "reason": "GroupIdShared", "message": "as it was said"}
-    given = rolling(claims=() if claim is None else (claim,))
-    before = given.group.model_copy(update={"status": {"conditions": [said]}})
-    hold = plan(replace(given, group=before)).hold
-    assert (hold is not None and hold.reason is Reason.GROUP_ID_SHARED and hold.message == "as it was said") is held
+def test_what_is_said_while_another_one_has_the_group() -> None:
+    held = plan(rolling(claims=(FIRST,)))
+    assert held.memory.outranked == Outranked()
+    assert held.hold is not None
+    assert held.hold.message.startswith("ConsumerGroup shop/b has the same groupId and came first")
+    gone = plan(rolling(memory={"outranked": Outranked()}))
+    assert gone.memory.outranked == Outranked(NOW)
+    assert gone.hold is not None
+    assert gone.hold.message.endswith("it may be made again, which is waited for 2 min")
 
 
 def test_a_stateful_set_that_somebody_deleted_is_made_again_while_a_protocol_is_refused() -> None:

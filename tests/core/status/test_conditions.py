@@ -233,16 +233,3 @@ def test_another_consumer_group_of_the_group_is_named() -> None:
     given = world(claims=(Claim("shop", "b"), Claim("shop", "c", certain=False)))
     message = next(each.message for each in verdicts(given, None) if each.type == "Degraded")
     assert message.startswith("ConsumerGroup shop/b has the same groupId: ")
-
-
-@pytest.mark.parametrize(
-    ("claims", "shared"), [((Claim("shop", "b", certain=False),), True), ((), False)], ids=["perhaps", "no more"]
-)
-def test_that_another_one_has_the_group_is_said_until_it_is_known_that_it_has_not(
-    claims: tuple[Claim, ...], shared: bool
-) -> None:
-    """A restarted operator has yet to hear which cluster the other one is in."""
-    said = {"type": "Degraded", "status": "True", "reason": "GroupIdShared", "message": "as it was said"}
-    before = group().model_copy(update={"status": {"conditions": [{"type": "Ready", "status": "True"}, said]}})
-    found = degraded(world(claims=claims, group=before), None)
-    assert (found.reason == Reason.GROUP_ID_SHARED and found.message == "as it was said") is shared

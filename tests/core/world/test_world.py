@@ -14,6 +14,7 @@ from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover import Begun, Handover, Held
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import (
@@ -251,6 +252,8 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "grown": st.dictionaries(WORDS, st.integers(0, 99), max_size=2),
     "removed": st.dictionaries(WORDS, WORDS, max_size=2),
     "ended_since": st.none() | MOMENTS,
+    "claimed": st.none() | st.builds(Claimed, WORDS, MOMENTS),
+    "outranked": st.none() | st.builds(Outranked, st.none() | MOMENTS),
     "tuning": TUNINGS,
     "step": st.none() | STEPS,
     "handover": st.none() | HANDOVERS,

@@ -11,15 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from slackwater.api.conditions import ConditionType
 from slackwater.api.kafka_connection import allows
 from slackwater.core.commands import obey
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import shown
+from slackwater.core.decision.words import seconds, shown
 from slackwater.core.manifests.template import Template, wanted_template
-from slackwater.core.members.sharing import said_of_sharing, who_has_the_group
+from slackwater.core.members.sharing import is_waited_for_s, note_claim, note_that_it_is_gone, who_has_the_group
 from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import (
@@ -35,7 +34,9 @@ from slackwater.core.rollout.scaling import keep_replicas, scaled_if_it_stands
 from slackwater.core.timeouts.adoption import without_what_is_asked
 from slackwater.core.timeouts.group_settings import note_bounds, note_settings
 from slackwater.core.upkeep import note_members
+from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.set_back import not_in_the_future
 from slackwater.core.world.world import World
 
@@ -82,24 +83,20 @@ def stateful_set_is_ours(world: World) -> Decision:
 
 
 def group_is_ours(world: World) -> Decision:
-    """Of all ConsumerGroups with one group in Kafka the oldest has it; the others touch neither pods nor members.
+    """Of all ConsumerGroups with one group in Kafka the first that began there has it; nothing is done for the others.
 
-    After a restart of the operator the other one's cluster may have to tell its id again: until then what was known
-    stands.
+    Where that one is gone, it is waited for a while: it may be made again.
     """
-    owner = who_has_the_group(world)
-    if not owner:
-        return Decision(world.memory, hold=_as_it_was_said(world))
-    is_theirs = "and was made before this one: it has the group in Kafka, and nothing is done for this one"
-    what = "make this one again with another groupId, or delete the other"
-    return Decision(world.memory, hold=Hold(Reason.GROUP_ID_SHARED, f"{owner} {is_theirs}; {what}", 30.0))
-
-
-def _as_it_was_said(world: World) -> Hold | None:
-    if not any(claim.older for claim in world.claims):
-        return None
-    said = said_of_sharing(world, ConditionType.ROLLOUT_GATED)
-    return Hold(Reason.GROUP_ID_SHARED, said, 30.0) if said else None
+    if owner := who_has_the_group(world):
+        what = "make this one again with another groupId, or delete the other"
+        message = f"{owner} and came first: it has the group in Kafka, and nothing is done for this one; {what}"
+        return Decision(replace(world.memory, outranked=Outranked()), hold=Hold(Reason.GROUP_ID_SHARED, message, 30.0))
+    if (wait_s := is_waited_for_s(world)) > 0.0:
+        message = f"whoever had the group in Kafka is gone; it may be made again, which is waited for {seconds(wait_s)}"
+        return Decision(note_that_it_is_gone(world), hold=Hold(Reason.GROUP_ID_SHARED, message, min(wait_s, 30.0)))
+    if world.claims and world.cluster_id is None and isinstance(world.kafka, Unobserved) and not world.sets:
+        return Decision(world.memory, hold=Hold(world.kafka.reason, world.kafka.message, 1.0))  # where would it begin?
+    return Decision(note_claim(world))
 
 
 def course_is_set(world: World) -> Decision:

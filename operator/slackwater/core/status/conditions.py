@@ -15,7 +15,7 @@ from slackwater.core.decision.words import by_command, count, listing, records, 
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
-from slackwater.core.members.sharing import said_of_sharing, sharers_in_words
+from slackwater.core.members.sharing import sharers_in_words
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
@@ -245,12 +245,10 @@ def _scaling_held(world: World) -> Verdict:
 
 
 def _shared(world: World) -> str:
-    """Whose pods consume in the same group; empty: nobody's. What was known before a restart of the operator stands
-    until the other one's cluster has told its id again. One that has no pods takes nothing from this one."""
+    """Whose pods consume in the same group; empty: nobody's. One that has no pods takes nothing from this one."""
     if shared := sharers_in_words(world, running=True):
         return f"{shared}: they consume as one group. Delete all but one, and make those again with another groupId"
-    may_run = any(claim.runs and not claim.certain for claim in world.claims)
-    return said_of_sharing(world, ConditionType.DEGRADED) if may_run else ""
+    return ""
 
 
 def degraded(world: World, hold: Hold | None) -> Verdict:

@@ -15,8 +15,12 @@ class Claim:
     name: str
     certain: bool = True
     """Both are known to be in one Kafka cluster; else nobody can tell."""
+    since: float | None = None
+    """Since when it has had the group in this one's Kafka cluster, by its own status; None where it never had it."""
     older: bool = False
-    """It was made before this one, or in the same second and comes first by namespace and name: it has the group."""
+    """It was made before this one, or in the same second and comes first by namespace and name."""
+    allowed: bool = True
+    """Its KafkaConnection allows it the group: else it takes it from nobody, though its pods may be in it."""
     runs: bool = True
     """It has pods, which may consume."""
 
@@ -35,7 +39,7 @@ class Whereabouts:
     bootstrap_servers: str = ""
     """Of its KafkaConnection; empty where there is none."""
     cluster_id: str | None = None
-    """As a broker told it; None or empty while none has."""
+    """As a broker told it, or as the status says since one has; None where none has, empty where brokers have none."""
 
 
 def same_cluster(one: Whereabouts, other: Whereabouts) -> bool | None:

@@ -17,6 +17,7 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.api.rollout import CanaryStep
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
+from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover_wire import WireHandover
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod, Run
@@ -247,6 +248,8 @@ class RolloutMemory:
     """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
     grown: Mapping[str, int] = field(default_factory=dict)
     """Topic → how many partitions it had when the group was last made to rebalance, since nobody had seen it grow."""
+    claimed: Claimed | None = None
+    outranked: Outranked | None = None
     ended_since: Moment | None = None
     """Since when members of pods that were scaled away and have ended wait for those of pods that still end."""
     tuning: Tuning = field(default_factory=Tuning)

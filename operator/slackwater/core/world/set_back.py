@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import RolloutMemory
@@ -31,6 +32,8 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         started_at=maybe(memory.started_at),
         retried_at=None if memory.retried_at is None else min(memory.retried_at, now),
         ended_since=maybe(memory.ended_since),
+        claimed=None if memory.claimed is None else replace(memory.claimed, at=past(memory.claimed.at)),
+        outranked=None if memory.outranked is None else Outranked(maybe(memory.outranked.gone_since)),
         step=None if step is None else replace(step, started_at=past(step.started_at)),
         canary=None if canary is None else replace(canary, held_since=past(canary.held_since)),
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=maybe(upgrade.stopped_at)),
@@ -48,6 +51,8 @@ def _moments(memory: RolloutMemory) -> Iterator[float]:
         memory.started_at,
         memory.retried_at,
         memory.ended_since,
+        memory.claimed.at if memory.claimed is not None else None,
+        memory.outranked.gone_since if memory.outranked is not None else None,
         step.started_at if step is not None else None,
         canary.held_since if canary is not None else None,
         upgrade.stopped_at if upgrade is not None else None,

@@ -41,8 +41,7 @@ class World:
     kafka: KafkaView
     history: GroupHistory = field(default_factory=GroupHistory)
     sets: tuple[Workload, ...] = ()
-    """The group's StatefulSets: none, one, or two while a warm rollout is under way. Or a single one of somebody else,
-    where that is in the way."""
+    """The group's StatefulSets: none, one, or two in a warm rollout. Or one of somebody else that is in the way."""
     all_pods: tuple[Pod, ...] = ()
     """Every pod that they control. While there are two of them, both may have one for an ordinal: see `pods`."""
     names_taken: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +62,9 @@ class World:
     broker: BrokerFacts | None = None
     """What the brokers can do and allow; None while that is not known."""
     advice: Advice | None = None
-    """The newest recommendation for this group; None where there is none, or none that could be read."""
+    """The newest recommendation for this group that could be read."""
+    cluster_id: str | None = None
+    """The Kafka cluster's, as the brokers say it; None while none has said it, empty where they have none."""
     claims: tuple[Claim, ...] = ()
     """Other ConsumerGroups that have, or may have, the same group in Kafka; none of them is being deleted."""
 
@@ -72,10 +73,7 @@ class World:
         return self if memory is self.memory or memory == self.memory else replace(self, memory=memory)
 
     def once(self, ask: Callable[[World], T]) -> T:
-        """What a function of this world alone says, asked once: for what a pod or a member is judged by.
-
-        `ask`: a function of a module, not one that is made for the call.
-        """
+        """What a function of this world alone says, asked once; `ask`: one of a module, not one made for the call."""
         answers = self._answers
         if ask not in answers:
             answers[ask] = ask(self)
