@@ -32,6 +32,7 @@ class Leases:
     writes: list[str] = field(default_factory=list)
     """Who was said to hold it by each write that was done."""
     _version: int = 0
+    _made: int = 0
 
     def held_by(self, holder: str, **spec: Any) -> None:
         """As somebody else writes it."""
@@ -75,8 +76,10 @@ class Leases:
 
     def _store(self, spec: Mapping[str, Any]) -> None:
         self._version += 1
-        metadata = {"namespace": LEASE_KEY.namespace, "name": LEASE_KEY.name, "resourceVersion": str(self._version)}
-        self.lease = {"metadata": metadata, "spec": deepcopy(dict(spec))}
+        self._made += self.lease is None
+        uid = f"uid-{self._made}"
+        metadata = {"namespace": LEASE_KEY.namespace, "name": LEASE_KEY.name, "uid": uid}
+        self.lease = {"metadata": metadata | {"resourceVersion": str(self._version)}, "spec": deepcopy(dict(spec))}
         self.writes.append(self.holder)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
@@ -17,8 +18,8 @@ from slackwater.shell.events import (
     HOLD_AGAIN_S,
     HOLDS_AT_ONCE,
     LONGEST_MESSAGE,
+    Post,
     ToldRefusals,
-    post,
 )
 from slackwater.shell.store import Key
 from tests.core.factories import group
@@ -156,7 +157,7 @@ def test_warnings_are_not_limited() -> None:
 async def test_an_event_is_about_its_group_and_not_too_long() -> None:
     fake = FakeApi()
     api: Any = fake
-    await post(api, group(), Note(Reason.POD_STUCK, "x" * 5000, warning=True), 1_000_000.5)
+    await Post(api).send(group(), Note(Reason.POD_STUCK, "x" * 5000, warning=True), 1_000_000.5)
     (event,) = fake.events
     assert event["type"] == "Warning"
     assert event["involvedObject"]["uid"] == "group-uid"
@@ -167,16 +168,26 @@ async def test_an_event_is_about_its_group_and_not_too_long() -> None:
 async def test_an_event_that_is_refused_is_given_up() -> None:
     fake = FakeApi(failures={"create Event": ClusterRefused("the namespace is being deleted")})
     api: Any = fake
-    await post(api, group(), Note(Reason.CREATED, "created"), 1.0)
+    await Post(api).send(group(), Note(Reason.CREATED, "created"), 1.0)
     assert fake.events == []
 
 
-def test_events_about_one_group_are_bounded_whatever_they_say() -> None:
-    told, other = ToldRefusals(), Key("shop", "refunds")
-    assert all(told.may_post(KEY, 0.0) for _ in range(EVENTS_AT_ONCE))
-    assert not told.may_post(KEY, 0.0)
-    assert told.may_post(other, 0.0)
-    assert told.may_post(KEY, EVENT_AGAIN_S)
-    assert not told.may_post(KEY, EVENT_AGAIN_S)
-    told.forget(KEY)
-    assert told.may_post(KEY, EVENT_AGAIN_S)
+async def test_events_about_one_group_are_bounded_and_warnings_find_room() -> None:
+    fake, now = FakeApi(), 1.0
+    api: Any = fake
+    post, done, warning = Post(api), Note(Reason.CREATED, "done"), Note(Reason.ROLLOUT_FAILED, "failed", warning=True)
+
+    other = group().model_copy(update={"metadata": group().metadata.model_copy(update={"name": "refunds"})})
+
+    async def written(about: ConsumerGroup, note: Note) -> bool:
+        before = len(fake.events)
+        await post.send(about, note, now)
+        return len(fake.events) > before
+
+    assert [await written(group(), done) for _ in range(EVENTS_AT_ONCE + 1)] == [True] * EVENTS_AT_ONCE + [False]
+    assert await written(group(), warning)
+    assert await written(other, done)
+    now += EVENT_AGAIN_S
+    assert [await written(group(), done) for _ in range(2)] == [True, False]
+    post.forget(Key(group().namespace, group().name))
+    assert await written(group(), done)

@@ -174,8 +174,30 @@ def test_a_lease_that_is_missing_and_may_not_be_made_is_waited_for_and_said_once
         (said,) = [each for each in logs if each["event"] == "lease_missing"]
         assert "helm upgrade" in said["what_to_do"]
         leases.held_by("")  # the chart makes one
-        await seconds_until(lambda: may_write(standing.leadership), within_s=LEASE_S)
+        await seconds_until(lambda: may_write(standing.leadership), within_s=LEASE_S * 1.3)
         standing.kill()
+
+    run_skipping(scenario())
+
+
+@pytest.mark.parametrize("is_seen_missing", [True, False])
+def test_one_that_was_deleted_and_made_again_without_a_holder_is_not_taken_while_its_leader_may_act(
+    is_seen_missing: bool,
+) -> None:
+    async def scenario() -> None:
+        leases, leader = await one_that_runs()
+        other = Running(replica(leases, "b"))
+        await asyncio.sleep(20)
+        leader.kill()  # it acts on, as one does of which the API server hears nothing
+        leases.lease = None
+        leases.no_creation = Forbidden("leases is forbidden")
+        await asyncio.sleep(LEASE_S / 4 if is_seen_missing else 0)
+        leases.held_by("")  # the chart makes one
+        while may_write(leader.leadership):
+            assert not may_write(other.leadership)
+            await asyncio.sleep(0.1)
+        await seconds_until(lambda: may_write(other.leadership))
+        other.kill()
 
     run_skipping(scenario())
 

@@ -20,6 +20,7 @@ from slackwater.adapters.cluster.paths import (
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE, REJOINED
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Unobserved
@@ -51,7 +52,12 @@ class Stage:
         self.advice = AdviceBook(lambda key: None)
         self.metrics, telemetry = Metrics(), Telemetry(None, time.time)
         witnesses = (self.metrics, telemetry)
-        self.reconciler = Reconciler(api, self.store, connections, self.advice, time.time, witnesses)
+        self.later_s = 0.0
+        """How far its clock is ahead of ours."""
+        self.reconciler = Reconciler(api, self.store, connections, self.advice, self.now, witnesses)
+
+    def now(self) -> float:
+        return time.time() + self.later_s
 
     def see(self, obj: dict[str, Any]) -> None:
         """What a watch brings."""
@@ -654,11 +660,15 @@ async def test_of_two_groups_of_one_id_the_younger_makes_nothing_until_the_older
     theirs = stage.api.objects["ConsumerGroup", KEY.namespace, "reports"]["status"]["conditions"]
     degraded = next(each for each in theirs if each["type"] == "Degraded")
     assert (degraded["status"], degraded["reason"]) == ("True", "GroupIdShared")
-    assert degraded["message"].startswith("ConsumerGroup default/payments has the same groupId and was made before")
+    assert degraded["message"].startswith("ConsumerGroup default/payments has the same groupId and came first")
     assert stage.condition("Degraded")["status"] == "False", "one that only claims the group is no harm to it"
     assert ("StatefulSet", KEY.namespace, "reports") not in stage.api.objects
     gone = stage.store.get(CONSUMER_GROUP, KEY) or {}
     assert Key(KEY.namespace, "reports") in stage.store.drop(CONSUMER_GROUP, gone)
+    for _ in range(3):
+        await stage.reconciler.reconcile(Key(KEY.namespace, "reports"))
+    assert ("StatefulSet", KEY.namespace, "reports") not in stage.api.objects, "it may be made again"
+    stage.later_s = MADE_AGAIN_WITHIN_S
     for _ in range(3):
         await stage.reconciler.reconcile(Key(KEY.namespace, "reports"))
     assert ("StatefulSet", KEY.namespace, "reports") in stage.api.objects

@@ -37,7 +37,7 @@ from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
-from slackwater.shell.events import post
+from slackwater.shell.events import Post
 from slackwater.shell.store import Key
 
 Json = Mapping[str, Any]
@@ -60,6 +60,7 @@ class Deletion:
         self._api = api
         self._connections = connections
         self._claims = claims
+        self._post = Post(api)
         self._take_in = take_in
         self._now = now
         self._acted = acted
@@ -94,6 +95,7 @@ class Deletion:
     def forget(self, key: Key) -> None:
         """The object is gone."""
         self._let_go.pop(key, None)
+        self._post.forget(key)
 
     async def _gather(self, group: ConsumerGroup, obj: Json) -> tuple[World, Remains]:
         """Each part from where it is true, once those before it leave something open; Kafka comes last.
@@ -162,7 +164,7 @@ class Deletion:
         if decided.memory != world.memory:
             await self._write_status(world.group, _with_memory(obj, decided.memory))
         for note in decided.notes:
-            await post(self._api, world.group, note, self._now())
+            await self._post.send(world.group, note, self._now())
         key = Key(world.group.namespace, world.group.name)
         written = await carry_out(self._api, self._connections.admin(key), world, act)
         self._acted(key, act)
@@ -186,7 +188,7 @@ class Deletion:
         if status != (obj.get("status") or {}):
             await self._write_status(world.group, status)
         for note in decided.notes if status != before else ():
-            await post(self._api, world.group, note, self._now())
+            await self._post.send(world.group, note, self._now())
         return hold.recheck_s
 
     async def _write_status(self, group: ConsumerGroup, status: Json) -> None:

@@ -47,7 +47,6 @@ class ToldRefusals:
     def __init__(self) -> None:
         self._told: dict[Key, dict[ConditionType, Reason]] = {}
         self._buckets: dict[Key, Bucket] = {}
-        self._posted: dict[Key, Bucket] = {}
 
     def to_tell(self, key: Key, before: Mapping[str, Any], decided: Decision, now: float) -> tuple[Note, ...]:
         """The hold and the refused protocol, where they are new. `now`: in seconds since the epoch."""
@@ -74,13 +73,8 @@ class ToldRefusals:
                 told[kind] = note.reason
         return tuple(notes)
 
-    def may_post(self, key: Key, now: float) -> bool:
-        """Whether one more Event about the group is written."""
-        return self._posted.setdefault(key, Bucket(EVENTS_AT_ONCE, EVENT_AGAIN_S, now)).take(now)
-
     def forget(self, key: Key) -> None:
         self._told.pop(key, None)
-        self._posted.pop(key, None)
         self._buckets.pop(key, None)
 
 
@@ -89,9 +83,31 @@ def _shown(before: Mapping[str, Any], kind: ConditionType) -> tuple[str, str] | 
     return next(((c["status"], c["reason"]) for c in conditions if c["type"] == kind.value), None)
 
 
-async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> None:
-    """Events are for people to read: one that cannot be written is logged and given up, never waited for."""
-    body = {
+class Post:
+    """Writes Events, so many about one group. A warning finds room however much else there was."""
+
+    def __init__(self, api: Cluster) -> None:
+        self._api = api
+        self._buckets: dict[tuple[Key, bool], Bucket] = {}
+
+    async def send(self, group: ConsumerGroup, note: Note, now: float) -> None:
+        """Events are for people to read: one that cannot be written is logged and given up, never waited for."""
+        key = Key(group.namespace, group.name)
+        bucket = self._buckets.setdefault((key, note.warning), Bucket(EVENTS_AT_ONCE, EVENT_AGAIN_S, now))
+        if not bucket.take(now):
+            return
+        try:
+            await self._api.create(EVENT, group.namespace, _body(group, note, now))
+        except ClusterFailed as error:
+            _log.warning("event_not_written", group=group.name, reason=note.reason.value, error=str(error))
+
+    def forget(self, key: Key) -> None:
+        for warning in (False, True):
+            self._buckets.pop((key, warning), None)
+
+
+def _body(group: ConsumerGroup, note: Note, now: float) -> Mapping[str, Any]:
+    return {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {"name": f"{group.name}.{uuid.uuid4().hex[:16]}", "namespace": group.namespace},
@@ -112,7 +128,3 @@ async def post(api: Cluster, group: ConsumerGroup, note: Note, now: float) -> No
         "lastTimestamp": timestamp(int(now)),
         "count": 1,
     }
-    try:
-        await api.create(EVENT, group.namespace, body)
-    except ClusterFailed as error:
-        _log.warning("event_not_written", group=group.name, reason=note.reason.value, error=str(error))

@@ -84,6 +84,10 @@ class Leadership:
         """The newest version of the Lease, and since when it has been the newest."""
         self._missed = False
         """It was said that there is none, and that it cannot be made."""
+        self._uid = ""
+        """Of the Lease that was seen last."""
+        self._made_again = False
+        """The one before was deleted: who held that may still be at work, and its successor does not say so."""
 
     def seconds_left(self) -> float:
         """For which this replica may act, unless it renews the Lease; 0 when it may not."""
@@ -145,9 +149,11 @@ class Leadership:
         """Take the Lease if it is free; returns who holds it."""
         lease = await self._api.read(LEASE, *self._lease)
         if lease is None:
+            self._made_again = True
             return UNKNOWN if await self._make() else MISSING
+        self._missed = False
         if not self._is_free(lease):
-            return _holder(lease)
+            return _holder(lease) or UNKNOWN
         await self._hold(lease)
         return self.identity
 
@@ -162,11 +168,16 @@ class Leadership:
 
     def _is_free(self, lease: Json) -> bool:
         """Held by nobody, or not renewed for as long as its holder said, by our clock and from when we saw it."""
-        version, now = lease["metadata"]["resourceVersion"], self._now()
+        version, uid, now = lease["metadata"]["resourceVersion"], lease["metadata"]["uid"], self._now()
         if self._seen[0] != version:
             self._seen = (version, now)
+        self._made_again |= self._uid not in ("", uid)
+        self._uid = uid
         holds_for_s = min(_spec(lease).get("leaseDurationSeconds") or self._lease_s, LONGEST_LEASE_S)
-        return _holder(lease) in ("", self.identity) or now - self._seen[1] >= holds_for_s
+        if now - self._seen[1] >= holds_for_s or _holder(lease) == self.identity:
+            return True
+        was_let_go = "renewTime" in _spec(lease)
+        return not _holder(lease) and (was_let_go or not self._made_again)
 
     async def _hold(self, lease: Json) -> None:
         sent_at = self._now()

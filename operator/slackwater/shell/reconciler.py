@@ -38,7 +38,7 @@ from slackwater.shell.companions import Companions
 from slackwater.shell.connection_status import report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
-from slackwater.shell.events import ToldRefusals, post
+from slackwater.shell.events import Post, ToldRefusals
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.store import Key, Store, key_of
@@ -67,6 +67,7 @@ class Reconciler:
         self._connections = connections
         self._now = now
         self._gathering = Gathering(api, store, connections, advice, now)
+        self._post = Post(api)
         self._deletion = Deletion(
             api, connections, Claims(store, connections), self._gathering.take_in, now, self._acted
         )
@@ -239,8 +240,7 @@ class Reconciler:
                 _log.info(
                     "event", group=f"{group.namespace}/{group.name}", reason=note.reason.value, message=note.message
                 )
-                if self._told.may_post(Key(group.namespace, group.name), self._now()):
-                    await post(self._api, group, note, self._now())
+                await self._post.send(group, note, self._now())
 
     async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
         """A spec that an older CRD let through, or a memory that a newer operator left: its pods are left alone."""
@@ -258,6 +258,7 @@ class Reconciler:
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
         self._deletion.forget(key)
+        self._post.forget(key)
         self._companions.forget(key)
         self._gathering.forget(key)
         self._refusals.forget(key)
