@@ -140,9 +140,12 @@ e2e: setup ## The tests against the sandbox, which must be up: modules side by s
 # In environments of their own: Atheris has 130 MB, and what looks for vulnerable packages brings forty.
 FUZZ_S := 60
 FUZZ := build/fuzz-env/bin/python
-fuzz: setup ## What strangers' bytes do to decoders, schemas and sentences: each target for FUZZ_S seconds; finds go to build/fuzz
-	@test -x $(FUZZ) || { $(PYTHON) -m venv build/fuzz-env && $(UV) pip install --quiet --system-certs --python $(FUZZ) \
-	  --require-hashes -r requirements/fuzz.txt; }
+build/fuzz-env/complete: requirements/fuzz.txt | setup
+	rm -rf build/fuzz-env; $(PYTHON) -m venv build/fuzz-env
+	$(UV) pip install --quiet --system-certs --python $(FUZZ) --require-hashes -r $<
+	@touch $@
+
+fuzz: build/fuzz-env/complete ## What strangers' bytes do to decoders, schemas and sentences: each target for FUZZ_S seconds; finds go to build/fuzz
 	@for target in offsets described objects; do \
 	  PYTHONPATH=operator:.:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
 	  chrt --idle 0 $(FUZZ) -m tests.fuzz.$$target -max_total_time=$(FUZZ_S) >build/fuzz-$$target.log 2>&1 \
@@ -151,9 +154,12 @@ fuzz: setup ## What strangers' bytes do to decoders, schemas and sentences: each
 	done
 
 AUDIT := build/audit-env/bin
-audit: setup ## Which of the locked packages have known vulnerabilities, by the database of the package index
-	@test -x $(AUDIT)/pip-audit || { $(PYTHON) -m venv build/audit-env && $(UV) pip install --quiet --system-certs \
-	  --python $(AUDIT)/python --require-hashes -r requirements/audit.txt; }
+build/audit-env/complete: requirements/audit.txt | setup
+	rm -rf build/audit-env; $(PYTHON) -m venv build/audit-env
+	$(UV) pip install --quiet --system-certs --python $(AUDIT)/python --require-hashes -r $<
+	@touch $@
+
+audit: build/audit-env/complete ## Which of the locked packages have known vulnerabilities, by the database of the package index
 	@for lock in operator pipeline dev; do \
 	  echo "requirements/$$lock.txt"; $(AUDIT)/pip-audit --strict --require-hashes --disable-pip --requirement requirements/$$lock.txt || exit 1; \
 	done

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 from kafka.net.sasl import get_sasl_mechanism
+from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka import wire  # by which the limit is set
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.adapters.kafka.scram import FEWEST_ITERATIONS, WeakLogIn
+from slackwater.adapters.kafka.wire import KafkaWire
+from tests.adapters.kafka.weak_broker import weak_broker
 
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
@@ -49,3 +52,18 @@ def test_people_learn_why() -> None:
     found = wire._translated(WeakLogIn(why), "broker a:9092", "")
     assert isinstance(found, KafkaRefused)
     assert str(found) == f"broker a:9092 {why}"
+
+
+@pytest.mark.parametrize("iterations", [1, FEWEST_ITERATIONS - 1])
+async def test_a_connection_is_refused_with_its_reason_before_it_has_sent_a_proof(iterations: int) -> None:
+    with weak_broker(iterations) as broker:
+        settings = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "SCRAM-SHA-512"}
+        login = {"sasl_plain_username": "slackwater", "sasl_plain_password": "hunter2"}
+        connection = KafkaWire({"bootstrap_servers": broker.address, **settings, **login})
+        try:
+            with pytest.raises(KafkaRefused, match=f"it asks for {iterations} rounds of SCRAM, fewer than 4096"):
+                await connection.send(MetadataRequest(topics=[]))
+        finally:
+            await connection.close()
+    assert broker.logged_in_with
+    assert all(message.startswith(b"n,,n=slackwater,r=") for message in broker.logged_in_with)
