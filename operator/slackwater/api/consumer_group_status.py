@@ -66,6 +66,14 @@ class UpgradeStatus(StatusPart):
     """The step in hand, the first being 1."""
 
 
+class ClaimedStatus(StatusPart):
+    """Where and since when this ConsumerGroup has its group: one that begins later with the same groupId holds."""
+
+    cluster_id: str
+    """Of the Kafka cluster; empty where its brokers have none."""
+    at: Timestamp
+
+
 class RolloutStatus(StatusPart):
     phase: str | None = None
     target_hash: str | None = None
@@ -83,6 +91,7 @@ class RolloutStatus(StatusPart):
     """The group's lag when the rollout began, in records: what maxLag.growth is measured against."""
     upgrade: UpgradeStatus | None = None
     """None when the group is on its way to no other protocol."""
+    claimed: ClaimedStatus | None = None
     message: str | None = None
 
 
