@@ -42,6 +42,11 @@ def test_a_namespace_that_cannot_be_is_refused(given: str, wrong: str) -> None:
         ("REST_INTERVAL_S", "-1", "write more than 0"),
         ("REST_INTERVAL_S", "soon", "write a number"),
         ("NAMESPACE", "Shop", "write lower-case letters, digits and -, with commas between namespaces"),
+        (
+            "TOKEN_HOSTS",
+            "https://login.example",
+            "write host names, such as login.example.com or *.example.com, with commas between them",
+        ),
         ("TELEMETRY", "x", "write file:<path> or kafka:<namespace>/<KafkaConnection>/<topic>"),
     ],
 )
@@ -49,6 +54,11 @@ def test_a_value_that_cannot_be_used_is_named(name: str, value: str, remedy: str
     with pytest.raises(InvalidSettings) as raised:
         read_settings({f"SLACKWATER_{name}": value})
     assert str(raised.value) == f"SLACKWATER_{name} cannot be '{value}': {remedy}"
+
+
+def test_hosts_of_tokens_are_a_list() -> None:
+    settings = read_settings({"SLACKWATER_TOKEN_HOSTS": "login.example.com, *.okta.com"})
+    assert settings.token_hosts == ("login.example.com", "*.okta.com")
 
 
 def test_the_lease_is_named_with_its_namespace() -> None:

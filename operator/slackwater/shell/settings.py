@@ -16,6 +16,7 @@ from slackwater.shell.places import Place, parse_place
 from slackwater.shell.store import Key
 
 PREFIX = "SLACKWATER_"
+_HOST = re.compile(r"(\*\.)?[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?")
 _NAME = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -29,6 +30,13 @@ def _namespace(value: str) -> str:
     return value
 
 
+def _host(value: str) -> str:
+    if not _HOST.fullmatch(value):
+        raise ValueError("write host names, such as login.example.com or *.example.com, with commas between them")
+    return value
+
+
+Host = Annotated[str, AfterValidator(_host)]
 Namespace = Annotated[str, AfterValidator(_namespace)]
 """A name as Kubernetes has it: kopf would take a `*` for a pattern."""
 
@@ -72,6 +80,9 @@ class Settings(BaseModel):
     telemetry: Annotated[Place | None, BeforeValidator(_place)] = None
     """Where events about what happened go: file:<folder> for files of JSON lines, or
     kafka:<namespace>/<KafkaConnection>/<topic>; nowhere when unset."""
+    token_hosts: Annotated[tuple[Host, ...], BeforeValidator(_words)] = ()
+    """The hosts that may be asked for OAuth tokens, with commas between them; `*.` stands for any name below. None
+    means any host that a KafkaConnection's Secret names."""
     lease: Annotated[Key | None, BeforeValidator(_lease)] = None
     """The Lease whose holder acts, <namespace>/<name>, so that several replicas can run; without it this one acts."""
     lease_s: int = Field(15, ge=3, le=LONGEST_LEASE_S)

@@ -227,6 +227,29 @@ def test_an_endpoint_for_tokens_is_an_address_of_the_web(endpoint: bytes) -> Non
         client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "hosts", "is_asked"),
+    [
+        ("https://login.example/token", (), True),
+        ("https://login.example/token", ("login.example",), True),
+        ("https://LOGIN.example:8443/token", ("other.example", "Login.Example"), True),
+        ("https://a.b.login.example/token", ("*.login.example",), True),
+        ("https://login.example/token", ("*.login.example",), False),
+        ("https://evil-login.example/token", ("login.example", "*.login.example"), False),
+        ("https://login.example@evil.example/token", ("login.example",), False),
+    ],
+)
+def test_tokens_are_asked_for_where_whoever_runs_the_operator_allows_it(
+    endpoint: str, hosts: tuple[str, ...], is_asked: bool
+) -> None:
+    spec, login = spec_of(authentication=sasl("OAuthBearer")), {**TOKENS, "tokenEndpoint": endpoint.encode()}
+    if is_asked:
+        assert client_settings("main", spec, {"login": login}, hosts).confluent["sasl.mechanism"] == "OAUTHBEARER"
+        return
+    with pytest.raises(InvalidSpec, match=r"is on a host that this operator asks for no tokens: write one on .*login"):
+        client_settings("main", spec, {"login": login}, hosts)
+
+
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_client_secret_goes_over_the_web_in_the_clear_only_where_somebody_says_so(allowed: bool) -> None:
     login = {**TOKENS, "tokenEndpoint": b"http://login.example/token"}

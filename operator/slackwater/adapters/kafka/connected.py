@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
@@ -80,10 +80,11 @@ def connected(
     *,
     moving_interval_s: float | None = None,
     rest_interval_s: float | None = None,
+    token_hosts: Collection[str] = (),
 ) -> ConnectedKafka:
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
-    wire = KafkaWire(client_settings(connection.metadata.name, spec, secrets).kafka_python)
+    wire = KafkaWire(client_settings(connection.metadata.name, spec, secrets, token_hosts).kafka_python)
     observer = Observer(
         KafkaGroupReader(wire),
         on_change,

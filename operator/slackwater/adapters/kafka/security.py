@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import ssl
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -30,6 +30,7 @@ from slackwater.api.kafka_connection import (
     AuthenticationType,
     KafkaConnectionSpec,
 )
+from slackwater.core.decision.words import listing
 
 _MECHANISMS: Final = {
     AuthenticationType.PLAIN: "PLAIN",
@@ -58,14 +59,17 @@ def secret_names(spec: KafkaConnectionSpec) -> frozenset[str]:
     return frozenset(found)
 
 
-def client_settings(name: str, spec: KafkaConnectionSpec, secrets: Mapping[str, SecretData]) -> ClientSettings:
+def client_settings(
+    name: str, spec: KafkaConnectionSpec, secrets: Mapping[str, SecretData], token_hosts: Collection[str] = ()
+) -> ClientSettings:
     """Make both clients' settings for the KafkaConnection `name`.
 
-    `secrets` has the data of each Secret that exists among `secret_names(spec)`. Raises InvalidSpec with a sentence for
+    `secrets` has the data of each Secret that exists among `secret_names(spec)`. `token_hosts`: hosts that may be asked
+    for tokens, such as `login.example.com` or `*.example.com`; none means any. Raises InvalidSpec with a sentence for
     each Secret, key or certificate that is missing or cannot be used.
     """
     reader = SecretReader(secrets)
-    credentials = _Credentials.read(spec, reader)
+    credentials = _Credentials.read(spec, reader, token_hosts)
     context = _tls_context(credentials, reader) if spec.tls is not None else None
     if reader.problems:
         raise InvalidSpec(f"KafkaConnection {name}", tuple(reader.problems))
@@ -87,13 +91,13 @@ class _Credentials:
     key_pem: str = field(default="", repr=False)
 
     @classmethod
-    def read(cls, spec: KafkaConnectionSpec, reader: SecretReader) -> _Credentials:
+    def read(cls, spec: KafkaConnectionSpec, reader: SecretReader, token_hosts: Collection[str]) -> _Credentials:
         mechanism, username, password, oauth = None, "", "", None
         authentication = spec.authentication
         if authentication is not None and authentication.secret_ref is not None:
             mechanism, secret = _MECHANISMS[authentication.type], authentication.secret_ref.name
             if authentication.type is AuthenticationType.OAUTH_BEARER:
-                oauth = _oauth_client(secret, reader, authentication.allow_unencrypted)
+                oauth = _oauth_client(secret, reader, authentication.allow_unencrypted, token_hosts)
             else:
                 username = reader.text(secret, USERNAME_KEY, _LOGIN_PATH)
                 password = reader.text(secret, PASSWORD_KEY, _LOGIN_PATH)
@@ -107,16 +111,23 @@ class _Credentials:
         return cls(protocol, mechanism, username, password, oauth, ca_pem, certificate_pem, key_pem)
 
 
-def _oauth_client(secret: str, reader: SecretReader, allow_unencrypted: bool) -> OAuthClient:
+def _oauth_client(
+    secret: str, reader: SecretReader, allow_unencrypted: bool, token_hosts: Collection[str]
+) -> OAuthClient:
     endpoint = reader.text(secret, TOKEN_ENDPOINT_KEY, _LOGIN_PATH)
-    scheme = urlsplit(endpoint).scheme if endpoint else "https"
+    scheme, host = _scheme_and_host(endpoint) if endpoint else ("https", "")
     where = f"Key {TOKEN_ENDPOINT_KEY} of Secret {secret}, which spec.{_LOGIN_PATH} names,"
-    if scheme not in ("https", "http"):
+    if scheme not in ("https", "http") or (endpoint and not host):
         reader.note(f"{where} is no address: write https://host/path.")
     elif scheme == "http" and not allow_unencrypted:
         reader.note(
             f"{where} would send the client secret in the clear: write https://host/path, or set"
             " authentication.allowUnencrypted to true."
+        )
+    elif endpoint and token_hosts and not _is_among(host, token_hosts):
+        reader.note(
+            f"{where} is on a host that this operator asks for no tokens: write one on {listing(token_hosts)}, or have"
+            " its host added to the operator's SLACKWATER_TOKEN_HOSTS (the chart's tokenHosts)."
         )
     return OAuthClient(
         reader.text(secret, CLIENT_ID_KEY, _LOGIN_PATH),
@@ -124,6 +135,19 @@ def _oauth_client(secret: str, reader: SecretReader, allow_unencrypted: bool) ->
         endpoint,
         reader.optional_text(secret, SCOPE_KEY, _LOGIN_PATH),
     )
+
+
+def _scheme_and_host(address: str) -> tuple[str, str]:
+    """Empty where it is none."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # a bracket without the other one
+        return "", ""
+    return parts.scheme, parts.hostname or ""
+
+
+def _is_among(host: str, hosts: Collection[str]) -> bool:
+    return any(host.endswith(each[1:]) if each.startswith("*.") else host == each for each in map(str.lower, hosts))
 
 
 def _for_kafka_python(
