@@ -29,9 +29,10 @@ from slackwater.core.deletion import (
     is_kafkas_turn,
     plan_deletion,
 )
+from slackwater.core.members.elsewhere import EMPTY_FOR_S
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import GroupObservation, Unobserved
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -43,6 +44,7 @@ from tests.core.factories import (
     observation,
     pod,
     stranger,
+    watched,
     workload,
     world,
 )
@@ -52,6 +54,7 @@ OURS, SECOND = workload(), workload(name=f"{NAME}-alt", uid="second")
 THEIRS = workload(owner_uid="", uid="theirs")
 LABELLED = frozenset({NAME})
 NOTHING_LEFT = Remains()
+EMPTY = observation(())
 AWAY = Unobserved(Reason.KAFKA_UNREACHABLE, "broker:9092 does not answer", NOW)
 ANOTHER_TYPE = Unobserved(Reason.GROUP_OF_ANOTHER_TYPE, "group payments is a streams group", NOW)
 
@@ -350,14 +353,43 @@ def test_the_order_is_pods_members_group_object(policy: str, acts: list[str]) ->
     while (act := _next(seen, remains)) is not None:
         done.append(kind_of(act))
         remains = Remains() if isinstance(act, DeleteWorkload) else remains.after(act)
+        if isinstance(act, RemoveMembers):
+            seen = replace(seen, kafka=EMPTY, history=watched(EMPTY))
         if isinstance(act, LetGo):
             break
     assert done == acts
 
 
 def test_an_empty_group_is_deleted_where_that_was_asked_for() -> None:
-    seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(()))
+    seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=EMPTY, history=watched(EMPTY))
     assert plan_deletion(seen, NOTHING_LEFT).act == DeleteGroup()
+
+
+@pytest.mark.parametrize(
+    ("kafka", "empty_for_s", "deleted"),
+    [
+        (EMPTY, EMPTY_FOR_S - 1.0, False),
+        (EMPTY, EMPTY_FOR_S, True),
+        (observation(members(0)), 3600.0, False),
+        (observation((stranger(),)), 3600.0, True),
+    ],
+    ids=["lately", "long enough", "ours were just taken out", "others are in it, and Kafka refuses"],
+)
+def test_a_group_is_deleted_once_whoever_lives_had_time_to_come_back(
+    kafka: GroupObservation, empty_for_s: float, deleted: bool
+) -> None:
+    seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=kafka, history=watched(kafka, empty_for_s))
+    decided = plan_deletion(seen, replace(NOTHING_LEFT, members=False))
+    assert (decided.act == DeleteGroup()) is deleted
+    assert (decided.hold is None) is deleted
+
+
+def test_who_came_after_a_member_that_was_taken_out_is_not_taken_out() -> None:
+    memory = replace(RUN, removed={f"{NAME}-0": "the one before"})
+    seen = ending(memory, spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(members(0, 1)))
+    assert removed(seen) == [f"{NAME}-1"]
+    taken_out = plan_deletion(seen, NOTHING_LEFT).memory.removed
+    assert taken_out == {f"{NAME}-0": "the one before", f"{NAME}-1": member(1).member_id}
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.FOREIGN_STATEFUL_SET: "another name",
     Reason.GROUP_NOT_ALLOWED: "add to its `spec.groups`",
     Reason.GROUP_ID_SHARED: "Delete one of the two",
+    Reason.INSTANCE_IDS_IN_USE: "Stop the others",
     Reason.HANDOVER_IMPOSSIBLE: "Set `rollout.strategy` to InPlace",
     Reason.SCALED_BY_OTHERS: "Point the autoscaler at the ConsumerGroup",
     Reason.NO_ROOM: "`rollout.strategy` to InPlace",

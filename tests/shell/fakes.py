@@ -12,11 +12,10 @@ from typing import Any
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER
-from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import KafkaView, MemberRef, Unobserved
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, KafkaView, MemberRef
 from slackwater.ports import Kind
 from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group, kafka_connection
@@ -205,11 +204,16 @@ class FakeAdmin:
         self.deleted.append(group_id)
 
 
+def nobody() -> KafkaView:
+    """A group that is there, and that nobody is in."""
+    return GroupObservation("payments", 0.0, GroupState.EMPTY, GroupType.CLASSIC)
+
+
 @dataclass
 class FakeConnections:
     """What `Connections` knows, as a test says."""
 
-    seen: KafkaView = field(default_factory=lambda: Unobserved(Reason.KAFKA_UNREACHABLE, "Kafka is away", 0.0))
+    seen: KafkaView = field(default_factory=nobody)
     history: GroupHistory = field(default_factory=GroupHistory)
     first_look_is_awaited: bool = False
     looks: int = 0

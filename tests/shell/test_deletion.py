@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,11 +20,12 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S, RIGHTS_COME_BACK_WITHIN_S
+from slackwater.core.members.elsewhere import SOON_S
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell.claims import Claims
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.store import Key, Store
-from tests.core.factories import members, observation, stranger
+from tests.core.factories import members, observation, stranger, watched
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
 UID = f"uid-of-{KEY.name}"
@@ -54,6 +56,17 @@ class Stage:
         """`stale`: the object as the store has it, where that is not the newest."""
         obj = stale or self.api.objects["ConsumerGroup", *KEY]
         return await self.deletion.go_on(parse_consumer_group(obj), obj)
+
+    def leave(self) -> None:
+        """Nobody is in the group any more, and has not been for a while."""
+        self.connections.seen = empty = observation(())
+        self.connections.history = watched(empty)
+
+    def refuse_to_delete(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def refused(*_: object) -> None:
+            raise KafkaRefused("the group has members", Reason.NOT_AUTHORIZED)
+
+        monkeypatch.setattr(self.connections.kafka, "delete_group", refused)
 
     def remember(self, **rollout: Any) -> None:
         """As somebody writes it."""
@@ -202,8 +215,32 @@ async def test_only_our_members_are_taken_out() -> None:
 
 async def test_the_group_is_deleted_where_that_was_asked_for() -> None:
     stage = Stage(deletionPolicy="DeleteGroup")
-    await stage.run()
+    assert await stage.run() == SOON_S
+    assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == (
+        ["payments-0", "payments-1", "payments-2"],
+        [],
+    )
+    stage.connections.seen = observation(())
+    assert await stage.run() == SOON_S  # it may have been empty for a moment
+    assert stage.connections.kafka.deleted == []
+    stage.leave()
+    assert await stage.run() is None
     assert stage.connections.kafka.deleted == ["payments"]
+
+
+async def test_who_comes_back_after_its_removal_lives_elsewhere_and_keeps_the_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same ConsumerGroup runs in another Kubernetes cluster: its members have the same ids."""
+    stage = Stage(deletionPolicy="DeleteGroup")
+    await stage.run()
+    back = tuple(replace(each, member_id=f"{each.member_id}-again") for each in members(0, 1))
+    stage.connections.seen = observation(back)
+    stage.connections.kafka.removed.clear()
+    stage.refuse_to_delete(monkeypatch)
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert stage.connections.kafka.removed == []
+    assert not stage.is_gone
 
 
 async def test_while_kafka_is_away_it_waits_and_says_so_once() -> None:
@@ -278,11 +315,8 @@ async def test_members_of_pods_that_somebody_made_by_scaling_our_stateful_set_ar
 
 async def test_what_kafka_refuses_is_said_and_the_group_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage(deletionPolicy="DeleteGroup")
-
-    async def refused(*_: object) -> None:
-        raise KafkaRefused("the group has members", Reason.NOT_AUTHORIZED)
-
-    monkeypatch.setattr(stage.connections.kafka, "delete_group", refused)
+    stage.leave()
+    stage.refuse_to_delete(monkeypatch)
     assert await stage.run() == KAFKA_AGAIN_S
     assert [event["reason"] for event in stage.api.events] == ["NotAuthorized"]
     assert not stage.is_gone
@@ -290,6 +324,8 @@ async def test_what_kafka_refuses_is_said_and_the_group_waits(monkeypatch: pytes
 
 async def test_each_act_is_counted() -> None:
     stage = Stage(deletionPolicy="DeleteGroup")
+    await stage.run()
+    stage.leave()
     await stage.run()
     assert [kind_of(act) for act in stage.acts] == ["remove members", "delete group", "let go"]
 
@@ -467,6 +503,7 @@ async def test_the_group_stays_for_one_that_is_deleted_as_well_and_retains_it() 
     """It may be made again, and go on with its offsets."""
     stage = Stage(deletionPolicy="DeleteGroup")
     beside(stage, **ENDING)
+    stage.leave()
     assert await stage.run() is None
     assert stage.connections.kafka.deleted == []
 
@@ -479,6 +516,7 @@ async def test_the_group_stays_for_one_that_is_deleted_as_well_and_retains_it() 
 async def test_the_group_is_deleted_where_no_other_is_there_to_stay(other: dict[str, str]) -> None:
     stage = Stage(deletionPolicy="DeleteGroup")
     beside(stage, **other)
+    stage.leave()
     assert await stage.run() is None
     assert stage.connections.kafka.deleted == ["payments"]
     assert stage.api.events == []
@@ -494,6 +532,7 @@ async def test_the_group_is_deleted_beside_one_of_its_id_once_that_is_known_to_b
 ) -> None:
     stage = Stage(deletionPolicy="DeleteGroup")
     beside(stage, "staging", namespace="staging")
+    stage.leave()
     connection = {**connection_object(), "spec": {"bootstrapServers": "kafka.staging:9092"}}
     stage.store.put(KAFKA_CONNECTION, {**connection, "metadata": {**connection["metadata"], "namespace": "staging"}})
     spaces = {"payments": "default", "staging": "staging"}
@@ -507,11 +546,12 @@ async def test_a_group_that_was_let_go_is_not_deleted_once_more() -> None:
     """The watch has not told that it is gone, and another pass was in the queue: by then somebody else may have the
     group."""
     stage = Stage(deletionPolicy="DeleteGroup")
+    stage.leave()
     in_the_store = deepcopy(stage.api.objects["ConsumerGroup", *KEY])
     for _ in range(2):
         assert await stage.run(in_the_store) is None
     assert stage.connections.kafka.deleted == ["payments"]
-    assert [kind_of(act) for act in stage.acts] == ["remove members", "delete group", "let go"]
+    assert [kind_of(act) for act in stage.acts] == ["delete group", "let go"]
     another = deepcopy(in_the_store)
     another["metadata"]["uid"] = "another"
     stage.api.add(CONSUMER_GROUP, another)

@@ -19,6 +19,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
+from slackwater.core.members.elsewhere import knowing_who_was_taken_out, may_come_back
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
 from slackwater.core.members.sharing import claimants_in_words, sharers_in_words
 from slackwater.core.world.identity import number_in
@@ -218,7 +219,8 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
     stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
     found = (member for member in world.kafka.members if _is_ours_alone(world, member))
     ours = refs(member for member in found if given_ordinal(world, member) not in stay)
-    return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted")) if ours else None
+    memory = knowing_who_was_taken_out(world, ours)
+    return Decision(memory, RemoveMembers(ours, "their ConsumerGroup is deleted")) if ours else None
 
 
 def _delete_the_group(world: World, remains: Remains) -> Decision | None:
@@ -228,13 +230,11 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
     if not asked_for or not remains.group or remains.alone:
         return None  # who was left alone is in it
     if world.memory.never_ran:
-        stays = (
-            f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ever ran"
-        )
+        stays = f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ran"
         return _leaving(world, "no pod of it ever ran", Reason.GROUP_ID_SHARED, stays)
     if world.claims:
         return _leaving(world, "another one claims its group in Kafka", Reason.GROUP_ID_SHARED, _whose_it_stays(world))
-    return Decision(world.memory, DeleteGroup())
+    return Decision(world.memory, None if (hold := may_come_back(world)) else DeleteGroup(), hold)
 
 
 def _is_ours_alone(world: World, member: Member) -> bool:

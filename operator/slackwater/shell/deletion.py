@@ -30,6 +30,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.deletion import Remains, cannot_leave, is_kafkas_turn, is_let_go, plan_deletion
 from slackwater.core.status.compose import degraded_status
+from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, write_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
 from slackwater.core.world.world import World
@@ -148,13 +149,14 @@ class Deletion:
         await self._connections.look_now(key)
         servers = connection["spec"]["bootstrapServers"]
         claims = self._claims.of_others(key, group)  # after the look, by which this cluster told its id
-        return replace(world, bootstrap_servers=servers, kafka=self._view(key), claims=claims)
+        kafka, history = self._view(key)
+        return replace(world, bootstrap_servers=servers, kafka=kafka, history=history, claims=claims)
 
-    def _view(self, key: Key) -> KafkaView:
-        view, _ = self._connections.view(key, self._now())
+    def _view(self, key: Key) -> tuple[KafkaView, GroupHistory]:
+        view, history = self._connections.view(key, self._now())
         if isinstance(view, GroupObservation) and self._connections.admin(key) is None:
-            return Unobserved(Reason.CONNECTION_INVALID, "there is no usable connection", self._now())
-        return view
+            view = Unobserved(Reason.CONNECTION_INVALID, "there is no usable connection", self._now())
+        return view, history
 
     async def _do(self, world: World, obj: Json, decided: Decision, act: Act) -> None:
         """The memory is written first, and people are informed: once the object is gone nobody can make up for it.

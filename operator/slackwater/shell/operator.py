@@ -235,13 +235,8 @@ async def _run(settings: Settings) -> None:
 
 
 def _opens_kafka(settings: Settings) -> OpensKafka:
-    """The operator's own intervals go before those of a KafkaConnection."""
-    return partial(
-        connected,
-        moving_interval_s=settings.moving_interval_s,
-        rest_interval_s=settings.rest_interval_s,
-        token_hosts=settings.token_hosts,
-    )
+    """The operator's own settings go before those of a KafkaConnection."""
+    return partial(connected, **settings.of_connections)
 
 
 async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -93,6 +93,11 @@ class Settings(BaseModel):
     """For /healthz, /readyz and /metrics."""
     log_format: Literal["auto", "json", "text"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @property
+    def of_connections(self) -> Mapping[str, Any]:
+        """What every connection to Kafka is opened with."""
+        return self.model_dump(include={"moving_interval_s", "rest_interval_s", "token_hosts"})
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

@@ -41,7 +41,7 @@ async def test_a_look_at_a_group_that_is_not_watched_or_by_an_observer_that_has_
     ids=["the KafkaConnection's", "the operator's own"],
 )
 async def test_whose_intervals_count(
-    own: dict[str, float], expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    own: dict[str, Any], expected: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[tuple[float, float]] = []
 
@@ -57,6 +57,6 @@ async def test_whose_intervals_count(
 
 
 def test_what_cannot_be_used_is_said_before_anything_is_opened() -> None:
-    spec = connection(authentication={"type": "Plain", "secretRef": {"name": "login"}})
+    spec = connection(tls={}, authentication={"type": "Plain", "secretRef": {"name": "login"}})
     with pytest.raises(InvalidSpec, match="login"):
         connected(spec, {}, ignore)

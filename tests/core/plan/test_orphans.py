@@ -18,7 +18,7 @@ from tests.core.factories import NOW, changed, fresh_pod, group, workload, world
 
 
 def without_a_set(*left: str) -> World:
-    return replace(world(pods=()), sets=(), orphans=frozenset(left))
+    return replace(world(pods=(), memory=RolloutMemory(target_hash="known")), sets=(), orphans=frozenset(left))
 
 
 @pytest.mark.parametrize(

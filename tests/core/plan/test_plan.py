@@ -71,6 +71,10 @@ def rolling(
     return world(**(usual_world | changes))
 
 
+NOTHING = {"phase": RolloutPhase.NONE, "target_hash": ""}
+EMPTY = observation((), state=GroupState.EMPTY)
+
+
 def in_motion(came_s: float) -> World:
     """The StatefulSet was opened for pod 2, whose member came back so many seconds ago; the group rebalances."""
     moving = observation(members(0, 1, 2), state=GroupState.PREPARING_REBALANCE)
@@ -268,7 +272,37 @@ TABLE = [
     ),
     (
         "nothing is there",
-        rolling(workload=None, pods=(), memory={"phase": RolloutPhase.NONE, "target_hash": ""}),
+        rolling(workload=None, pods=(), memory=NOTHING, kafka=EMPTY),
+        Expected(Purpose.CREATE, partition=3),
+    ),
+    (
+        "nothing is there, and members are that are called as its own would be",
+        rolling(workload=None, pods=(), memory=NOTHING),
+        Expected(hold=Reason.INSTANCE_IDS_IN_USE, phase=RolloutPhase.NONE),
+    ),
+    (
+        "nothing is there, and the same of a group whose members have no names",
+        rolling(spec={"membership": "Dynamic"}, workload=None, pods=(), memory=NOTHING),
+        Expected(Purpose.CREATE, partition=3),
+    ),
+    (
+        "no pod was asked for yet, and the same",
+        rolling(pods=(), sets={"replicas": 0, "partition": 0}, memory={"phase": COMPLETE, "never_ran": True}),
+        Expected(hold=Reason.INSTANCE_IDS_IN_USE, phase=COMPLETE),
+    ),
+    (
+        "all pods were lost, and the same",
+        rolling(pods=(), sets={"replicas": 0, "partition": 0}, memory={"phase": COMPLETE}),
+        Expected(Purpose.SCALE, phase=COMPLETE),
+    ),
+    (
+        "nothing is there, and Kafka has not been looked at yet",
+        rolling(workload=None, pods=(), memory=NOTHING, kafka=Unobserved(Reason.OBSERVATION_INCOMPLETE, "x", NOW)),
+        Expected(hold=Reason.OBSERVATION_INCOMPLETE, phase=RolloutPhase.NONE),
+    ),
+    (
+        "nothing is there, and Kafka does not let us look",
+        rolling(workload=None, pods=(), memory=NOTHING, kafka=Unobserved(Reason.NOT_AUTHORIZED, "x", NOW)),
         Expected(Purpose.CREATE, partition=3),
     ),
     ("it is another's", rolling(sets={"owner_uid": "x"}), Expected(hold=Reason.FOREIGN_STATEFUL_SET)),
@@ -394,8 +428,8 @@ def test_a_stateful_set_that_somebody_deleted_is_made_again_while_a_protocol_is_
 
 
 def test_a_group_that_cannot_have_its_protocol_is_not_begun() -> None:
-    nothing = {"phase": RolloutPhase.NONE, "target_hash": "", "last_good_revision": "", "last_good_hash": ""}
-    decided = plan(rolling(spec=REFUSED, workload=None, pods=(), memory=nothing))
+    nothing = {**NOTHING, "last_good_revision": "", "last_good_hash": ""}
+    decided = plan(rolling(spec=REFUSED, workload=None, pods=(), memory=nothing, kafka=EMPTY))
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.reason is Reason.CLIENT_CANNOT

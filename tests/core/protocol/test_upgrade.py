@@ -180,7 +180,8 @@ def test_a_template_still_rolls_out_on_the_old_protocol_while_a_target_is_refuse
 
 def test_a_new_group_that_cannot_work_is_not_made() -> None:
     spec: dict[str, Any] = {"client": {"library": "FranzGo"}, "protocol": {"target": "Consumer"}}
-    decided = plan(world(group=group(**spec), workload=None, pods=(), memory=RolloutMemory()))
+    nobody = observation((), state=GroupState.EMPTY)
+    decided = plan(world(group=group(**spec), workload=None, pods=(), memory=RolloutMemory(), kafka=nobody))
     assert decided.act is None
     assert decided.hold is not None
     assert decided.hold.reason == Reason.CLIENT_CANNOT

@@ -1,6 +1,8 @@
 """Whose a member is, whether it lives, whether it works; and what is done for one that does not.
 
 ownership     is it ours?
+sharing       which ConsumerGroup has a group that several ask for?
+elsewhere     does the group run in another Kubernetes cluster, which nobody here sees?
 presence      proof that a pod's member is back (decision 5)
 sessions      how long the member of a process that has ended is still listed
 rejoined      what the readiness gate of each pod is to say

@@ -18,6 +18,7 @@ from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds, shown
 from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.members.elsewhere import runs_elsewhere
 from slackwater.core.members.sharing import is_waited_for_s, note_claim, note_that_it_is_gone, who_has_the_group
 from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
@@ -96,6 +97,8 @@ def group_is_ours(world: World) -> Decision:
         return Decision(note_that_it_is_gone(world), hold=Hold(Reason.GROUP_ID_SHARED, message, min(wait_s, 30.0)))
     if world.claims and world.cluster_id is None and isinstance(world.kafka, Unobserved) and not world.sets:
         return Decision(world.memory, hold=Hold(world.kafka.reason, world.kafka.message, 1.0))  # where would it begin?
+    if hold := runs_elsewhere(world):
+        return Decision(world.memory, hold=hold)
     return Decision(note_claim(world))
 
 
