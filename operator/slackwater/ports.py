@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from slackwater.api.resources import KafkaConnection
+from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, MemberRef
@@ -140,6 +141,11 @@ class KafkaCluster(Protocol):
     @property
     def cluster_id(self) -> str | None:
         """None until a broker has said; empty when it has none."""
+        ...
+
+    @property
+    def certificates(self) -> Sequence[Validity]:
+        """Those of the KafkaConnection's Secrets that could be read."""
         ...
 
     @property

@@ -7,11 +7,14 @@ from typing import Any
 
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.certificates import Validity
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.shell.connection_status import report
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, FakeApi, connection_object
 
+DAY_S = 86_400.0
+NOW = 1_000_000.0
 SEEN = observation()
 AWAY = Unobserved(Reason.KAFKA_UNREACHABLE, "Kafka broker 1 does not answer", 5.0)
 OTHERWISE_AWAY = Unobserved(Reason.KAFKA_UNREACHABLE, "Kafka broker 1 cannot be reached: refused", 6.0)
@@ -22,18 +25,42 @@ class Stage:
     def __init__(self) -> None:
         self.api = FakeApi()
         self.api.add(KAFKA_CONNECTION, connection_object())
+        self.certificates: list[Validity] = []
 
     async def passes(self, views: Sequence[KafkaView]) -> None:
         """One pass over each group of the connection."""
         api: Any = self.api
         for seen in views:
             obj = self.api.objects["KafkaConnection", *CONNECTION]
-            await report(api, obj, seen, lambda: views, 100.0)
+            await report(api, obj, seen, lambda: views, self.certificates, NOW)
+
+    @property
+    def conditions(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.api.objects["KafkaConnection", *CONNECTION]["status"]["conditions"]
+        return found
+
+    def said(self, kind: str) -> tuple[str, str]:
+        condition = next(each for each in self.conditions if each["type"] == kind)
+        return condition["status"], condition["reason"]
 
     @property
     def ready(self) -> tuple[str, str]:
-        condition = self.api.objects["KafkaConnection", *CONNECTION]["status"]["conditions"][0]
-        return condition["status"], condition["reason"]
+        return self.said("Ready")
+
+
+async def test_a_certificate_that_ends_soon_is_told_beside_whether_kafka_answers() -> None:
+    stage = Stage()
+    stage.certificates = [Validity("tls.crt of Secret shown", NOW - 90 * DAY_S, NOW + 90 * DAY_S)]
+    await stage.passes([SEEN, SEEN])
+    assert stage.said("CertificatesValid") == ("True", "CertificatesValid")
+    stage.certificates = [Validity("tls.crt of Secret shown", NOW - 90 * DAY_S, NOW + DAY_S)]
+    await stage.passes([SEEN, SEEN, AWAY])
+    assert stage.said("CertificatesValid") == ("False", "CertificateExpires")
+    assert stage.ready == ("False", "KafkaUnreachable")
+    assert len(stage.api.asked) == 2
+    stage.certificates = []
+    await stage.passes([SEEN, SEEN])
+    assert [each["type"] for each in stage.conditions] == ["Ready"]
 
 
 async def test_groups_that_see_different_things_do_not_contradict_each_other() -> None:

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from slackwater.adapters.kafka.security import client_settings
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import KafkaConnection
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory
@@ -25,7 +26,7 @@ from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
-from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
+from slackwater.shell.connections import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S, Connections
 from slackwater.shell.store import Key
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
@@ -55,6 +56,7 @@ class FakeKafka:
     requests: Counter[str] = field(default_factory=lambda: Counter(Metadata=1))
     broker: BrokerFacts | None = None
     cluster_id: str | None = None
+    certificates: Sequence[Validity] = ()
 
     def start(self) -> None: ...
 
@@ -190,6 +192,19 @@ async def test_a_corrected_secret_is_taken_up_where_kafka_refused_the_old_one(st
     assert len(stage.observers) == 1
     await stage.use(now=SECRETS_AGAIN_S, **WITH_SECRET)
     assert len(stage.observers) == 2
+
+
+async def test_a_certificate_that_ends_soon_is_looked_for_again_before_brokers_refuse_it(stage: Stage) -> None:
+    stage.add_secret("as it was")
+    await stage.use(**WITH_SECRET)
+    stage.observers[0].certificates = [Validity("tls.crt of Secret login", 0.0, CERTIFICATES_AGAIN_S * 5)]
+    await stage.use(now=CERTIFICATES_AGAIN_S * 2, **WITH_SECRET)  # it is good for a while
+    stage.add_secret("renewed")
+    await stage.use(now=CERTIFICATES_AGAIN_S * 3, **WITH_SECRET)
+    assert len(stage.observers) == 1
+    await stage.use(now=CERTIFICATES_AGAIN_S * 4, **WITH_SECRET)
+    assert len(stage.observers) == 2
+    assert stage.secrets[-1]["login"]["password"] == b"renewed"
 
 
 async def test_what_works_is_kept_while_the_api_server_cannot_be_asked_for_its_secret(stage: Stage) -> None:

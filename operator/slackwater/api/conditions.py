@@ -23,6 +23,7 @@ class ConditionType(StrEnum):
     PAUSED = "Paused"
     SCALING_HELD = "ScalingHeld"
     DEGRADED = "Degraded"
+    CERTIFICATES_VALID = "CertificatesValid"
 
 
 class ConditionStatus(StrEnum):

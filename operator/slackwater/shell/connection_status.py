@@ -12,6 +12,8 @@ from typing import Any
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.certificates import Validity
+from slackwater.core.status.certificates import verdict as certificates_verdict
 from slackwater.core.status.conditions import Verdict, merge
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Cluster
@@ -22,6 +24,7 @@ async def report(
     connection: Mapping[str, Any],
     seen: KafkaView,
     all_seen: Callable[[], Iterable[KafkaView]],
+    certificates: Sequence[Validity],
     now: float,
 ) -> Mapping[str, Any] | None:
     """Write the status if it changed; returns the object as written, if it was. Raises ClusterFailed.
@@ -31,12 +34,14 @@ async def report(
     before = connection.get("status") or {}
     metadata = connection["metadata"]
     generation = metadata.get("generation", 0)
-    if _is_said(_verdict(seen), before, generation):
+    valid = certificates_verdict(certificates, now)
+    if _is_said(valid, before, generation) and _is_said(_verdict(seen), before, generation):
         return None
     verdict = _joint_verdict(all_seen())
-    if verdict is None or _is_said(verdict, before, generation):
+    if verdict is None or (_is_said(verdict, before, generation) and _is_said(valid, before, generation)):
         return None
-    conditions = merge(before.get("conditions") or (), (verdict,), now, generation)
+    verdicts = (verdict,) if valid is None else (verdict, valid)
+    conditions = merge(before.get("conditions") or (), verdicts, now, generation)
     status = {"observedGeneration": generation, "conditions": conditions}
     return await api.apply_status(KAFKA_CONNECTION, metadata["namespace"], metadata["name"], metadata["uid"], status)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,6 +19,7 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.certificates import Validity
 from slackwater.core.timeouts.group_settings import kept_in_kafka
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -30,6 +31,8 @@ from slackwater.shell.store import Key
 SECRETS_AGAIN_S: Final = 30.0
 SECRETS_SOON_S: Final = 1.0
 """After an API server that did not answer."""
+CERTIFICATES_AGAIN_S: Final = 300.0
+"""One that ends soon is renewed in its Secret, as a rule, before brokers refuse it."""
 OBSERVED_AGAIN_S: Final = 10.0
 
 _log = structlog.get_logger(__name__)
@@ -48,12 +51,14 @@ class _Open:
 
 
 def _wants_secrets_again(opened: _Open, now: float) -> bool:
-    """Kafka does not let us in: somebody may have corrected the Secret, of which no watch tells."""
+    """Kafka does not let us in, or soon will not: somebody may have changed the Secret, of which no watch tells."""
     refused = any(
         known is not None and isinstance(known[0], Unobserved) and known[0].reason.lifted_by_a_secret
         for known in (opened.kafka.latest(str(group)) for group in opened.groups)
     )
-    return refused and now - opened.secrets_read_at >= SECRETS_AGAIN_S
+    ends_soon = any(now >= each.told_from for each in opened.kafka.certificates)
+    read_s_ago = now - opened.secrets_read_at
+    return (refused and read_s_ago >= SECRETS_AGAIN_S) or (ends_soon and read_s_ago >= CERTIFICATES_AGAIN_S)
 
 
 class Connections:
@@ -137,6 +142,11 @@ class Connections:
         key = self._used_by.get(group_key, group_key)
         opened = self._open.get(key) if key not in self._broken else None
         return None if opened is None else opened.kafka.cluster_id
+
+    def certificates(self, connection: Key) -> Sequence[Validity]:
+        """Of a connection that is open; none where it is not."""
+        opened = self._open.get(connection)
+        return () if opened is None else opened.kafka.certificates
 
     def refresh_broker(self, group_key: Key) -> None:
         """Ask the brokers behind a group again soon, because somebody may have changed them."""

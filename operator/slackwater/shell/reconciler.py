@@ -179,7 +179,8 @@ class Reconciler:
             return self._connections.views(key_of(connection), self._now())
 
         try:
-            written = await report(self._api, connection, view, views, self._now())
+            certificates = self._connections.certificates(key_of(connection))
+            written = await report(self._api, connection, view, views, certificates, self._now())
         except ClusterFailed as error:
             _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))
             return  # no reason to leave the group alone

@@ -28,10 +28,10 @@ class Authority:
         builder = _builder(self._name, self._name, self._key).add_extension(constraints, critical=True)
         self.certificate = builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
-    def issue(self, common_name: str, address: str | None = None) -> Pair:
-        """A client's certificate, or with an address a server's."""
+    def issue(self, common_name: str, address: str | None = None, days: int = 1) -> Pair:
+        """A client's certificate, or with an address a server's, that was valid since yesterday."""
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _builder(_named(common_name), self._name, key)
+        builder = _builder(_named(common_name), self._name, key, days)
         if address is not None:
             names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))])
             builder = builder.add_extension(names, critical=False)
@@ -39,7 +39,9 @@ class Authority:
         return Pair(signed.public_bytes(serialization.Encoding.PEM), _pem(key))
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, days: int = 1
+) -> x509.CertificateBuilder:
     now = datetime.datetime.now(datetime.UTC)
     return (
         x509.CertificateBuilder()
@@ -48,7 +50,7 @@ def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivate
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _DAY)
-        .not_valid_after(now + _DAY)
+        .not_valid_after(now + days * _DAY)
     )
 
 

@@ -82,6 +82,7 @@ ONLY_WORDS: Final = frozenset(
         ),
         *(Reason.UPGRADING, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, Reason.CLAMPED, Reason.WITHIN_BOUNDS),
         *(Reason.BOUNDS_UNKNOWN, Reason.PROTOCOL_AS_WANTED, Reason.CONNECTED, Reason.STABLE, Reason.AS_WANTED),
+        *(Reason.CERTIFICATES_VALID, Reason.CERTIFICATE_EXPIRES),
         *(Reason.PROGRESSING, Reason.NOT_ROLLING, Reason.GATES_HOLD, Reason.NOT_ALL_READY),
         *(Reason.MORE_MEMBERS_THAN_PARTITIONS, Reason.EVERY_MEMBER_HAS_WORK, Reason.STATIC_MEMBERS),
         *(Reason.DYNAMIC_MEMBERS, Reason.NOT_PAUSED, Reason.WITHIN_BOUND),

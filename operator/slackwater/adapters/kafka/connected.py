@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
@@ -11,6 +11,7 @@ from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverSto
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.resources import KafkaConnection
+from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView
@@ -20,7 +21,8 @@ from slackwater.ports import Secrets
 class ConnectedKafka:
     """The `KafkaCluster` of a KafkaConnection. Nothing is sent before `start`."""
 
-    def __init__(self, wire: KafkaWire, observer: Observer) -> None:
+    def __init__(self, wire: KafkaWire, observer: Observer, certificates: Sequence[Validity] = ()) -> None:
+        self.certificates = certificates
         self._wire = wire
         self._observer = observer
 
@@ -84,7 +86,8 @@ def connected(
 ) -> ConnectedKafka:
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
-    wire = KafkaWire(client_settings(connection.metadata.name, spec, secrets, token_hosts).kafka_python)
+    settings = client_settings(connection.metadata.name, spec, secrets, token_hosts)
+    wire = KafkaWire(settings.kafka_python)
     observer = Observer(
         KafkaGroupReader(wire),
         on_change,
@@ -92,4 +95,4 @@ def connected(
         moving_interval_s=moving_interval_s or spec.observe.moving_interval_ms / 1000,
         rest_interval_s=rest_interval_s or spec.observe.rest_interval_ms / 1000,
     )
-    return ConnectedKafka(wire, observer)
+    return ConnectedKafka(wire, observer, settings.certificates)

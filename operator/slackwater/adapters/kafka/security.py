@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from slackwater.adapters.kafka.certificates import validity_of_authorities, validity_of_shown
 from slackwater.adapters.kafka.oauth import ClientCredentials, OAuthClient
 from slackwater.adapters.kafka.secret_reader import LONGEST_BUNDLE, SecretData, SecretReader
 from slackwater.api.errors import InvalidSpec
@@ -31,6 +32,7 @@ from slackwater.api.kafka_connection import (
     KafkaConnectionSpec,
 )
 from slackwater.core.decision.words import listing
+from slackwater.core.status.certificates import Validity
 
 _MECHANISMS: Final = {
     AuthenticationType.PLAIN: "PLAIN",
@@ -47,6 +49,7 @@ class ClientSettings:
 
     kafka_python: Mapping[str, Any] = field(repr=False)
     confluent: Mapping[str, str] = field(repr=False)
+    certificates: tuple[Validity, ...] = ()
 
 
 def secret_names(spec: KafkaConnectionSpec) -> frozenset[str]:
@@ -76,7 +79,18 @@ def client_settings(
     return ClientSettings(
         kafka_python=_for_kafka_python(spec, credentials, context),
         confluent=_for_confluent(spec, credentials),
+        certificates=_validities(spec, credentials),
     )
+
+
+def _validities(spec: KafkaConnectionSpec, credentials: _Credentials) -> tuple[Validity, ...]:
+    found: list[Validity | None] = []
+    if spec.tls is not None and (ca := spec.tls.ca_secret_ref) is not None:
+        found.append(validity_of_authorities(credentials.ca_pem, f"{ca.key} of Secret {ca.name}"))
+    if spec.tls is not None and (shown := spec.tls.certificate_secret_ref) is not None:
+        where = f"{CERTIFICATE_KEY} of Secret {shown.name}"
+        found.append(validity_of_shown(credentials.certificate_pem, where))
+    return tuple(each for each in found if each is not None)
 
 
 @dataclass(frozen=True, slots=True)

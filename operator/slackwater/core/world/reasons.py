@@ -174,6 +174,8 @@ class Reason(StrEnum):
     BOUNDS_UNKNOWN = "BoundsUnknown"
     PROTOCOL_AS_WANTED = "ProtocolAsWanted"
     CONNECTED = "Connected"
+    CERTIFICATES_VALID = "CertificatesValid"
+    CERTIFICATE_EXPIRES = "CertificateExpires"
     STABLE = "Stable"
     AS_WANTED = "AsWanted"
     PROGRESSING = "Progressing"
