@@ -13,7 +13,7 @@ import pytest
 from slackwater.adapters.cluster import api as module
 from slackwater.adapters.cluster.api import DONE_OR_NEVER_S, TIMEOUT_S, KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.paths import POD
+from slackwater.adapters.cluster.paths import POD, TOKEN_REVIEW
 from slackwater.api.errors import SlackwaterError
 
 
@@ -54,6 +54,16 @@ async def test_who_may_not_write_may_still_read() -> None:
         await api.delete(POD, "default", "a-0", "uid")
     assert [method for method, _ in client.sent] == ["GET"]
     assert api.requests == {("GET", "pods"): 1}
+    assert api.unanswered_writes == 0
+
+
+async def test_a_question_that_is_put_as_an_object_is_no_write() -> None:
+    """Who stands by is asked for its metrics, too."""
+    client = FakeClient()
+    api = KubernetesApi(client)
+    api.before_write = refuse
+    await api.create(TOKEN_REVIEW, "", {})
+    assert [method for method, _ in client.sent] == ["POST"]
     assert api.unanswered_writes == 0
 
 

@@ -79,6 +79,7 @@ def test_each_setting_has_a_value() -> None:
         "observation__restIntervalSeconds": "60",
         "telemetry": "kafka:team-a/main/telemetry",
         "recommendations": "kafka:team-a/main/recommendations",
+        "metrics__readers": "Authorized",
         "log__format": "text",
         "log__level": "debug",
     }

@@ -44,6 +44,20 @@ def test_they_are_the_same_for_one_namespace() -> None:
     assert rights(only(operators(watchNamespaces="{team-a}"), "Role", RELEASE)) == RIGHTS
 
 
+def test_who_asks_for_tokens_may_ask_and_nothing_else() -> None:
+    manifests = operators(metrics__readers="Authorized")
+    name = f"{RELEASE}-{NAMESPACE}-metrics"
+    assert rights(only(manifests, "ClusterRole", name)) == {
+        "authentication.k8s.io/tokenreviews": {"create"},
+        "authorization.k8s.io/subjectaccessreviews": {"create"},
+    }
+    reader = only(manifests, "ClusterRole", f"{name}-reader")
+    assert reader["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
+    bound = [each["roleRef"]["name"] for each in manifests if each["kind"] == "ClusterRoleBinding"]
+    assert name in bound
+    assert f"{name}-reader" not in bound
+
+
 def test_no_right_is_a_wildcard() -> None:
     roles = [each for each in operators(anySecret="true") if each["kind"] in ("Role", "ClusterRole")]
     words = {word for role in roles for rule in role["rules"] for words in rule.values() for word in words}

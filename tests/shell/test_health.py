@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from http import HTTPStatus
 
 import aiohttp
 import pytest
@@ -18,8 +19,9 @@ def port() -> int:
         return int(free.getsockname()[1])
 
 
-async def get(port: int, path: str) -> tuple[int, str]:
-    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/{path}") as answer:
+async def get(port: int, path: str, **headers: str) -> tuple[int, str]:
+    address = f"http://127.0.0.1:{port}/{path}"
+    async with aiohttp.ClientSession() as session, session.get(address, headers=headers) as answer:
         return answer.status, await answer.text()
 
 
@@ -34,6 +36,20 @@ async def test_a_broken_process_is_neither_well_nor_ready(port: int) -> None:
     async with served(port, Metrics(), lambda: "a part has ended", lambda: ""):
         assert await get(port, "healthz") == (503, "a part has ended")
         assert await get(port, "readyz") == (503, "a part has ended")
+
+
+async def test_whoever_is_not_admitted_reads_no_metrics_and_probes_go_on(port: int) -> None:
+    seen: list[str] = []
+
+    async def admit(header: str) -> HTTPStatus:
+        seen.append(header)
+        return HTTPStatus.OK if header == "Bearer good" else HTTPStatus.UNAUTHORIZED
+
+    async with served(port, Metrics(), lambda: "", lambda: "", admit):
+        assert await get(port, "metrics") == (401, "Unauthorized")
+        assert (await get(port, "metrics", Authorization="Bearer good"))[0] == 200
+        assert await get(port, "healthz") == await get(port, "readyz") == (200, "ok")
+    assert seen == ["", "Bearer good"]
 
 
 async def test_metrics_are_served(port: int) -> None:

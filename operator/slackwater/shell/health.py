@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -13,9 +14,14 @@ from slackwater.shell.metrics import Metrics
 
 @asynccontextmanager
 async def served(
-    port: int, metrics: Metrics, problem: Callable[[], str], not_ready: Callable[[], str]
+    port: int,
+    metrics: Metrics,
+    problem: Callable[[], str],
+    not_ready: Callable[[], str],
+    admit: Callable[[str], Awaitable[HTTPStatus]] | None = None,
 ) -> AsyncIterator[None]:
-    """Answer while the block runs. `problem` and `not_ready` say what is wrong; empty when nothing is."""
+    """Answer while the block runs. `problem` and `not_ready` say what is wrong; empty when nothing is. `admit`: who may
+    read the metrics, by the header `Authorization`; None: whoever gets here."""
 
     async def is_well(_: web.Request) -> web.Response:
         return _answer(problem())
@@ -23,7 +29,11 @@ async def served(
     async def is_ready(_: web.Request) -> web.Response:
         return _answer(problem() or not_ready())
 
-    async def show_metrics(_: web.Request) -> web.Response:
+    async def show_metrics(request: web.Request) -> web.Response:
+        status = HTTPStatus.OK if admit is None else await admit(request.headers.get("Authorization", ""))
+        if status is not HTTPStatus.OK:
+            asks = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
+            return web.Response(text=status.phrase, status=status, headers=asks)
         return web.Response(body=metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     app = web.Application()

@@ -20,7 +20,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
-from slackwater.ports import Json, Kind, OpensKafka
+from slackwater.ports import Json, Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
@@ -29,6 +29,7 @@ from slackwater.shell.leadership import Leadership, own_identity
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.queue import WorkQueue, most_at_will
+from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
@@ -74,7 +75,7 @@ class Operator:
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        self.connections = Connections(api, _opens_kafka(settings), self.queue.add)
+        self.connections = Connections(api, partial(connected, **settings.of_connections), self.queue.add)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
         witnesses = (self.metrics, self.telemetry)
@@ -218,7 +219,9 @@ async def _run(settings: Settings) -> None:
         stack.push_async_callback(operator.connections.close)
         stack.push_async_callback(operator.telemetry.close)
         stack.push_async_callback(operator.end_leadership)
-        await stack.enter_async_context(served(settings.port, operator.metrics, operator.problem, operator.not_ready))
+        admit = Readers(api, time.time).admit if settings.metrics_readers == "Authorized" else None
+        serving = served(settings.port, operator.metrics, operator.problem, operator.not_ready, admit)
+        await stack.enter_async_context(serving)
         parts: list[asyncio.Task[object]] = []
         stack.push_async_callback(_end, parts)
         if not await until_sigterm(_prepare(operator, parts)):
@@ -232,11 +235,6 @@ async def _run(settings: Settings) -> None:
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
         watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
         await _until_one_ends(watching, parts)
-
-
-def _opens_kafka(settings: Settings) -> OpensKafka:
-    """The operator's own settings go before those of a KafkaConnection."""
-    return partial(connected, **settings.of_connections)
 
 
 async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership | None:

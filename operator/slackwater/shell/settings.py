@@ -91,12 +91,15 @@ class Settings(BaseModel):
     """What this replica is called in the Lease, with something unique appended; the host's name when unset."""
     port: int = Field(8080, ge=0, le=65535)
     """For /healthz, /readyz and /metrics."""
+    metrics_readers: Literal["Anybody", "Authorized"] = "Anybody"
+    """Who may read /metrics: whoever can connect; or whoever shows a token that may get /metrics, as a ClusterRole with
+    that nonResourceURL allows."""
     log_format: Literal["auto", "json", "text"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @property
     def of_connections(self) -> Mapping[str, Any]:
-        """What every connection to Kafka is opened with."""
+        """What every connection to Kafka is opened with; it goes before what a KafkaConnection says."""
         return self.model_dump(include={"moving_interval_s", "rest_interval_s", "token_hosts"})
 
 

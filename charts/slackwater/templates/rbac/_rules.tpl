@@ -64,6 +64,16 @@
   verbs: [get, patch]
 {{- end }}
 
+{{/* Who a token is, and whether that account may read /metrics: questions, put as objects. */}}
+{{- define "slackwater.metricsRules" -}}
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end }}
+
 {{/* One role, and who has it: (dict "root" $ "name" "…" "namespace" "" "rules" "…"). Without a namespace: everywhere. */}}
 {{- define "slackwater.role" -}}
 {{- $scope := ternary "Role" "ClusterRole" (not (empty .namespace)) }}

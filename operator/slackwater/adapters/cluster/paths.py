@@ -25,6 +25,9 @@ CUSTOM_RESOURCE_DEFINITION: Final = Kind(
 )
 OWN_ACCESS_REVIEW: Final = Kind("authorization.k8s.io/v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews")
 ACCESS_REVIEW: Final = Kind("authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews")
+TOKEN_REVIEW: Final = Kind("authentication.k8s.io/v1", "TokenReview", "tokenreviews")
+REVIEWS: Final = frozenset({OWN_ACCESS_REVIEW, ACCESS_REVIEW, TOKEN_REVIEW})
+"""Questions that are put as objects: to make one changes nothing."""
 
 APPLIED: Final = {
     kind.name: kind for kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET, CONSUMER_GROUP, KAFKA_CONNECTION, LEASE)
