@@ -93,11 +93,13 @@ def test_commands_labels_and_the_number_of_pods_ask_for_no_such_right(writes: Wr
 
 def test_who_may_not_read_a_secret_has_it_sent_nowhere(writes: Writes) -> None:
     assert writes.apply("tenant", kafka_connection("plain")) == ""
-    refused = writes.apply("tenant", kafka_connection("theirs", **LOGIN, **AUTHORITY))
+    refused = writes.apply("tenant", kafka_connection("theirs", **(LOGIN | AUTHORITY)))
     assert "you need the right to get kafka-login and kafka-ca" in refused
     assert writes.apply("reader-of-one", kafka_connection("theirs", **LOGIN)) == ""
-    assert "kafka-login and kafka-ca" in writes.apply("reader-of-one", kafka_connection("theirs", **LOGIN, **AUTHORITY))
-    assert writes.apply("developer", kafka_connection("theirs", **LOGIN, **AUTHORITY)) == ""
+    assert "kafka-login and kafka-ca" in writes.apply(
+        "reader-of-one", kafka_connection("theirs", **(LOGIN | AUTHORITY))
+    )
+    assert writes.apply("developer", kafka_connection("theirs", **(LOGIN | AUTHORITY))) == ""
     elsewhere = {"spec": {"bootstrapServers": "attacker:9092"}}
     assert "kafka-login" in writes.refusal(
         "tenant", "patch", "kafkaconnection", "theirs", "--type=merge", "-p", json.dumps(elsewhere)
