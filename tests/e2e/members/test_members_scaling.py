@@ -20,7 +20,7 @@ from tests.e2e.stage.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(400)]
 
-PATIENT: Final = {"session": "3m", "consumer": {"session": "60s"}}
+PATIENT: Final = {"Eager": {"session": "3m"}, "Consumer": {"consumer": {"session": "60s"}}}
 OWNED_WITHIN_S: Final = 40.0
 """Of the end of the pods that were scaled away: less than their sessions, of which the shortest lasts 60 s."""
 MANY, FEW = 6, 3
@@ -43,7 +43,8 @@ def watched(stage: Stage) -> Iterator[dict[str, Watched]]:
 
 
 def made(stage: Stage, name: str, replicas: int, protocol: Json) -> Json:
-    return with_env(stage.group(name, replicas=replicas, protocol=protocol, timeouts=PATIENT), START_DELAY_SECONDS="0")
+    patient = PATIENT[protocol["target"]]
+    return with_env(stage.group(name, replicas=replicas, protocol=protocol, timeouts=patient), START_DELAY_SECONDS="0")
 
 
 def names(group: str, count: int) -> frozenset[str]:
