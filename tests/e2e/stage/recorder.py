@@ -104,9 +104,17 @@ class Recorder:
         try:
             return self._take(kind, self._api.watch(kind, self._namespace, version, _WATCH_S)) or version
         except _Expired:
-            if kind != _NEVER_LOST:
+            if kind == _NEVER_LOST:
+                return self._list(kind)
+            objects, newest = self._api.list_all(kind, self._namespace)
+            if {_identity(obj) for obj in objects} != self._as_recorded(kind):
                 raise
-            return self._list(kind)
+            return newest  # the API server began its cache anew, and nothing has happened since
+
+    def _as_recorded(self, kind: str) -> set[tuple[str, str]]:
+        """What is there by the record."""
+        newest = {record.obj["metadata"]["uid"]: record for record in self._records if record.kind == kind}
+        return {_identity(record.obj) for record in newest.values() if not record.deleted}
 
     def _take(self, kind: str, events: Iterable[Json]) -> str:
         version = ""
