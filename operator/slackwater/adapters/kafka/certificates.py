@@ -25,8 +25,9 @@ def validity_of_authorities(pem: str, where: str) -> Validity | None:
 def _read(pem: str) -> list[x509.Certificate]:
     """Empty where OpenSSL takes what this library does not: what is refused is said elsewhere."""
     try:
-        return x509.load_pem_x509_certificates(pem.encode())
-    except ValueError:
+        found = x509.load_pem_x509_certificates(pem.encode())
+        return [each for each in found if each.not_valid_before_utc < each.not_valid_after_utc]
+    except (ValueError, x509.InvalidVersion):
         return []
 
 
