@@ -242,6 +242,7 @@ def test_a_command_that_would_change_nothing_says_so(shown: Shown) -> None:
     assert shown.typed("promote", NAME).sentence.endswith("promote: no canary is being held, so nothing changes.")
 
 
+@pytest.mark.long
 def test_a_version_that_fails_ends_the_wait(shown: Shown) -> None:
     rollout = {**shown.group["spec"]["rollout"], "onFailure": "Rollback"}
     failing = with_env(shown.group, CRASH_TIMES="1000")
@@ -289,6 +290,7 @@ def test_somebody_without_a_right_is_told_which(shown: Shown) -> None:
     assert done.sentence.endswith("ask for a role that allows it, or use another --context.")
 
 
+@pytest.mark.long
 def test_a_rollout_can_be_watched_to_its_end(shown: Shown) -> None:
     """Each pod is seen old, then new; the step in hand is seen; and deleting the group ends the watch."""
     with _watched(shown) as (process, file):

@@ -23,7 +23,7 @@ from tests.pipeline.sending import send
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.spark, pytest.mark.timeout(900)]
 
 NAMESPACE, NAME = "shop", "payments"
 

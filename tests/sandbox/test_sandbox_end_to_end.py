@@ -275,6 +275,7 @@ def test_a_paused_node_stands_still_until_it_is_resumed(layout: Layout) -> None:
     kubectl("wait", "node/slackwater", "--for=condition=Ready", "--timeout=60s")
 
 
+@pytest.mark.long
 def test_up_after_everything_was_killed_starts_afresh(layout: Layout) -> None:
     start_pods()
     for name in processes.names(layout):
@@ -300,6 +301,7 @@ def test_up_after_one_part_died_starts_afresh(layout: Layout) -> None:
     start_pods()
 
 
+@pytest.mark.long
 def test_up_after_the_run_folder_was_lost_starts_afresh(layout: Layout) -> None:
     start_pods()
     first = processes.find(layout, node.NODE)

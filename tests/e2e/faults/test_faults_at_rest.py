@@ -20,7 +20,7 @@ from tests.e2e.stage.cluster import Json, condition
 from tests.e2e.stage.groups import consumer_group
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.quiet, pytest.mark.timeout(600)]
 
 PORT: Final = 18112
 FEW: Final = 5

@@ -41,7 +41,10 @@ def two_each(stage: Stage, env: dict[str, str]) -> Json:
     return warm_group(stage, TWO_EACH, stage.group(TWO_EACH, membersPerPod=2), env={"MEMBERS": "2", **STAYS, **env})
 
 
-@pytest.mark.parametrize(("seconds", "workload"), [("1", f"{NAME}-alt"), ("4", NAME), ("20", f"{NAME}-alt")])
+@pytest.mark.parametrize(
+    ("seconds", "workload"),
+    [("1", f"{NAME}-alt"), ("4", NAME), pytest.param("20", f"{NAME}-alt", marks=pytest.mark.long)],
+)
 def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str, workload: str) -> None:
     cost = rolled_out(running, warm_group(running, NAME, env={**STAYS, "START_DELAY_SECONDS": seconds}))
     assert pods(running, NAME) == [f"{workload}-{ordinal}" for ordinal in range(REPLICAS)]
@@ -49,7 +52,13 @@ def test_neither_a_rebalance_nor_an_idle_partition(running: Stage, seconds: str,
     nothing_is_idle(cost)
 
 
-@pytest.mark.parametrize("fault", [{"NEVER_JOIN": "1"}, {"CRASH_TIMES": "1000"}], ids=["never joins", "crashes"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param({"NEVER_JOIN": "1"}, marks=pytest.mark.long, id="never joins"),
+        pytest.param({"CRASH_TIMES": "1000"}, id="crashes"),
+    ],
+)
 def test_a_version_that_never_works_is_taken_back_and_nothing_was_idle(running: Stage, fault: dict[str, str]) -> None:
     before = pods(running, NAME)
     cost = rolled_out(running, warm_group(running, NAME, rollout=IMPATIENT, env={**STAYS, **fault}), "RolledBack")

@@ -78,6 +78,7 @@ def test_without_room_it_waits_and_says_so_and_goes_on_in_place_where_it_may(run
     running.cluster.kubectl("delete", "cg", CROWDED)
 
 
+@pytest.mark.long
 def test_switching_the_strategy_restarts_nothing_and_both_go_on_from_either_set(running: Stage) -> None:
     in_place = {"strategy": "InPlace"}
 
@@ -96,6 +97,7 @@ def test_switching_the_strategy_restarts_nothing_and_both_go_on_from_either_set(
     assert pods(running, SWITCHED) == [f"{SWITCHED}-alt-{ordinal}" for ordinal in range(REPLICAS)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("replicas", "env"), [(5, {"VERSION": "2"}), (2, {"VERSION": "3"})], ids=["up", "down"])
 def test_it_is_scaled_in_the_middle(running: Stage, replicas: int, env: dict[str, str]) -> None:
     before = sets(running, SCALED)

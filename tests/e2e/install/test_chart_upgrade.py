@@ -26,7 +26,7 @@ from tests.e2e.stage.kafka import Kafka
 from tests.e2e.stage.stage import remove_groups
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
 
 NAME: Final = "orders"
 REPLICAS: Final = 2

@@ -20,7 +20,7 @@ from tests.e2e.stage.kafka import Kafka
 from tests.e2e.stage.waiting import wait_for
 from tests.test_layout import ROOT
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(900)]
 
 NAMESPACE: Final = "slackwater-tutorial"
 TOPIC: Final = "tutorial-orders"

@@ -16,6 +16,7 @@ from tests.e2e.stage import processes
 from tests.e2e.stage.cluster import Cluster, Json
 from tests.e2e.stage.groups import PARTITIONS, with_env
 from tests.e2e.stage.kafka import Lookout, Sighting
+from tests.e2e.stage.pod_logs import PodLogs
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
@@ -122,7 +123,13 @@ def crash(stage: Stage, group: Watched, kind: Kind) -> Crash:
 
 
 @pytest.fixture(scope="module")
-def crashes(stage: Stage, watched: dict[str, Watched]) -> dict[str, Crash]:
+def logs(stage: Stage) -> Iterator[PodLogs]:
+    with PodLogs(stage.cluster.api, stage.recorder, stage.cluster.namespace) as following:
+        yield following
+
+
+@pytest.fixture(scope="module")
+def crashes(stage: Stage, watched: dict[str, Watched], logs: PodLogs) -> dict[str, Crash]:
     """All die at once."""
     return {kind.name: crash(stage, watched[kind.name], kind) for kind in SEEN}
 
@@ -134,10 +141,12 @@ def test_the_replacement_works_soon_and_nobody_else_is_touched(
     crashes[name].check(stage)
 
 
-def test_a_slow_starter_is_not_restarted_for_being_slow(stage: Stage, crashes: dict[str, Crash]) -> None:
+def test_a_slow_starter_is_not_restarted_for_being_slow(stage: Stage, crashes: dict[str, Crash], logs: PodLogs) -> None:
+    """On a machine without a turn for the operator it may yet be refused: then it is restarted, as others are."""
     slow = crashes["slow"]
     slow.check(stage)
-    assert len(slow.group.uids("slow-1", slow.at)) == 1
+    refused_first = logs.lines(slow.kind.name, _REFUSED)
+    assert len(slow.group.uids("slow-1", slow.at)) == (2 if refused_first else 1)
 
 
 def refused(cluster: Cluster, pod: str) -> bool:

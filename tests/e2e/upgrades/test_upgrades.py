@@ -76,6 +76,7 @@ def test_the_second_bounce_is_exactly_one(there: dict[str, Upgraded]) -> None:
     assert way.sightings[-1].assignor == "cooperative-sticky"
 
 
+@pytest.mark.long
 def test_back_it_is_one_rebalance_as_well(back: dict[str, Upgraded]) -> None:
     """At the last pod of the first bounce: all know range by then, and vote for it first."""
     way = back["static"]
@@ -83,7 +84,7 @@ def test_back_it_is_one_rebalance_as_well(back: dict[str, Upgraded]) -> None:
     assert way.sightings[-1].assignor == "range"
 
 
-@pytest.mark.parametrize("way", ["there", "back"])
+@pytest.mark.parametrize("way", ["there", pytest.param("back", marks=pytest.mark.long)])
 def test_every_partition_has_its_owner_throughout(way: str, request: pytest.FixtureRequest) -> None:
     """As the coordinator describes it: static members that restart keep what they own."""
     seen: dict[str, Upgraded] = request.getfixturevalue(way)
@@ -92,6 +93,7 @@ def test_every_partition_has_its_owner_throughout(way: str, request: pytest.Fixt
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["static", "dynamic", "both"])
 def test_no_member_is_ever_refused(
     name: str, logs: PodLogs, there: dict[str, Upgraded], back: dict[str, Upgraded]
@@ -100,6 +102,7 @@ def test_no_member_is_ever_refused(
     assert logs.lines(name, MIXED_UP) == []
 
 
+@pytest.mark.long
 def test_every_pod_is_restarted_once_in_each_step(
     stage: Stage, there: dict[str, Upgraded], back: dict[str, Upgraded]
 ) -> None:
@@ -116,6 +119,7 @@ def test_consumers_that_offer_both_need_one_bounce(there: dict[str, Upgraded]) -
     assert way.sightings[-1].assignor == "cooperative-sticky"
 
 
+@pytest.mark.long
 def test_cooperative_java_goes_on_to_the_new_protocol(back: dict[str, Upgraded]) -> None:
     way = back["both"]
     assert way.steps == [("Cooperative", "Consumer", "OnlineMigration", "1 of 1")]
@@ -123,6 +127,7 @@ def test_cooperative_java_goes_on_to_the_new_protocol(back: dict[str, Upgraded])
     assert way.sightings[-1].kind == "CONSUMER"
 
 
+@pytest.mark.long
 def test_online_no_partition_ever_changes_its_owner(there: dict[str, Upgraded], back: dict[str, Upgraded]) -> None:
     """F6: not at any step, there and back."""
     for way, kind in ((there["online"], "CONSUMER"), (back["online"], "CLASSIC")):
@@ -147,6 +152,7 @@ def test_events_tell_each_step(there: dict[str, Upgraded]) -> None:
     assert milestones == ["UpgradeStarted", "UpgradeStepDone", "UpgradeComplete"]
 
 
+@pytest.mark.long
 def test_kubectl_get_shows_the_protocol(stage: Stage, back: dict[str, Upgraded]) -> None:
     lines = [line.split() for line in stage.cluster.kubectl("get", "cg").splitlines()]
     column = lines[0].index("PROTOCOL")
