@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -29,7 +30,6 @@ from slackwater.core.deletion import (
     is_kafkas_turn,
     plan_deletion,
 )
-from slackwater.core.members.elsewhere import EMPTY_FOR_S
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, Unobserved
@@ -345,7 +345,7 @@ def test_the_stateful_sets_go_without_a_connection_too() -> None:
     ("policy", "acts"),
     [
         ("Retain", ["delete statefulset", "remove members", "let go"]),
-        ("DeleteGroup", ["delete statefulset", "remove members", "delete group", "let go"]),
+        ("DeleteGroup", ["delete statefulset", "delete group", "let go"]),
     ],
 )
 def test_the_order_is_pods_members_group_object(policy: str, acts: list[str]) -> None:
@@ -353,7 +353,8 @@ def test_the_order_is_pods_members_group_object(policy: str, acts: list[str]) ->
     while (act := _next(seen, remains)) is not None:
         done.append(kind_of(act))
         remains = Remains() if isinstance(act, DeleteWorkload) else remains.after(act)
-        if isinstance(act, RemoveMembers):
+        their_sessions_ended = isinstance(act, DeleteWorkload) and policy == "DeleteGroup"
+        if isinstance(act, RemoveMembers) or their_sessions_ended:
             seen = replace(seen, kafka=EMPTY, history=watched(EMPTY))
         if isinstance(act, LetGo):
             break
@@ -366,30 +367,33 @@ def test_an_empty_group_is_deleted_where_that_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kafka", "empty_for_s", "deleted"),
-    [
-        (EMPTY, EMPTY_FOR_S - 1.0, False),
-        (EMPTY, EMPTY_FOR_S, True),
-        (observation(members(0)), 3600.0, False),
-        (observation((stranger(),)), 3600.0, True),
-    ],
-    ids=["lately", "long enough", "ours were just taken out", "others are in it, and Kafka refuses"],
+    ("kafka", "deleted"),
+    [(EMPTY, True), (observation(members(0)), False), (observation((stranger(),)), True)],
+    ids=["nobody is in it", "members called as ours are", "others are, and Kafka refuses"],
 )
-def test_a_group_is_deleted_once_whoever_lives_had_time_to_come_back(
-    kafka: GroupObservation, empty_for_s: float, deleted: bool
-) -> None:
-    seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=kafka, history=watched(kafka, empty_for_s))
-    decided = plan_deletion(seen, replace(NOTHING_LEFT, members=False))
+def test_a_group_is_deleted_once_nobody_is_in_it_who_may_live_elsewhere(kafka: GroupObservation, deleted: bool) -> None:
+    decided = plan_deletion(ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=kafka), NOTHING_LEFT)
     assert (decided.act == DeleteGroup()) is deleted
     assert (decided.hold is None) is deleted
+    assert decided.act is None or decided.act == DeleteGroup()  # nobody is taken out
 
 
-def test_who_came_after_a_member_that_was_taken_out_is_not_taken_out() -> None:
-    memory = replace(RUN, removed={f"{NAME}-0": "the one before"})
-    seen = ending(memory, spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(members(0, 1)))
-    assert removed(seen) == [f"{NAME}-1"]
-    taken_out = plan_deletion(seen, NOTHING_LEFT).memory.removed
-    assert taken_out == {f"{NAME}-0": "the one before", f"{NAME}-1": member(1).member_id}
+@pytest.mark.parametrize(("deleted_s_ago", "warns"), [(60.0, False), (3600.0, True)])
+def test_who_stays_in_a_group_that_is_to_be_deleted_is_named(deleted_s_ago: float, warns: bool) -> None:
+    """Once the sessions of our pods' members have ended; and the message has the way on."""
+    seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(members(1)))
+    at = datetime.fromtimestamp(NOW - deleted_s_ago, UTC)
+    metadata = seen.group.metadata.model_copy(update={"deletion_timestamp": at})
+    decided = plan_deletion(replace(seen, group=seen.group.model_copy(update={"metadata": metadata})), NOTHING_LEFT)
+    assert decided.hold is not None and decided.hold.reason is Reason.DRAINING
+    assert f"{NAME}-1" in decided.hold.message and "set spec.deletionPolicy to Retain" in decided.hold.message
+    assert [note.warning for note in decided.notes] == ([True] if warns else [])
+
+
+@pytest.mark.parametrize("policy", ["Retain", "DeleteGroup"])
+def test_where_no_pod_ever_ran_nobody_is_taken_out(policy: str) -> None:
+    """Whoever is called as our pods would be has the id from somewhere else."""
+    assert removed(ending(NEVER_RAN, spec={"deletionPolicy": policy}, kafka=observation(members(0, 1)))) == []
 
 
 @pytest.mark.parametrize(

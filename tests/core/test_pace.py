@@ -13,7 +13,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.scaled_away import LATE_FOR_S
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S, Pace, in_motion, matters, pace_after, still_refused
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
-from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.observation import GroupState, KafkaView, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, changed, group, member, members, observation, pod, workload, world
@@ -67,6 +67,13 @@ def hold(reason: Reason = Reason.LAG_ABOVE_GATE, again_s: float = 5.0, look_s: f
 )
 def test_what_is_watched_closely(moves: bool, seen: World) -> None:
     assert in_motion(seen, Decision(seen.memory)) is moves
+
+
+@pytest.mark.parametrize("kafka", [observation(), AWAY], ids=["others are in it", "Kafka is away"])
+def test_a_new_group_that_is_held_is_looked_at_as_the_hold_says(kafka: KafkaView) -> None:
+    nothing = RolloutMemory()
+    new = world(memory=nothing, workload=None, pods=(), kafka=kafka)
+    assert not in_motion(new, Decision(nothing, hold=hold(Reason.INSTANCE_IDS_IN_USE)))
 
 
 def test_a_group_that_something_is_done_to_is_watched_closely() -> None:

@@ -238,7 +238,7 @@ class FakeConnections:
     def cluster_id(self, group_key: Key) -> str | None:
         return self.cluster_ids.get(group_key)
 
-    def certificates(self, connection: Key) -> Sequence[Validity]:
+    def certificates(self, connection: Key, now: float) -> Sequence[Validity]:
         return ()
 
     def refresh_broker(self, group_key: Key) -> None: ...

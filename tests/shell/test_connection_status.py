@@ -25,7 +25,7 @@ class Stage:
     def __init__(self) -> None:
         self.api = FakeApi()
         self.api.add(KAFKA_CONNECTION, connection_object())
-        self.certificates: list[Validity] = []
+        self.certificates: list[Validity] | None = []
 
     async def passes(self, views: Sequence[KafkaView]) -> None:
         """One pass over each group of the connection."""
@@ -60,6 +60,28 @@ async def test_a_certificate_that_ends_soon_is_told_beside_whether_kafka_answers
     assert len(stage.api.asked) == 2
     stage.certificates = []
     await stage.passes([SEEN, SEEN])
+    assert [each["type"] for each in stage.conditions] == ["Ready"]
+
+
+async def test_what_was_said_of_certificates_stands_while_they_are_not_known() -> None:
+    stage = Stage()
+    stage.certificates = [Validity("tls.crt of Secret shown", NOW - 90 * DAY_S, NOW + DAY_S)]
+    await stage.passes([SEEN])
+    stage.certificates = None
+    await stage.passes([AWAY])
+    assert stage.said("CertificatesValid") == ("False", "CertificateExpires")
+    assert stage.ready == ("False", "KafkaUnreachable")
+
+
+async def test_a_certificate_is_told_while_nobody_knows_whether_kafka_answers() -> None:
+    stage = Stage()
+    await stage.passes([SEEN])
+    stage.certificates = [Validity("tls.crt of Secret shown", NOW - 90 * DAY_S, NOW + DAY_S)]
+    await stage.passes([NO_TOPIC])
+    assert stage.said("CertificatesValid") == ("False", "CertificateExpires")
+    assert stage.ready == ("True", "Connected")
+    stage.certificates = []
+    await stage.passes([NO_TOPIC])
     assert [each["type"] for each in stage.conditions] == ["Ready"]
 
 

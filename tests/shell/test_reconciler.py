@@ -689,10 +689,11 @@ async def test_a_group_that_was_let_go_is_forgotten_once_its_watch_says_that_it_
 
 @pytest.mark.parametrize("replicas", [0, 3])
 async def test_a_group_that_kafka_never_showed_and_that_never_had_a_pod_that_ran_can_be_deleted(replicas: int) -> None:
-    """Its KafkaConnection may not look. Its StatefulSet was made all the same, and its pods were not."""
+    """Its topic was missing, and then its KafkaConnection may not look. Its StatefulSet was made, its pods were not."""
     stage = Stage(replicas=replicas, deletionPolicy="DeleteGroup")
-    stage.connections.seen = Unobserved(Reason.NOT_AUTHORIZED, "grant it Describe on the group", 0.0)
+    stage.connections.seen = Unobserved(Reason.TOPIC_MISSING, "topic orders does not exist", 0.0)
     await stage.run_to_rest()
+    stage.connections.seen = Unobserved(Reason.NOT_AUTHORIZED, "grant it Describe on the group", 0.0)
     assert ("StatefulSet", *KEY) in stage.api.objects
     stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z"))
     for _ in range(3):

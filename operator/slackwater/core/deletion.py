@@ -19,9 +19,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.elsewhere import knowing_who_was_taken_out, may_come_back
+from slackwater.core.members.elsewhere import somebody_is_in_it
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
-from slackwater.core.members.sharing import claimants_in_words, sharers_in_words
+from slackwater.core.members.sharing import whose_group_stays
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved, refs
@@ -211,7 +211,7 @@ def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decisi
 
 
 def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
-    """Those that are ours, and no other."""
+    """Those that are ours, and no other; none of a group that goes as a whole, and none where no pod ever ran."""
     if not remains.members:
         return None
     if isinstance(world.kafka, Unobserved):
@@ -219,37 +219,35 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
     stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
     found = (member for member in world.kafka.members if _is_ours_alone(world, member))
     ours = refs(member for member in found if given_ordinal(world, member) not in stay)
-    memory = knowing_who_was_taken_out(world, ours)
-    return Decision(memory, RemoveMembers(ours, "their ConsumerGroup is deleted")) if ours else None
+    if not ours or world.memory.never_ran or (_is_to_go(world, remains) and not world.claims):
+        return None
+    return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted"))
 
 
 def _delete_the_group(world: World, remains: Remains) -> Decision | None:
     """With its offsets, where that was asked for. A group in which we never had a member is somebody else's, and so is
     one that another ConsumerGroup claims, whether anybody is in it now or not."""
-    asked_for = world.group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP and has_begun(world)
-    if not asked_for or not remains.group or remains.alone:
-        return None  # who was left alone is in it
+    if not remains.group or not _is_to_go(world, remains):
+        return None
     if world.memory.never_ran:
         stays = f"group {world.group.group_id} and its offsets stay in Kafka: they are of others, no pod of this ran"
         return _leaving(world, "no pod of it ever ran", Reason.GROUP_ID_SHARED, stays)
     if world.claims:
-        return _leaving(world, "another one claims its group in Kafka", Reason.GROUP_ID_SHARED, _whose_it_stays(world))
-    return Decision(world.memory, None if (hold := may_come_back(world)) else DeleteGroup(), hold)
+        return _leaving(
+            world, "another one claims its group in Kafka", Reason.GROUP_ID_SHARED, whose_group_stays(world)
+        )
+    return somebody_is_in_it(world) or Decision(world.memory, DeleteGroup())
+
+
+def _is_to_go(world: World, remains: Remains) -> bool:
+    """Who was left alone is in it."""
+    return world.group.spec.deletion_policy is DeletionPolicy.DELETE_GROUP and has_begun(world) and not remains.alone
 
 
 def _is_ours_alone(world: World, member: Member) -> bool:
     """We gave its id, and no other ConsumerGroup may have given the same."""
     given_by_others = any(claim.may_have_given(member.instance_id) for claim in world.claims)
     return given_ordinal(world, member) is not None and not given_by_others
-
-
-def _whose_it_stays(world: World) -> str:
-    """By those that are known to share the group; where there are none, by those that may."""
-    stays = f"group {world.group.group_id} and its offsets stay in Kafka"
-    if shared := sharers_in_words(world):
-        return f"{stays}: {shared}"
-    shared = claimants_in_words([str(claim) for claim in world.claims])
-    return f"{stays}: {shared}, and it is not known whether in another Kafka cluster"
 
 
 _Step = Callable[[World, Remains], Decision | None]

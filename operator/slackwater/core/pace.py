@@ -48,6 +48,8 @@ def in_motion(world: World, decided: Decision) -> bool:
     """Worth a look every second: a rollout, a group that is not calm, pods that are not known to work in it."""
     if decided.act is not None or decided.memory.phase.under_way:
         return True
+    if not world.sets and decided.hold is not None:
+        return False  # it is not begun: the hold says how soon to look again
     if not isinstance(world.kafka, GroupObservation):
         return True
     if world.replicas == 0 and not world.kafka.members:

@@ -24,24 +24,29 @@ async def report(
     connection: Mapping[str, Any],
     seen: KafkaView,
     all_seen: Callable[[], Iterable[KafkaView]],
-    certificates: Sequence[Validity],
+    certificates: Sequence[Validity] | None,
     now: float,
 ) -> Mapping[str, Any] | None:
     """Write the status if it changed; returns the object as written, if it was. Raises ClusterFailed.
 
     `seen`: what the group in hand knows; `all_seen`: what every group of the connection knows, always in one order.
+    `certificates`: None where they are not known just now; what was said of them stands.
     """
     before = connection.get("status") or {}
     metadata = connection["metadata"]
     generation = metadata.get("generation", 0)
-    valid = certificates_verdict(certificates, now)
-    if _is_said(valid, before, generation) and _is_said(_verdict(seen), before, generation):
+    said: Sequence[Mapping[str, Any]] = before.get("conditions") or ()
+    valid = certificates_verdict(certificates or (), now)
+    outdated = certificates is not None and valid is None and bool(_of(said, ConditionType.CERTIFICATES_VALID))
+    stands = _is_said(valid, before, generation) and not outdated
+    if stands and _is_said(_verdict(seen), before, generation):
         return None
     verdict = _joint_verdict(all_seen())
-    if verdict is None or (_is_said(verdict, before, generation) and _is_said(valid, before, generation)):
+    if stands and _is_said(verdict, before, generation):
         return None
-    verdicts = (verdict,) if valid is None else (verdict, valid)
-    conditions = merge(before.get("conditions") or (), verdicts, now, generation)
+    conditions = merge(said, [each for each in (verdict, valid) if each is not None], now, generation)
+    conditions += _of(said, ConditionType.READY) if verdict is None else []
+    conditions += _of(said, ConditionType.CERTIFICATES_VALID) if certificates is None else []
     status = {"observedGeneration": generation, "conditions": conditions}
     return await api.apply_status(KAFKA_CONNECTION, metadata["namespace"], metadata["name"], metadata["uid"], status)
 
@@ -58,6 +63,10 @@ def _joint_verdict(views: Iterable[KafkaView]) -> Verdict | None:
     """The first that is bad; good when none is, and some group was seen."""
     verdicts = [verdict for view in views if (verdict := _verdict(view)) is not None]
     return next((v for v in verdicts if v.status is ConditionStatus.FALSE), verdicts[0] if verdicts else None)
+
+
+def _of(conditions: Iterable[Mapping[str, Any]], kind: ConditionType) -> list[dict[str, Any]]:
+    return [dict(each) for each in conditions if each["type"] == kind.value]
 
 
 def _is_said(verdict: Verdict | None, before: Mapping[str, Any], generation: int) -> bool:

@@ -32,6 +32,8 @@ SECRETS_AGAIN_S: Final = 30.0
 SECRETS_SOON_S: Final = 1.0
 """After an API server that did not answer."""
 CERTIFICATES_AGAIN_S: Final = 300.0
+LOOKS_FOR_A_RENEWED_ONE: Final = 4
+"""At least, between the moment from which its end is told and that end."""
 """One that ends soon is renewed in its Secret, as a rule, before brokers refuse it."""
 OBSERVED_AGAIN_S: Final = 10.0
 
@@ -56,9 +58,12 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
         known is not None and isinstance(known[0], Unobserved) and known[0].reason.lifted_by_a_secret
         for known in (opened.kafka.latest(str(group)) for group in opened.groups)
     )
-    ends_soon = any(now >= each.told_from for each in opened.kafka.certificates)
+    ending = [each for each in opened.kafka.certificates if now >= each.told_from]
+    soon_s = min((each.told_for_s / LOOKS_FOR_A_RENEWED_ONE for each in ending), default=math.inf)
     read_s_ago = now - opened.secrets_read_at
-    return (refused and read_s_ago >= SECRETS_AGAIN_S) or (ends_soon and read_s_ago >= CERTIFICATES_AGAIN_S)
+    unread = any(opened.secrets_read_at < each.told_from for each in ending)
+    ends_soon = bool(ending) and (unread or read_s_ago >= min(CERTIFICATES_AGAIN_S, soon_s))
+    return (refused and read_s_ago >= SECRETS_AGAIN_S) or ends_soon
 
 
 class Connections:
@@ -143,10 +148,14 @@ class Connections:
         opened = self._open.get(key) if key not in self._broken else None
         return None if opened is None else opened.kafka.cluster_id
 
-    def certificates(self, connection: Key) -> Sequence[Validity]:
-        """Of a connection that is open; none where it is not."""
+    def certificates(self, connection: Key, now: float) -> Sequence[Validity] | None:
+        """Of a connection that is open; None where it is not, and while a renewed one may be in a Secret unread."""
         opened = self._open.get(connection)
-        return () if opened is None else opened.kafka.certificates
+        if opened is None or connection in self._in_hand:
+            return None
+        known = opened.kafka.certificates
+        unread = any(opened.secrets_read_at < each.told_from <= now for each in known)
+        return None if unread else known
 
     def refresh_broker(self, group_key: Key) -> None:
         """Ask the brokers behind a group again soon, because somebody may have changed them."""

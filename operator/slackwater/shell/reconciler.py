@@ -179,7 +179,7 @@ class Reconciler:
             return self._connections.views(key_of(connection), self._now())
 
         try:
-            certificates = self._connections.certificates(key_of(connection))
+            certificates = self._connections.certificates(key_of(connection), self._now())
             written = await report(self._api, connection, view, views, certificates, self._now())
         except ClusterFailed as error:
             _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))

@@ -101,6 +101,12 @@ TABLE = [
     ("its node's clock is ahead", seen(AHEAD, at(30), at(12, NEW_MEMBER), BACK), NO),
     ("and a watch saw it run before", seen(WATCHED, at(30), at(12, NEW_MEMBER), BACK), UNKNOWN),
     ("and a look after that was without it", seen(WATCHED, at(13), at(12, NEW_MEMBER), BACK), YES),
+    ("it was there before the pod", seen(RESTARTED, at(30), at(22, NEW_MEMBER), at(0, NEW_MEMBER)), NO),
+    (
+        "it came while a look was under way, in which the pod started",
+        seen(RESTARTED, at(30), at(22, NEW_MEMBER, answered_at=NOW - 12), at(0, NEW_MEMBER)),
+        UNKNOWN,
+    ),
     ("first look, just started", seen(RESTARTED, at(0)), UNKNOWN),
     ("first look, just before a session's end", seen(fresh_pod(2, age_s=SESSION_S - 1), at(0)), UNKNOWN),
     ("first look, a session after its start", seen(fresh_pod(2, age_s=SESSION_S), at(0)), YES),

@@ -303,6 +303,16 @@ TABLE = [
     (
         "nothing is there, and Kafka does not let us look",
         rolling(workload=None, pods=(), memory=NOTHING, kafka=Unobserved(Reason.NOT_AUTHORIZED, "x", NOW)),
+        Expected(hold=Reason.NOT_AUTHORIZED, phase=RolloutPhase.NONE),
+    ),
+    (
+        "nothing is there, and the Secret of its connection comes later",
+        rolling(workload=None, pods=(), memory=NOTHING, kafka=Unobserved(Reason.CONNECTION_INVALID, "x", NOW)),
+        Expected(hold=Reason.CONNECTION_INVALID, phase=RolloutPhase.NONE),
+    ),
+    (
+        "nothing is there, and a topic is missing, which its consumers may make",
+        rolling(workload=None, pods=(), memory=NOTHING, kafka=Unobserved(Reason.TOPIC_MISSING, "x", NOW)),
         Expected(Purpose.CREATE, partition=3),
     ),
     ("it is another's", rolling(sets={"owner_uid": "x"}), Expected(hold=Reason.FOREIGN_STATEFUL_SET)),

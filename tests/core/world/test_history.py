@@ -118,6 +118,14 @@ def test_who_takes_the_id_of_one_that_is_away_takes_it_over_and_its_return_chang
     assert folded(away, taken, left, back).members["payments-0"].takeovers == (11,)
 
 
+def test_what_comes_while_a_look_is_under_way_had_come_by_its_end() -> None:
+    """A broker that answers late: who is in its answer may have come since it was asked."""
+    history = folded(observation((), at=0.0), observation(members(0), at=10.0, answered_at=17.0))
+    sighting = history.members["payments-0"]
+    assert (sighting.since, sighting.came_by, sighting.assigned_since) == (10.0, 17.0, 17.0)
+    assert history.calm_for(observation(members(0), at=20.0)) == 3.0
+
+
 def test_an_assignment_has_its_own_beginning() -> None:
     more = member(2, assignment=owned_by(2) | owned_by(1))
     sighting = folded(observation(at=10), observation((member(0), more), at=11)).members["payments-2"]

@@ -38,7 +38,7 @@ class FaultStage:
     def apply_version(self, version: str, *, never_joins: bool = False) -> None:
         """Ask for a version; whether an operator is there to roll it out is another matter."""
         rollout = {"stableFor": f"{STABLE_FOR_S:.0f}s", **self.rollout}
-        group = consumer_group(self.cluster, GROUP, self.topic, rollout, deletionPolicy="DeleteGroup")
+        group = consumer_group(self.cluster, GROUP, self.topic, rollout)
         never_join = "1" if never_joins else None
         self.cluster.apply(with_env(group, VERSION=version, START_DELAY_SECONDS="0", NEVER_JOIN=never_join))
 

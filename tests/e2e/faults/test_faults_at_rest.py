@@ -79,9 +79,7 @@ def test_at_rest_nothing_is_written_and_kafka_is_asked_as_for_one_group(stage: F
 
 
 def _group(stage: FaultStage, number: int) -> Json:
-    group = consumer_group(
-        stage.cluster, f"rest-{number}", stage.topic, {"stableFor": "1s"}, replicas=1, deletionPolicy="DeleteGroup"
-    )
+    group = consumer_group(stage.cluster, f"rest-{number}", stage.topic, {"stableFor": "1s"}, replicas=1)
     container = {
         "name": "consumer",
         "image": "slackwater/consumer:dev",

@@ -220,5 +220,5 @@ def _give_back(operator: OperatorProcess, kubeconfig: Path) -> None:
 
 def group(arena: Arena, fault: Fault, **settings: object) -> Json:
     """Three pods that start at once, with a connection of their own."""
-    given = {"rollout": QUICK, "connectionRef": {"name": group_of(fault)}, "deletionPolicy": "DeleteGroup", **settings}
+    given = {"rollout": QUICK, "connectionRef": {"name": group_of(fault)}, **settings}
     return with_env(arena.stage.group(group_of(fault), None, **given), START_DELAY_SECONDS="0")

@@ -49,7 +49,7 @@ def way(request: pytest.FixtureRequest) -> Way:
 
 def before(arena: Arena, fault: Fault, way: Way) -> Json:
     made = group_before(arena.stage, group_of(fault), way)
-    mine = {"connectionRef": {"name": group_of(fault)}, "rollout": QUICK, "deletionPolicy": "DeleteGroup"}
+    mine = {"connectionRef": {"name": group_of(fault)}, "rollout": QUICK}
     return {**made, "spec": {**made["spec"], **mine}}
 
 

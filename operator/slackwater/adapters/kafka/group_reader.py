@@ -80,6 +80,7 @@ class KafkaGroupReader:
             self._read_settings(settings_of),
         )
         starts = await self._read_offsets(layout, _uncommitted(groups.values()), read_starts)
+        answered_at = self._now()
         for group_id, topics in topics_by_group.items():
             group = groups[group_id]
             if isinstance(group, Failure):
@@ -88,7 +89,7 @@ class KafkaGroupReader:
             view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
             failure = layout.failure_among(topics)
             blind_to = _unobserved(failure, began_at) if failure is not None else view.blind_to
-            views[group_id] = replace(view, blind_to=blind_to, settings=settings.get(group_id))
+            views[group_id] = replace(view, blind_to=blind_to, settings=settings.get(group_id), answered_at=answered_at)
         return views
 
     async def close(self) -> None:

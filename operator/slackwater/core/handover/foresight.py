@@ -74,7 +74,7 @@ def _took_s(world: World, known: Handover) -> float | None:
         sighting = world.history.members.get(instance_id)
         if sighting is None or sighting.absent_at is None or sighting.member_id == before:
             return None
-        if sighting.since - sighting.absent_at > PREDICTABLE_WITHIN_S:
+        if sighting.came_by - sighting.absent_at > PREDICTABLE_WITHIN_S:
             return None
-        joined_at = max(joined_at, (sighting.absent_at + sighting.since) / 2)  # between two looks
+        joined_at = max(joined_at, (sighting.absent_at + sighting.came_by) / 2)  # between two looks
     return joined_at - running_since if joined_at > running_since else None

@@ -147,7 +147,7 @@ def _is_the_new_ones(world: World, handover: Handover, old: Pod | None, new: Pod
         return False
     run = handover.held.run
     same_pod = run is not None and run.uid == old.uid
-    joined_before_its_end = sighting.since + CLOCKS_DIFFER_S < old.ended_at
+    joined_before_its_end = sighting.came_by + CLOCKS_DIFFER_S < old.ended_at
     return same_pod and joined_before_its_end and sighting.since >= new.runs_since and not sighting.after_nobody
 
 
@@ -177,7 +177,7 @@ def _came_before(world: World, handover: Handover, old: Pod, new: Pod, instance_
     sighting = world.history.members.get(instance_id)
     if sighting is None or new.runs_since is None or not _runs_for_the_first_time(new):
         return False
-    return handover.held.runs_on(old) and sighting.since + CLOCKS_DIFFER_S < new.runs_since
+    return handover.held.runs_on(old) and sighting.came_by + CLOCKS_DIFFER_S < new.runs_since
 
 
 def _runs_for_the_first_time(pod: Pod) -> bool:

@@ -53,4 +53,4 @@ def _was_taken_meanwhile(world: World, pod: Pod, sighting: MemberSighting) -> bo
         return False
     runs_again_at = pod.runs_since if pod.runs_since is not None else world.now - REPORTED_WITHIN_S
     after_its_end = sighting.absent_at is not None and sighting.absent_at > pod.ended_at + CLOCKS_DIFFER_S
-    return after_its_end and sighting.since < runs_again_at - CLOCKS_DIFFER_S
+    return after_its_end and sighting.came_by < runs_again_at - CLOCKS_DIFFER_S

@@ -6,22 +6,25 @@ would fence it, and be fenced by it, without an end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
-from slackwater.api.consumer_group import DeletionPolicy
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.ownership import given_ordinal, name_in_words, never_ran
-from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import GroupObservation, Member, MemberRef, Unobserved
+from slackwater.core.members.ownership import given, name_in_words, never_ran
+from slackwater.core.members.sessions import longest_session_s
+from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.world import World
 
 AGAIN_S: Final = 5.0
 SOON_S: Final = 1.0
-EMPTY_FOR_S: Final = 10.0
-"""Who was taken out alive is back at its next heartbeat, which is 3 s later unless people set it otherwise."""
+GRACE_S: Final = 60.0
+"""In this time pods end, as a rule, before the sessions of their members do."""
+
+
+_HIDES_MEMBERS: Final = frozenset({Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED})
+"""For as long as nobody corrects what the message names: a Secret that comes after its ConsumerGroup, for one."""
 
 
 def runs_elsewhere(world: World) -> Hold | None:
@@ -30,7 +33,7 @@ def runs_elsewhere(world: World) -> Hold | None:
     if somebody_is_there or world.replicas == 0 or not world.has_static or not never_ran(world):
         return None
     if isinstance(world.kafka, Unobserved):
-        return Hold(world.kafka.reason, world.kafka.message, SOON_S) if world.kafka.reason.passes else None
+        return _until_it_was_seen(Reason(world.kafka.reason), world.kafka.message)
     if not (there := ids_in_use(world)):
         return None
     message = (
@@ -38,27 +41,37 @@ def runs_elsewhere(world: World) -> Hold | None:
         f" {listing(map(name_in_words, there))}. Stop them, in another Kubernetes cluster perhaps, or make this one"
         " again with another groupId; where they are dead, they go when their sessions end"
     )
-    return Hold(Reason.INSTANCE_IDS_IN_USE, message, AGAIN_S)
+    return Hold(Reason.INSTANCE_IDS_IN_USE, message, AGAIN_S, look_s=AGAIN_S)
 
 
-def may_come_back(world: World) -> Hold | None:
-    """Why a group is not deleted yet that nobody but our own pods' members was in: one of them may live, in another
-    Kubernetes cluster, and Kafka deletes no group, nor its offsets, that has a member."""
-    kafka, history = world.kafka, world.history
-    if not isinstance(kafka, GroupObservation) or any(given_ordinal(world, member) is None for member in kafka.members):
-        return None  # Kafka says no, and why
-    empty_since = kafka.observed_at if kafka.members or history.unchanged_since is None else history.unchanged_since
-    if kafka.observed_at - empty_since >= EMPTY_FOR_S:
+def _until_it_was_seen(reason: Reason, message: str) -> Hold | None:
+    """Of the other reasons none hides members: of a topic that is missing, say, which the consumers may make."""
+    if not reason.passes and reason not in _HIDES_MEMBERS:
         return None
-    message = f"waiting until nobody has been in the group for {EMPTY_FOR_S:.0f} s, to delete it"
-    return Hold(Reason.DRAINING, message, SOON_S)
+    if reason is Reason.OBSERVATION_INCOMPLETE:  # it is about to be asked
+        return Hold(reason, message, SOON_S)
+    message = f"{message.rstrip('.')}. No pod is made before the operator has seen the group once"
+    return Hold(reason, message, SOON_S if reason.passes else AGAIN_S)
 
 
-def knowing_who_was_taken_out(world: World, members: Sequence[MemberRef]) -> RolloutMemory:
-    """Where the group is deleted as well: who has an id of theirs afterwards came by it somewhere else."""
-    if world.group.spec.deletion_policy is not DeletionPolicy.DELETE_GROUP or world.claims:
-        return world.memory
-    return replace(world.memory, removed={**world.memory.removed, **dict(members)})
+def somebody_is_in_it(world: World) -> Decision | None:
+    """Why a group is not deleted yet in which members are that are called as ours: those of our pods, which have ended,
+    leave when their sessions end. One that is there after that lives, in another Kubernetes cluster perhaps.
+
+    None of them is taken out: one that lives would be back only at its next poll, and the group be gone by then.
+    """
+    there = given(world)
+    if not there:
+        return None  # of others in it Kafka says so
+    message = (
+        "waiting until nobody is in the group, to delete it with its offsets. The members of pods that have ended leave"
+        f" when their sessions end; who stays lives elsewhere, and is to be stopped there:"
+        f" {listing(name_in_words(member) for member, _ in there)}. To keep it, set spec.deletionPolicy to Retain"
+    )
+    hold = Hold(Reason.DRAINING, message, AGAIN_S)
+    asked_for = world.group.metadata.deletion_timestamp
+    late = asked_for is not None and world.now - asked_for.timestamp() > longest_session_s(world) + GRACE_S
+    return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),) if late else ())
 
 
 def ids_in_use(world: World) -> tuple[Member, ...]:

@@ -189,7 +189,7 @@ def joined_between_two_close_looks(case: Case) -> Presence | None:
     if sighting is None or sighting.absent_at is None:
         return None
     came_since = sighting.since >= case.run.alone_since
-    return Presence.YES if came_since and sighting.since - sighting.absent_at <= NO_TIME_FOR_A_CRASH_S else None
+    return Presence.YES if came_since and sighting.came_by - sighting.absent_at <= NO_TIME_FOR_A_CRASH_S else None
 
 
 def was_seen_absent_since_the_start(case: Case) -> Presence | None:
@@ -202,7 +202,7 @@ def was_seen_absent_since_the_start(case: Case) -> Presence | None:
 def was_there_before_the_start(case: Case) -> Presence | None:
     """NO: a look before the container's start found this member already, and its session may not have ended yet."""
     sighting = case.sighting
-    was_there = sighting is not None and sighting.since < case.run.started_at
+    was_there = sighting is not None and sighting.came_by < case.run.started_at
     return Presence.NO if was_there and case.run.session_left_s > 0 else None
 
 

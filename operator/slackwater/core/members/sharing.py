@@ -75,3 +75,12 @@ def _has_it_since(world: World) -> float | None:
     """Since when this one has had the group, in the cluster that it is in now; None: never, as far as is known."""
     claimed = world.memory.claimed
     return claimed.at if claimed is not None and world.cluster_id in (None, claimed.cluster_id) else None
+
+
+def whose_group_stays(world: World) -> str:
+    """Why a group is not deleted: by those that are known to share it; where there are none, by those that may."""
+    stays = f"group {world.group.group_id} and its offsets stay in Kafka"
+    if shared := sharers_in_words(world):
+        return f"{stays}: {shared}"
+    shared = claimants_in_words([str(claim) for claim in world.claims])
+    return f"{stays}: {shared}, and it is not known whether in another Kafka cluster"

@@ -27,7 +27,11 @@ class Validity:
 
     @property
     def told_from(self) -> float:
-        return self.ends_at - min(SOON_S, SOON_PART * max(0.0, self.ends_at - self.begins_at))
+        return self.ends_at - self.told_for_s
+
+    @property
+    def told_for_s(self) -> float:
+        return min(SOON_S, SOON_PART * max(0.0, self.ends_at - self.begins_at))
 
 
 def verdict(known: Sequence[Validity], now: float) -> Verdict | None:

@@ -70,4 +70,4 @@ def _joined(world: World, key: str, member_id: str) -> dict[str, float]:
     sighting = world.history.members.get(key)
     if sighting is None or sighting.member_id != member_id or sighting.absent_at is None:
         return {}
-    return {member_id: sighting.since} if sighting.since - sighting.absent_at <= JOIN_KNOWN_WITHIN_S else {}
+    return {member_id: sighting.since} if sighting.came_by - sighting.absent_at <= JOIN_KNOWN_WITHIN_S else {}

@@ -40,13 +40,13 @@ class MemberSighting:
 
     member_id: str
     since: float
-    """When we first looked and saw it. It may have come a moment later, while that look was under way."""
+    """When the first look began that saw it. It may have come later, while that look was under way (`came_by`)."""
     absent_at: float | None
     """The last moment at which we saw it *not* there, or away; None when it was there at our first look: its age is
     unknown."""
     assignment: frozenset[TopicPartition] = frozenset()
     assigned_since: float = 0.0
-    """When we first saw it with this assignment: commits from before that may be another member's."""
+    """When we first had seen it with this assignment: commits from before that may be another member's."""
     found_waiting: Mapping[TopicPartition, float] | None = None
     """Of its partitions, those whose records waited by then, and since when (`unread_since`); None: it had them at our
     first look, and what was before is not known."""
@@ -60,6 +60,13 @@ class MemberSighting:
     """The first look that showed that; None while it is there, and where it was away at our first look."""
     left_after: float | None = None
     """The look before, which showed it there."""
+    first_look_ended_at: float | None = None
+    """None: at once."""
+
+    @property
+    def came_by(self) -> float:
+        """By then it had come: what a process that started later does is not its doing."""
+        return self.since if self.first_look_ended_at is None else self.first_look_ended_at
 
     @property
     def after_nobody(self) -> bool:
@@ -107,7 +114,7 @@ class GroupHistory:
         sighting = self.members.get(member.instance_id or member.member_id)
         if sighting is None or sighting.member_id != member.member_id or pod.runs_since is None:
             return False
-        return sighting.since < pod.runs_since - LONG_BEFORE_S
+        return sighting.came_by < pod.runs_since - LONG_BEFORE_S
 
     def calm_for(self, observation: GroupObservation) -> float:
         """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
@@ -133,7 +140,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         observed_at=observation.observed_at,
         disturbed=_disturbed(history, observation),
         coordinator=observation.coordinator,
-        unchanged_since=history.unchanged_since if unchanged else observation.observed_at,
+        unchanged_since=history.unchanged_since if unchanged else observation.ended_at,
         unsettled_since=None if observation.calm else history.unsettled_since or observation.observed_at,
         some_went_without_at=observation.observed_at if observation.some_go_without else history.some_went_without_at,
         fingerprint=fingerprint,
@@ -183,7 +190,7 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
         key = member.instance_id or member.member_id
         known, at = history.members.get(key), observation.observed_at
         if known is None or known.member_id != member.member_id or (known.away and not member.has_left):
-            sightings[key] = _first_sighting(history, member, known, at)
+            sightings[key] = _first_sighting(history, member, known, at, observation.ended_at)
             continue
         if known.there_by is None:
             known = replace(known, there_by=at)
@@ -191,12 +198,16 @@ def _sightings(history: GroupHistory, observation: GroupObservation) -> dict[str
             known = replace(known, away=True, away_since=at, left_after=history.observed_at)
         if known.assignment != member.assignment:
             waiting = _waiting(history, member.assignment)
-            known = replace(known, assignment=member.assignment, assigned_since=at, found_waiting=waiting)
+            known = replace(
+                known, assignment=member.assignment, assigned_since=observation.ended_at, found_waiting=waiting
+            )
         sightings[key] = known
     return sightings
 
 
-def _first_sighting(history: GroupHistory, member: Member, known: MemberSighting | None, at: float) -> MemberSighting:
+def _first_sighting(
+    history: GroupHistory, member: Member, known: MemberSighting | None, at: float, ended_at: float
+) -> MemberSighting:
     """Of one that has come, or come back. `known`: who was seen under its id in the look before."""
     takeovers = known.takeovers if known is not None else ()
     if known is not None and known.member_id != member.member_id:
@@ -206,8 +217,9 @@ def _first_sighting(history: GroupHistory, member: Member, known: MemberSighting
         at,
         history.observed_at,
         member.assignment,
-        at,
+        ended_at,
         takeovers=takeovers,
+        first_look_ended_at=ended_at,
         away=member.has_left,
         found_waiting=_waiting(history, member.assignment),
     )

@@ -155,6 +155,7 @@ class GroupObservation:
 
     group_id: str
     observed_at: float
+    """When it began: what it does not show was not there by then."""
     state: GroupState
     type: GroupType
     assignor: str = ""
@@ -169,6 +170,13 @@ class GroupObservation:
     """Why some of its topics or partitions could not be read; None: all were. Its members were, in any case."""
     settings: Mapping[str, str] | None = None
     """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), no defaults; None: not read."""
+    answered_at: float | None = None
+    """When all answers had come; None: at once."""
+
+    @property
+    def ended_at(self) -> float:
+        """What it shows was there by then. A broker may take seconds to answer, in which members come."""
+        return self.observed_at if self.answered_at is None else self.answered_at
 
     def places(self, group: str) -> Places:
         """Where its members belong, if the ConsumerGroup has this name."""
