@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from slackwater.api.resources import KafkaConnection
+from slackwater.api.resources import Connection
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -197,8 +197,6 @@ class KafkaCluster(Protocol):
 
 
 class OpensKafka(Protocol):
-    def __call__(
-        self, connection: KafkaConnection, secrets: Secrets, on_change: Callable[[str], None], /
-    ) -> KafkaCluster:
+    def __call__(self, connection: Connection, secrets: Secrets, on_change: Callable[[str], None], /) -> KafkaCluster:
         """`on_change(key)` is called when something about a group changed. Raises InvalidSpec."""
         ...

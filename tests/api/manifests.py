@@ -27,6 +27,12 @@ def kafka_connection(name: str = "main", **spec: Any) -> Manifest:
     return _object("KafkaConnection", name, {"bootstrapServers": "broker-0:9092,broker-1:9092"} | spec)
 
 
+def cluster_kafka_connection(name: str = "shared", **spec: Any) -> Manifest:
+    """A ClusterKafkaConnection that everybody accepts, with the given fields of its spec replaced."""
+    tenants = [{"namespaces": ["default"]}]
+    return _object("ClusterKafkaConnection", name, {"bootstrapServers": "broker-0:9092", "tenants": tenants} | spec)
+
+
 def template(env: tuple[str, ...] = (), **pod_spec: Any) -> Manifest:
     """A pod template with one container, which sets the variables `env`."""
     variables = [{"name": name, "value": "x"} for name in env]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slackwater.api.settings_profiles import SAID_ELSEWHERE
-from tests.api.manifests import ABSENT, Manifest, consumer_group, kafka_connection, template
+from tests.api.manifests import ABSENT, Manifest, cluster_kafka_connection, consumer_group, kafka_connection, template
 
 DURATION = "write a duration in whole h, m, s and ms, such as 45s, 5m, 1h30m or 500ms"
 POSITIVE = "write a duration longer than 0, such as 45s, 5m, 1h30m or 500ms"
@@ -533,4 +533,44 @@ CONNECTIONS = (
         "lower observe.movingInterval or raise observe.restInterval",
     ),
 )
-REFUSALS = (*TOPICS, *NAMES, *NUMBERS, *TIMEOUTS, *CLIENTS, *UPGRADES, *TEMPLATES, *FIELDS, *CONNECTIONS)
+SHARED = (
+    Refusal(
+        "a connection for nobody",
+        cluster_kafka_connection(tenants=ABSENT),
+        "spec.tenants",
+        "name who may use it, for example tenants: [{namespaces: [payments]}]",
+    ),
+    Refusal(
+        "a tenant without a namespace",
+        cluster_kafka_connection(tenants=[{"namespaces": []}]),
+        "spec.tenants[0].namespaces",
+        "name at least one namespace, for example namespaces: [payments]",
+    ),
+    Refusal(
+        "a pattern for a namespace",
+        cluster_kafka_connection(tenants=[{"namespaces": ["team-*"]}]),
+        "spec.tenants[0].namespaces[0]",
+        "write the name of a namespace: lower-case letters, digits and -",
+    ),
+    Refusal(
+        "a namespace twice",
+        cluster_kafka_connection(tenants=[{"namespaces": ["a", "b", "a"]}]),
+        "spec.tenants[0].namespaces",
+        "keep each only once, not so a",
+        server="Duplicate value",
+    ),
+    Refusal(
+        "a password in the clear for all",
+        cluster_kafka_connection(authentication={"type": "Plain", "secretRef": {"name": "me"}}),
+        "spec.tls",
+        "whoever listens on the way would learn the password or the token: set tls",
+    ),
+    Refusal(
+        "a connection of another kind",
+        consumer_group(connectionRef={"name": "main", "kind": "Connection"}),
+        "spec.connectionRef.kind",
+        "write one of 'KafkaConnection' or 'ClusterKafkaConnection'",
+        server='supported values: "KafkaConnection", "ClusterKafkaConnection"',
+    ),
+)
+REFUSALS = (*TOPICS, *NAMES, *NUMBERS, *TIMEOUTS, *CLIENTS, *UPGRADES, *TEMPLATES, *FIELDS, *CONNECTIONS, *SHARED)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.core.protocol.strategies import STRATEGIES, parse_version
 from slackwater.core.world.profile import Profile, StrategyName, profile_of
@@ -21,15 +22,23 @@ def objects(kind: str) -> list[dict[str, Any]]:
     return [found for text in texts for found in yaml.safe_load_all(text) if found["kind"] == kind]
 
 
-@pytest.mark.parametrize("connection", objects("KafkaConnection"), ids=lambda found: found["metadata"]["name"])
+CONNECTIONS = [*objects("KafkaConnection"), *objects("ClusterKafkaConnection")]
+
+
+@pytest.mark.parametrize("connection", CONNECTIONS, ids=lambda found: found["metadata"]["name"])
 def test_a_connection_is_valid(connection: dict[str, Any]) -> None:
     parse_kafka_connection(connection)
 
 
 @pytest.mark.parametrize("group", objects("ConsumerGroup"), ids=lambda found: found["metadata"]["name"])
 def test_a_group_is_valid_and_its_connection_is_an_example_as_well(group: dict[str, Any]) -> None:
-    connections = [connection["metadata"]["name"] for connection in objects("KafkaConnection")]
-    assert parse_consumer_group(group).spec.connection_ref.name in connections
+    parsed = parse_consumer_group(group)
+    reference = parsed.spec.connection_ref
+    found = [
+        each for each in CONNECTIONS if (each["kind"], each["metadata"]["name"]) == (reference.kind, reference.name)
+    ]
+    assert found
+    assert any(allows(prefixes_of(each, parsed.namespace), parsed.group_id) for each in found)
 
 
 @pytest.mark.parametrize("strategy", StrategyName)

@@ -61,7 +61,11 @@ def installed(kubeconfig: Path) -> Iterator[Installed]:
 
 def test_the_crds_are_there(installed: Installed) -> None:
     served = installed.kubectl("api-resources", "--api-group=slackwater.dev", "-o", "name").stdout.split()
-    assert sorted(served) == ["consumergroups.slackwater.dev", "kafkaconnections.slackwater.dev"]
+    assert sorted(served) == [
+        "clusterkafkaconnections.slackwater.dev",
+        "consumergroups.slackwater.dev",
+        "kafkaconnections.slackwater.dev",
+    ]
 
 
 def test_an_upgrade_and_a_rollback_leave_the_lease_to_who_holds_it(installed: Installed) -> None:

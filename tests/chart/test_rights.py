@@ -24,6 +24,11 @@ RIGHTS = {
     "/pods/status": {"patch"},
     "/events": {"create", "list"},
 }
+EVERYWHERE = {
+    "slackwater.dev/clusterkafkaconnections": {"get", "list", "watch"},
+    "slackwater.dev/clusterkafkaconnections/status": {"patch"},
+}
+"""What no namespace holds, and only the operator of all namespaces uses."""
 LEADER = {("Role", NAMESPACE), ("RoleBinding", NAMESPACE)}
 ROLES = {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
 
@@ -37,7 +42,7 @@ def operators(**values: str) -> list[Manifest]:
 
 
 def test_the_rights_are_these() -> None:
-    assert rights(only(operators(), "ClusterRole")) == RIGHTS
+    assert rights(only(operators(), "ClusterRole")) == RIGHTS | EVERYWHERE
 
 
 def test_they_are_the_same_for_one_namespace() -> None:

@@ -18,7 +18,7 @@ from slackwater.cli.doctor.asking_cluster import (
     read_definition,
 )
 from slackwater.cli.doctor.findings import Unread
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, Secret
+from slackwater.cli.doctor.rights import EVERYWHERE, OPERATOR, PLUGIN, Secret
 from slackwater.ports import Kind
 from tests.cli.test_doctor_installation import deployment
 
@@ -95,7 +95,7 @@ async def test_the_operators_rights_are_asked_for_in_its_name() -> None:
     assert not isinstance(operators, Unread)
     allowed = await operators_rights(asked, operators[0], None)
     assert isinstance(allowed, Mapping)
-    assert set(allowed) == set(OPERATOR)
+    assert set(allowed) == {*OPERATOR, *EVERYWHERE}
     assert {review["user"] for review in fake.reviews} == {"system:serviceaccount:ops:mate"}
     assert all("system:serviceaccounts:ops" in review["groups"] for review in fake.reviews)
 

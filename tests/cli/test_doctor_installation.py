@@ -14,7 +14,7 @@ from slackwater.api.crd import CONSUMER_GROUPS, custom_resource_definition
 from slackwater.cli.doctor import installation, rights
 from slackwater.cli.doctor.command import findings_document, findings_table
 from slackwater.cli.doctor.findings import Finding, Mark, Unread, is_well
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Right, Secret
+from slackwater.cli.doctor.rights import EVERYWHERE, OPERATOR, PLUGIN, READ_SECRET, Right, Secret
 from slackwater.cli.options import print_whole
 
 CHART = Path(__file__).parents[2] / "charts" / "slackwater"
@@ -203,7 +203,8 @@ def test_the_operators_rights_are_those_of_the_chart() -> None:
         for resource in rule["resources"]
         for verb in rule["verbs"]
     ]
-    known = [(r.verb, r.api_group, f"{r.resource}/{r.subresource}".rstrip("/")) for r in (*OPERATOR, READ_SECRET)]
+    needed = (*OPERATOR, *EVERYWHERE, READ_SECRET)
+    known = [(r.verb, r.api_group, f"{r.resource}/{r.subresource}".rstrip("/")) for r in needed]
     assert sorted(known) == sorted(granted)
 
 

@@ -94,6 +94,7 @@ def test_somebody_without_a_right_is_told_what_does_not_work(used: Stage, tmp_pa
         "cluster": "ok",
         "CRD consumergroups.slackwater.dev": "not checked",
         "CRD kafkaconnections.slackwater.dev": "not checked",
+        "CRD clusterkafkaconnections.slackwater.dev": "not checked",
         "operator": "not checked",
         "the operator's rights": "not checked",
         "your rights: looking": "missing",

@@ -53,7 +53,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.TOPIC_MISSING: "Create the topic",
     Reason.GROUP_OF_ANOTHER_TYPE: "another `group.id`",
     Reason.CONNECTION_INVALID: "orrect",
-    Reason.CONNECTION_MISSING: "Apply the KafkaConnection",
+    Reason.CONNECTION_MISSING: "Apply the connection",
     Reason.CLUSTER_REFUSED: "Correct `spec.template`",
     Reason.FOREIGN_STATEFUL_SET: "another name",
     Reason.GROUP_NOT_ALLOWED: "add to its `spec.groups`",

@@ -16,7 +16,7 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import KAFKA_CONNECTION, SECRET
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.api.parsing import parse_consumer_group
-from slackwater.api.resources import KafkaConnection
+from slackwater.api.resources import Connection
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
@@ -102,7 +102,7 @@ class Stage:
         self.api = FakeApi()
         self.connections = Connections(self.api, self._open, self.changed.append)
 
-    def _open(self, connection: KafkaConnection, secrets: Secrets, on_change: Callable[[str], None]) -> KafkaCluster:
+    def _open(self, connection: Connection, secrets: Secrets, on_change: Callable[[str], None]) -> KafkaCluster:
         client_settings(connection.metadata.name, connection.spec, secrets)  # says what is missing
         self.secrets.append(secrets)
         self.observers.append(FakeKafka())
@@ -142,6 +142,27 @@ async def test_groups_of_a_connection_share_an_observer_until_the_last_has_gone(
     await stage.connections.forget(OTHER)
     assert observer.is_closed
     await stage.connections.forget(OTHER)  # safe to repeat
+
+
+async def test_a_cluster_connection_is_one_for_all_namespaces_and_has_its_secrets_with_the_operator(
+    stage: Stage,
+) -> None:
+    secret = {"username": base64.b64encode(b"me").decode(), "password": base64.b64encode(b"x").decode()}
+    stage.api.add(SECRET, {"metadata": {"namespace": "operators", "name": "login"}, "data": secret})
+    stage.connections.own_namespace = "operators"
+    obj = connection_object() | {"kind": "ClusterKafkaConnection"}
+    del obj["metadata"]["namespace"]
+    obj["spec"] |= WITH_SECRET | {"tenants": [{"namespaces": ["shop", "ops"]}]}
+    for namespace in ("shop", "ops"):
+        reference = {"name": CONNECTION.name, "kind": "ClusterKafkaConnection"}
+        group = group_object(name="payments", connectionRef=reference)
+        group["metadata"]["namespace"] = namespace
+        key = Key(namespace, "payments")
+        await stage.connections.use(key, parse_consumer_group(group), RolloutMemory(), obj, 0.0)
+    (observer,) = stage.observers
+    assert set(observer.watched) == {"shop/payments", "ops/payments"}
+    assert stage.secrets == [{"login": {"username": b"me", "password": b"x"}}]
+    assert len(stage.connections.views(Key("", CONNECTION.name), 0.0)) == 2
 
 
 async def test_another_spec_opens_it_again_and_every_group_is_told(stage: Stage) -> None:

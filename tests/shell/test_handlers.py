@@ -22,7 +22,9 @@ class Stage:
         self.store, self.queue = Store(), WorkQueue[Key]()
         self.listed = self.ended = 0
         self.pods: list[Mapping[str, Any]] = []
-        self.registry = registered(self.store, self.queue, self._note_listed, self.pods.append, self._note_ended)
+        self.registry = registered(
+            WATCHED, self.store, self.queue, self._note_listed, self.pods.append, self._note_ended
+        )
 
     def _note_listed(self) -> None:
         self.listed += 1

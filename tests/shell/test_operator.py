@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Forbidden, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell import operator as module
@@ -60,7 +60,31 @@ async def test_it_waits_for_the_api_server_and_for_its_own_kinds(monkeypatch: py
     await _first_list(started)
     assert started.store.get(CONSUMER_GROUP, KEY) is not None
     assert len(started.queue) == 1
-    assert sum(started.api.requests.values()) == len(WATCHED)
+    assert sum(started.api.requests.values()) == len(WATCHED) - 1  # no ClusterKafkaConnections
+
+
+async def test_cluster_connections_are_read_where_it_is_known_where_their_secrets_are() -> None:
+    everywhere = Settings.model_validate({"pod_namespace": "operations"})
+    assert everywhere.watched == WATCHED
+    assert everywhere.secrets_namespace == "operations"
+    some = Settings.model_validate({"pod_namespace": "operations", "namespace": "team-a"})
+    assert (some.secrets_namespace, len(some.watched)) == ("", len(WATCHED) - 1)
+
+
+async def test_without_the_crd_of_cluster_connections_all_else_is_read() -> None:
+    """It is newer than the others, and may be applied by somebody else."""
+    api: Any = ListingApi()
+
+    async def missing(kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if kind is CLUSTER_KAFKA_CONNECTION:
+            raise KindMissing("install the CRDs")
+        return await ListingApi.list_all(api, kind, namespace, label_selector)
+
+    api.list_all = missing
+    api.add(CONSUMER_GROUP, group_object())
+    started = Operator(api, Settings.model_validate({"pod_namespace": "operations"}))
+    await started.relist()
+    assert started.store.get(CONSUMER_GROUP, KEY) is not None
 
 
 class TwoNamespaces(FakeApi):

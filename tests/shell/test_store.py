@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.adapters.cluster.paths import (
+    CLUSTER_KAFKA_CONNECTION,
+    CONSUMER_GROUP,
+    KAFKA_CONNECTION,
+    POD,
+    STATEFUL_SET,
+)
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.shell.store import Key, Store
 from tests.shell.fakes import CONNECTION, KEY, connection_object, group_object
@@ -88,6 +94,19 @@ def test_a_changed_connection_concerns_the_groups_that_use_it() -> None:
     assert store.put(KAFKA_CONNECTION, connection_object(1)) == (KEY,)
     assert store.put(KAFKA_CONNECTION, connection_object(2, generation=2)) == (KEY,)
     assert store.drop(KAFKA_CONNECTION, connection_object(3)) == (KEY,)
+
+
+def test_a_changed_cluster_connection_concerns_the_groups_of_all_namespaces_that_use_it() -> None:
+    store = Store()
+    shared = {"name": CONNECTION.name, "kind": "ClusterKafkaConnection"}
+    store.put(CONSUMER_GROUP, group_object(name="own"))
+    for namespace in ("shop", "ops"):
+        obj = group_object(name="shared", connectionRef=shared)
+        store.put(CONSUMER_GROUP, obj | {"metadata": obj["metadata"] | {"namespace": namespace}})
+    connection = connection_object(1)
+    del connection["metadata"]["namespace"]
+    assert set(store.put(CLUSTER_KAFKA_CONNECTION, connection)) == {Key("shop", "shared"), Key("ops", "shared")}
+    assert store.put(KAFKA_CONNECTION, connection_object(1)) == (Key("default", "own"),)
 
 
 def test_what_we_write_to_a_connection_s_status_is_no_reason_to_look_at_its_groups() -> None:

@@ -16,7 +16,7 @@ from slackwater.api.model import MOST_PODS, ApiModel, Flag, Int32, Rule, rule
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
-from slackwater.api.references import ObjectRef
+from slackwater.api.references import ConnectionRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
 from slackwater.api.timeouts import MAX_POLL_INTERVAL_CEL, SESSION_CEL, Timeouts
@@ -53,9 +53,9 @@ class ConsumerGroupSpec(ApiModel):
 
     explicit_group_id: Annotated[GroupId | None, Field(alias="groupId")] = None
     """The Kafka group's id; the object's name when not given. It cannot be changed."""
-    connection_ref: ObjectRef
-    """The KafkaConnection in this namespace by which the operator reaches Kafka. Consumers are told its bootstrap
-    servers, and none of its credentials."""
+    connection_ref: ConnectionRef
+    """The KafkaConnection or ClusterKafkaConnection by which the operator reaches Kafka. Consumers are told its
+    bootstrap servers, and none of its credentials."""
     topics: Annotated[tuple[TopicName, ...], Field(max_length=256), Distinct()] = ()
     """The topics that the group consumes. At least one."""
     replicas: Int32 = 1

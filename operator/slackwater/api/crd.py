@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from slackwater.api.annotations import GROUP, VERSION
 from slackwater.api.consumer_group_status import ConsumerGroupStatus, KafkaConnectionStatus
-from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.api.resources import ClusterKafkaConnection, ConsumerGroup, KafkaConnection
 from slackwater.api.structural import Schema, structural_schema
 
 Column = tuple[str, str, str, int]
@@ -31,6 +31,7 @@ class Resource:
     short_name: str
     columns: tuple[Column, ...]
     scalable: bool = False
+    namespaced: bool = True
 
     @property
     def kind(self) -> str:
@@ -77,7 +78,15 @@ KAFKA_CONNECTIONS: Final = Resource(
         ("Message", "string", '.status.conditions[?(@.type=="Ready")].message', 1),
     ),
 )
-RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS)
+CLUSTER_KAFKA_CONNECTIONS: Final = Resource(
+    model=ClusterKafkaConnection,
+    status=KafkaConnectionStatus,
+    plural="clusterkafkaconnections",
+    short_name="ckc",
+    columns=KAFKA_CONNECTIONS.columns,
+    namespaced=False,
+)
+RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS)
 
 
 def custom_resource_definition(resource: Resource) -> dict[str, Any]:
@@ -89,7 +98,7 @@ def custom_resource_definition(resource: Resource) -> dict[str, Any]:
         "metadata": {"name": f"{resource.plural}.{GROUP}"},
         "spec": {
             "group": GROUP,
-            "scope": "Namespaced",
+            "scope": "Namespaced" if resource.namespaced else "Cluster",
             "names": {
                 "kind": kind,
                 "listKind": f"{kind}List",

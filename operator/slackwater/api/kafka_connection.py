@@ -11,7 +11,7 @@ from pydantic import Field
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import PositiveDurationMs, cel_between
 from slackwater.api.model import ApiModel, rule
-from slackwater.api.references import CaSecretRef, ObjectRef
+from slackwater.api.references import CaSecretRef, SecretRef
 from slackwater.api.text import Text
 
 USERNAME_KEY: Final = "username"
@@ -38,14 +38,36 @@ GroupIdPrefix = Annotated[
 ]
 
 
-def prefixes_of(connection: Mapping[str, Any]) -> tuple[str, ...]:
-    """`groups` of a KafkaConnection as the API server has it."""
-    return tuple(map(str, (connection.get("spec") or {}).get("groups") or ()))
+Prefixes = tuple[str, ...] | None
+"""How the ids of Kafka groups begin that a connection runs for a namespace. Empty: any id; None: no group."""
 
 
-def allows(prefixes: Sequence[str], group_id: str) -> bool:
-    """Whether a KafkaConnection with these `groups` runs a Kafka group of this id."""
-    return not prefixes or group_id.startswith(tuple(prefixes))
+def prefixes_of(connection: Mapping[str, Any], namespace: str) -> Prefixes:
+    """What a connection allows a namespace, by the object as the API server has it."""
+    spec = connection.get("spec") or {}
+    own = _texts(spec.get("groups"))
+    if connection.get("kind") != "ClusterKafkaConnection":
+        return own
+    tenants = spec.get("tenants") or ()
+    mine = [_texts(each.get("groups")) for each in tenants if namespace in (each.get("namespaces") or ())]
+    if not mine:
+        return None
+    theirs = () if () in mine else tuple(dict.fromkeys(prefix for prefixes in mine for prefix in prefixes))
+    if not own or not theirs:
+        return own or theirs
+    both = (
+        max(one, other, key=len) for one in own for other in theirs if one.startswith(other) or other.startswith(one)
+    )
+    return tuple(dict.fromkeys(both)) or None
+
+
+def allows(prefixes: Prefixes, group_id: str) -> bool:
+    """Whether a connection that allows these prefixes runs a Kafka group of this id."""
+    return prefixes is not None and (not prefixes or group_id.startswith(prefixes))
+
+
+def _texts(values: Sequence[object] | None) -> tuple[str, ...]:
+    return tuple(map(str, values or ()))
 
 
 class AuthenticationType(StrEnum):
@@ -61,14 +83,14 @@ class Tls(ApiModel):
 
     ca_secret_ref: CaSecretRef | None = None
     """The certificate authority that signed the brokers' certificates; the system's own ones when not given."""
-    certificate_secret_ref: ObjectRef | None = None
+    certificate_secret_ref: SecretRef | None = None
     """A Secret of type kubernetes.io/tls, with tls.crt and tls.key: the certificate to show to the brokers."""
 
 
 class Authentication(ApiModel):
     type: AuthenticationType
     """ScramSha512, ScramSha256, Plain, OAuthBearer, or Tls (by the certificate of tls.certificateSecretRef)."""
-    secret_ref: ObjectRef | None = None
+    secret_ref: SecretRef | None = None
     """The Secret with username and password; for OAuthBearer with clientId, clientSecret, tokenEndpoint and, where
     the provider wants one, scope. Not with type Tls."""
     allow_unencrypted: bool = False
@@ -162,3 +184,38 @@ class KafkaConnectionSpec(ApiModel):
         if self.authentication is None or self.authentication.type is not AuthenticationType.TLS:
             return True
         return self.tls is not None and self.tls.certificate_secret_ref is not None
+
+
+NamespaceName = Annotated[
+    str, Text(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?", "write the name of a namespace: lower-case letters, digits and -", 63)
+]
+
+
+class Tenant(ApiModel):
+    """Namespaces that may use a connection, and for which groups."""
+
+    namespaces: Annotated[tuple[NamespaceName, ...], Field(max_length=100), Distinct()] = ()
+    """The namespaces whose ConsumerGroups may use it. At least one."""
+    groups: Annotated[tuple[GroupIdPrefix, ...], Field(max_length=50), Distinct()] = ()
+    """How the ids of their Kafka groups begin; any that spec.groups allows when not given."""
+
+    @rule(
+        "has(self.namespaces) && size(self.namespaces) > 0",
+        "name at least one namespace, for example namespaces: [payments]",
+        field_path="namespaces",
+    )
+    def there_is_a_namespace(self) -> bool:
+        return bool(self.namespaces)
+
+
+class ClusterKafkaConnectionSpec(KafkaConnectionSpec):
+    tenants: Annotated[tuple[Tenant, ...], Field(max_length=200)] = ()
+    """Who may use it: at least one. A namespace that is in several may have the groups of each; any other has none."""
+
+    @rule(
+        "has(self.tenants) && size(self.tenants) > 0",
+        "name who may use it, for example tenants: [{namespaces: [payments]}]",
+        field_path="tenants",
+    )
+    def somebody_may_use_it(self) -> bool:
+        return bool(self.tenants)

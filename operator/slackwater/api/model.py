@@ -63,7 +63,8 @@ def rule(cel: str, message: str, *, field_path: str = "") -> Callable[[Callable[
 
 
 def _rules(model: type[BaseModel]) -> tuple[Rule, ...]:
-    marked = tuple(getattr(check, _MARK) for check in vars(model).values() if hasattr(check, _MARK))
+    methods = {name: check for each in reversed(model.__mro__) for name, check in vars(each).items()}
+    marked = tuple(getattr(check, _MARK) for check in methods.values() if hasattr(check, _MARK))
     return marked + getattr(model, "RULES", ())
 
 

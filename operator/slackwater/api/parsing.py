@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.model import ApiModel
-from slackwater.api.resources import ConsumerGroup, KafkaConnection
+from slackwater.api.resources import ClusterKafkaConnection, Connection, ConsumerGroup, KafkaConnection
 from slackwater.api.sentences import sentences
 
 M = TypeVar("M", bound=ApiModel)
@@ -29,8 +29,11 @@ def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     return _parse(ConsumerGroup, obj)
 
 
-def parse_kafka_connection(obj: Mapping[str, Any]) -> KafkaConnection:
-    """Read a KafkaConnection; InvalidSpec names every problem."""
+def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
+    """Read a KafkaConnection or a ClusterKafkaConnection; InvalidSpec names every problem."""
+    kind = obj.get("kind") if isinstance(obj, Mapping) else None
+    if kind == ClusterKafkaConnection.__name__:
+        return _parse(ClusterKafkaConnection, obj)
     return _parse(KafkaConnection, obj)
 
 

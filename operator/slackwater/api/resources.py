@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field, JsonValue
 
 from slackwater.api.consumer_group import ConsumerGroupSpec
-from slackwater.api.kafka_connection import KafkaConnectionSpec
+from slackwater.api.kafka_connection import ClusterKafkaConnectionSpec, KafkaConnectionSpec
 from slackwater.api.metadata import Metadata
 from slackwater.api.model import ApiModel, Rule, rule
 
@@ -30,6 +30,22 @@ class KafkaConnection(ApiModel):
     metadata: Metadata
     spec: KafkaConnectionSpec
     status: Mapping[str, JsonValue] = Field(default_factory=dict)
+
+
+class ClusterKafkaConnection(ApiModel):
+    """A Kafka cluster and how to log in to it, shared by the namespaces that it names.
+
+    Its Secrets are in the operator's namespace.
+    """
+
+    api_version: Literal["slackwater.dev/v1alpha1"] = "slackwater.dev/v1alpha1"
+    kind: Literal["ClusterKafkaConnection"] = "ClusterKafkaConnection"
+    metadata: Metadata
+    spec: ClusterKafkaConnectionSpec
+    status: Mapping[str, JsonValue] = Field(default_factory=dict)
+
+
+Connection = KafkaConnection | ClusterKafkaConnection
 
 
 class ConsumerGroup(ApiModel):

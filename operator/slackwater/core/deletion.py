@@ -179,12 +179,12 @@ def _let_go_without_a_connection(world: World, remains: Remains) -> Decision | N
     """Nothing says any more where the group is; or its KafkaConnection does not allow it, or not any more."""
     stays = "members stay in the group until their sessions end, offsets stay"
     if world.bootstrap_servers is None:
-        message = f"the KafkaConnection is gone: {stays}"
-        return _leaving(world, "its KafkaConnection is gone", Reason.CONNECTION_MISSING, message)
+        message = f"{world.group.spec.connection_ref} is gone: {stays}"
+        return _leaving(world, "its connection is gone", Reason.CONNECTION_MISSING, message)
     if allows(world.allowed_groups, world.group.group_id):
         return None
-    message = f"KafkaConnection {world.group.spec.connection_ref.name} does not allow the group: {stays}"
-    return _leaving(world, "its KafkaConnection does not allow it", Reason.GROUP_NOT_ALLOWED, message)
+    message = f"{world.group.spec.connection_ref} does not allow the group: {stays}"
+    return _leaving(world, "its connection does not allow it", Reason.GROUP_NOT_ALLOWED, message)
 
 
 def _let_go_of_what_never_ran(world: World, remains: Remains) -> Decision | None:

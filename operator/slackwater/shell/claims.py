@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import moment
 from slackwater.core.world.claimed import Claimed
 from slackwater.core.world.claims import Claim, Whereabouts, same_cluster
+from slackwater.ports import Kind
 from slackwater.shell.connections import Connections
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import Key, Store, connection_key, connection_of
 
 
 class Claims:
@@ -26,7 +27,7 @@ class Claims:
             return ()
         mine, cluster_of = self._connections.cluster_id(key), self._connections.cluster_id
         near = [each for each in claimants if each != key and (mine is None or cluster_of(each) in (None, "", mine))]
-        connection = Key(group.namespace, group.spec.connection_ref.name)
+        connection = connection_key(group)
         found = [(other, self._is_beside(key, connection, other)) for other in sorted(near)]
         return tuple(self._claim(key, other, certain=beside is True) for other, beside in found if beside is not False)
 
@@ -65,25 +66,26 @@ class Claims:
 
     def _is_allowed(self, other: Key) -> bool:
         spec = (self._store.get(CONSUMER_GROUP, other) or {}).get("spec") or {}
-        connection = self._store.get(KAFKA_CONNECTION, self._connection_of(other))
-        return connection is None or allows(prefixes_of(connection), str(spec.get("groupId") or other.name))
+        connection = self._store.get(*self._connection_of(other))
+        group_id = str(spec.get("groupId") or other.name)
+        return connection is None or allows(prefixes_of(connection, other.namespace), group_id)
 
     def _age(self, group: Key) -> tuple[str, Key]:
         """What sorts first is older. Kubernetes counts in seconds: in one, names decide, for all the same."""
         made = (self._store.get(CONSUMER_GROUP, group) or {}).get("metadata", {}).get("creationTimestamp") or ""
         return str(made), group
 
-    def _is_beside(self, key: Key, connection: Key, other: Key) -> bool | None:
+    def _is_beside(self, key: Key, connection: tuple[Kind, Key], other: Key) -> bool | None:
         """Whether the other one is in the same Kafka cluster; None where that cannot be told."""
         theirs = self._connection_of(other)
         if theirs == connection:
             return True
         return same_cluster(self._whereabouts(key, connection), self._whereabouts(other, theirs))
 
-    def _connection_of(self, group: Key) -> Key:
-        spec = (self._store.get(CONSUMER_GROUP, group) or {}).get("spec") or {}
-        return Key(group.namespace, (spec.get("connectionRef") or {}).get("name", ""))
+    def _connection_of(self, group: Key) -> tuple[Kind, Key]:
+        nothing = {"metadata": {"namespace": group.namespace}}
+        return connection_of(self._store.get(CONSUMER_GROUP, group) or nothing)
 
-    def _whereabouts(self, group: Key, connection: Key) -> Whereabouts:
-        spec = (self._store.get(KAFKA_CONNECTION, connection) or {}).get("spec") or {}
+    def _whereabouts(self, group: Key, connection: tuple[Kind, Key]) -> Whereabouts:
+        spec = (self._store.get(*connection) or {}).get("spec") or {}
         return Whereabouts(str(spec.get("bootstrapServers") or ""), self._cluster_id(group))

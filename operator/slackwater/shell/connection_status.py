@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
+from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, KAFKA_CONNECTION
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.certificates import Validity
 from slackwater.core.status.certificates import verdict as certificates_verdict
 from slackwater.core.status.conditions import Verdict, merge
 from slackwater.core.world.observation import KafkaView, Unobserved
-from slackwater.ports import Cluster
+from slackwater.ports import Cluster, Kind
 
 
 async def report(
@@ -48,7 +48,12 @@ async def report(
     conditions += _of(said, ConditionType.READY) if verdict is None else []
     conditions += _of(said, ConditionType.CERTIFICATES_VALID) if certificates is None else []
     status = {"observedGeneration": generation, "conditions": conditions}
-    return await api.apply_status(KAFKA_CONNECTION, metadata["namespace"], metadata["name"], metadata["uid"], status)
+    kind = kind_of_connection(connection)
+    return await api.apply_status(kind, metadata.get("namespace", ""), metadata["name"], metadata["uid"], status)
+
+
+def kind_of_connection(obj: Mapping[str, Any]) -> Kind:
+    return CLUSTER_KAFKA_CONNECTION if obj["kind"] == CLUSTER_KAFKA_CONNECTION.name else KAFKA_CONNECTION
 
 
 def _verdict(kafka: KafkaView) -> Verdict | None:

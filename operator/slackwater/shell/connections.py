@@ -26,7 +26,7 @@ from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
-from slackwater.shell.store import Key
+from slackwater.shell.store import Key, connection_key
 
 SECRETS_AGAIN_S: Final = 30.0
 SECRETS_SOON_S: Final = 1.0
@@ -73,8 +73,12 @@ class Connections:
     client may take a minute, and whoever waited for it would keep a worker from the groups of other connections.
     """
 
-    def __init__(self, api: Cluster, open_kafka: OpensKafka, on_change: Callable[[Key], None]) -> None:
+    def __init__(
+        self, api: Cluster, open_kafka: OpensKafka, on_change: Callable[[Key], None], own_namespace: str = ""
+    ) -> None:
         self._api = api
+        self.own_namespace = own_namespace
+        """Where the Secrets of ClusterKafkaConnections are; empty: none of these is used."""
         self._open_kafka = open_kafka
         self._on_change = on_change
         self._open: dict[Key, _Open] = {}
@@ -92,7 +96,7 @@ class Connections:
 
         While the connection is in the hand of another group this returns at once: `awaits_first_look`.
         """
-        key = Key(group.namespace, group.spec.connection_ref.name)
+        _, key = connection_key(group)
         if self._used_by.get(group_key, key) != key:
             await self.forget(group_key)
         self._used_by[group_key] = key
@@ -230,7 +234,7 @@ class Connections:
             return opened
         try:
             connection = parse_kafka_connection(obj)
-            secrets = await read_secrets(self._api, key.namespace, secret_names(connection.spec))
+            secrets = await read_secrets(self._api, key.namespace or self.own_namespace, secret_names(connection.spec))
             if current and opened is not None and secrets == opened.secrets:
                 opened.secrets_read_at = now
                 self._broken.pop(key, None)

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from slackwater.adapters.cluster.errors import Forbidden
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
 from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_workloads, to_world
 from slackwater.adapters.cluster.translation import (
     controller_uid,
@@ -39,7 +39,7 @@ from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import Post
-from slackwater.shell.store import Key
+from slackwater.shell.store import Key, connection_key
 
 Json = Mapping[str, Any]
 
@@ -139,10 +139,11 @@ class Deletion:
     async def _look(self, world: World) -> World:
         """With the connection and what Kafka says."""
         group, key = world.group, Key(world.group.namespace, world.group.name)
-        connection = await self._api.read(KAFKA_CONNECTION, group.namespace, group.spec.connection_ref.name)
+        kind, place = connection_key(group)
+        connection = await self._api.read(kind, place.namespace, place.name)
         if connection is None:
             return world
-        prefixes = prefixes_of(connection)
+        prefixes = prefixes_of(connection, group.namespace)
         if not allows(prefixes, group.group_id):
             return replace(world, bootstrap_servers=connection["spec"]["bootstrapServers"], allowed_groups=prefixes)
         await self._connections.use(key, _without_topics(group), world.memory, connection, self._now())

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
 from slackwater.adapters.cluster.snapshot import (
     Snapshot,
     memory_in,
@@ -29,7 +29,7 @@ from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.pod_events import PodEvents
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import Key, Store, connection_key
 
 Json = Mapping[str, Any]
 
@@ -77,8 +77,8 @@ class Gathering:
         return known[1]
 
     def connection(self, group: ConsumerGroup) -> Json | None:
-        """The group's KafkaConnection, as the store has it."""
-        return self._store.get(KAFKA_CONNECTION, Key(group.namespace, group.spec.connection_ref.name))
+        """The group's connection, as the store has it."""
+        return self._store.get(*connection_key(group))
 
     async def from_store(self, key: Key, group: ConsumerGroup) -> tuple[World, Json]:
         """And the status that stands in it. Raises ClusterFailed: the last good template may have to be read."""

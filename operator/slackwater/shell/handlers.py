@@ -18,7 +18,7 @@ from slackwater.adapters.cluster.paths import POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.ports import Kind
 from slackwater.shell.queue import WorkQueue
-from slackwater.shell.store import LABELLED, WATCHED, Key, Store
+from slackwater.shell.store import LABELLED, Key, Store
 
 WATCH_S: Final = 290
 """How long one watch lasts before it is opened again; a connection that died in silence is noticed by then.
@@ -34,13 +34,14 @@ REFUSED_AGAIN_S: Final = 10.0
 
 
 def registered(
+    kinds: Iterable[Kind],
     store: Store,
     queue: WorkQueue[Key],
     on_listed: Callable[[], None],
     on_pod: Callable[[Mapping[str, Any]], None],
     before_end: Callable[[], Awaitable[None]],
 ) -> kopf.OperatorRegistry:
-    """The handlers of one operator.
+    """The handlers of one operator that watches these kinds.
 
     `on_pod` is called with every version of a pod that the watch brings, that of its deletion too. `on_listed` is
     called when kopf has listed objects, at its start and after it lost a watch: what was deleted meanwhile it does not
@@ -56,7 +57,7 @@ def registered(
     async def end(**_: Any) -> None:
         await before_end()
 
-    for kind in WATCHED:
+    for kind in kinds:
         _register(registry, kind, store, queue, on_listed, on_pod if kind is POD else None)
     return registry
 

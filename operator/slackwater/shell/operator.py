@@ -15,17 +15,17 @@ import kopf
 import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden, KindMissing
+from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
-from slackwater.ports import Json, Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.leadership import Leadership, own_identity
+from slackwater.shell.listing import groups_of, list_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.queue import WorkQueue, most_at_will
@@ -33,7 +33,7 @@ from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
-from slackwater.shell.store import LABELLED, WATCHED, Key, Store
+from slackwater.shell.store import LABELLED, Key, Store
 from slackwater.shell.telemetry import telemetry_to
 
 LONGEST_PASS_S: Final = 600.0
@@ -75,7 +75,8 @@ class Operator:
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        self.connections = Connections(api, partial(connected, **settings.of_connections), self.queue.add)
+        opens = partial(connected, **settings.of_connections)
+        self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
         witnesses = (self.metrics, self.telemetry)
@@ -129,10 +130,10 @@ class Operator:
         listed = self.settings.namespace if namespaces is None else tuple(namespaces)
         others = {each for each in self.settings.namespace if each not in listed}
         refused = dict[str, str]()
-        for kind in WATCHED:
-            objects, version, unlisted = await self._list(kind, GROUP_LABEL if kind in LABELLED else "", listed)
+        for kind in self.settings.watched:
+            objects, version, unlisted = await list_in(self.api, kind, GROUP_LABEL if kind in LABELLED else "", listed)
             refused |= unlisted
-            if kind is CONSUMER_GROUP and unlisted and (found := await self._groups_of(unlisted)) is not None:
+            if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
             changed = self.store.replace(kind, objects, version, {*others, *unlisted})
             for key in changed:
@@ -143,35 +144,6 @@ class Operator:
             _log.error("namespace_refused", namespace=namespace, error=refused[namespace])
         self._refused = refused
         self.metrics.listed(self.settings.namespace or (), refused)
-
-    async def _groups_of(self, namespaces: Collection[str]) -> tuple[list[Json], int] | None:
-        """By the right that outlives a namespace's Role: who is deleted there has to be let go. None without it."""
-        try:
-            listed, version = await self.api.list_all(CONSUMER_GROUP, None)
-        except Forbidden:
-            return None
-        return [each for each in listed if each["metadata"]["namespace"] in namespaces], version
-
-    async def _list(
-        self, kind: Kind, selector: str, namespaces: Collection[str]
-    ) -> tuple[list[Json], int, dict[str, str]]:
-        """All of these namespaces, of the whole cluster where there are none; the resource version of the oldest of the
-        lists that this takes: what came after it may be missing; and the namespaces that may not be read, each with the
-        refusal."""
-        objects: list[Json] = []
-        versions: list[int] = []
-        refused: dict[str, str] = {}
-        for namespace in namespaces or (None,):
-            try:
-                listed, version = await self.api.list_all(kind, namespace, selector)
-            except Forbidden as error:
-                if namespace is None:
-                    raise
-                refused[namespace] = str(error)
-                continue
-            objects += listed
-            versions.append(version)
-        return objects, min(versions, default=0), refused
 
     async def keep_listing(self) -> None:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile.
@@ -288,7 +260,12 @@ async def _watch(operator: Operator, before_end: Callable[[], Awaitable[None]]) 
     try:
         await kopf.operator(
             registry=registered(
-                operator.store, operator.queue, operator.listing_wanted.set, operator.telemetry.saw_pod, before_end
+                operator.settings.watched,
+                operator.store,
+                operator.queue,
+                operator.listing_wanted.set,
+                operator.telemetry.saw_pod,
+                before_end,
             ),
             settings=configured(of_some_namespaces=bool(namespaces)),
             clusterwide=not namespaces,

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
@@ -35,7 +35,7 @@ from slackwater.shell.acting import carry_out, write_mark, write_status
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.claims import Claims
 from slackwater.shell.companions import Companions
-from slackwater.shell.connection_status import report
+from slackwater.shell.connection_status import kind_of_connection, report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import Post, ToldRefusals
@@ -150,7 +150,7 @@ class Reconciler:
 
     async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
-        if connection is None or not allows(prefixes_of(connection), group.group_id):
+        if connection is None or not allows(prefixes_of(connection, group.namespace), group.group_id):
             await self._connections.forget(key)  # whoever deletes it, or takes its groups away, cuts the operator off
             return
         await self._connections.use(key, group, memory, connection, self._now())
@@ -185,7 +185,7 @@ class Reconciler:
             _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))
             return  # no reason to leave the group alone
         if written is not None:
-            self._store.put(KAFKA_CONNECTION, written)
+            self._store.put(kind_of_connection(connection), written)
 
     async def _beside_the_pods(self, key: Key, world: World) -> ClusterFailed | None:
         """Service, budget and readiness gates. Returns the first failure: pods that run go on."""

@@ -9,11 +9,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.sentences import remedy
+from slackwater.ports import Kind
 from slackwater.shell.leadership import LONGEST_LEASE_S
 from slackwater.shell.places import Place, parse_place
-from slackwater.shell.store import Key
+from slackwater.shell.store import WATCHED, Key
 
 PREFIX = "SLACKWATER_"
 _HOST = re.compile(r"(\*\.)?[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?")
@@ -83,6 +85,9 @@ class Settings(BaseModel):
     token_hosts: Annotated[tuple[Host, ...], BeforeValidator(_words)] = ()
     """The hosts that may be asked for OAuth tokens, with commas between them; `*.` stands for any name below. None
     means any host that a KafkaConnection's Secret names."""
+    pod_namespace: Namespace | None = None
+    """Where the operator itself runs, and reads the Secrets of ClusterKafkaConnections. It uses none of these when
+    unset, and none where it works in some namespaces only."""
     lease: Annotated[Key | None, BeforeValidator(_lease)] = None
     """The Lease whose holder acts, <namespace>/<name>, so that several replicas can run; without it this one acts."""
     lease_s: int = Field(15, ge=3, le=LONGEST_LEASE_S)
@@ -96,6 +101,15 @@ class Settings(BaseModel):
     that nonResourceURL allows."""
     log_format: Literal["auto", "json", "text"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @property
+    def secrets_namespace(self) -> str:
+        """Where the Secrets of ClusterKafkaConnections are; empty: none of these is used."""
+        return self.pod_namespace or "" if not self.namespace else ""
+
+    @property
+    def watched(self) -> tuple[Kind, ...]:
+        return tuple(kind for kind in WATCHED if kind is not CLUSTER_KAFKA_CONNECTION or self.secrets_namespace)
 
     @property
     def of_connections(self) -> Mapping[str, Any]:

@@ -8,15 +8,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from slackwater.adapters.cluster.paths import (
+    CLUSTER_KAFKA_CONNECTION,
     CONSUMER_GROUP,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
     SERVICE,
     STATEFUL_SET,
+    connection_place,
+    place_of_connection,
 )
 from slackwater.adapters.cluster.translation import group_of, running_containers
 from slackwater.api.consumer_group import DeletionPolicy
+from slackwater.api.resources import ConsumerGroup
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -24,17 +28,18 @@ Json = Mapping[str, Any]
 
 LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
 """Kinds of which only objects with our label are looked at."""
-WATCHED: Final = (CONSUMER_GROUP, KAFKA_CONNECTION, *LABELLED)
+CONNECTIONS: Final = (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION)
+WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, *LABELLED)
 
 
 class Key(NamedTuple):
-    """A namespaced name."""
+    """A name, and its namespace; that of an object which no namespace holds is empty."""
 
     namespace: str
     name: str
 
     def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 class Store:
@@ -89,7 +94,7 @@ class Store:
         if kind is POD:
             told, now = self._told_running.get(key, {}), self._now()
             self._told_running[key] = {container: told.get(container, now) for container in running_containers(obj)}
-        if kind is KAFKA_CONNECTION:  # its status is ours: were that a reason to look, looking would give another
+        if kind in CONNECTIONS:  # its status is ours: were that a reason to look, looking would give another
             return () if known is not None and _spec_of(known) == _spec_of(obj) else self.groups_using(key)
         return tuple(each for each in dict.fromkeys((before, group)) if each is not None)
 
@@ -102,7 +107,7 @@ class Store:
         del self._objects[kind][key]
         if kind is POD:
             self._told_running.pop(key, None)
-        if kind is KAFKA_CONNECTION:
+        if kind in CONNECTIONS:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
             return (key, *self._claim(key, known, None))
@@ -143,17 +148,27 @@ class Store:
         return tuple(sorted(other for other in concerned if other != key and other.namespace == key.namespace))
 
     def groups_using(self, connection: Key) -> tuple[Key, ...]:
-        """ConsumerGroups that refer to a KafkaConnection."""
-        return tuple(
-            key
-            for key, obj in self._objects[CONSUMER_GROUP].items()
-            if key.namespace == connection.namespace
-            and (obj.get("spec") or {}).get("connectionRef", {}).get("name") == connection.name
-        )
+        """ConsumerGroups that refer to a connection."""
+        groups = self._objects[CONSUMER_GROUP].items()
+        near = ((key, obj) for key, obj in groups if connection.namespace in ("", key.namespace))
+        return tuple(key for key, obj in near if connection_of(obj)[1] == connection)
 
 
 def key_of(obj: Json) -> Key:
-    return Key(obj["metadata"]["namespace"], obj["metadata"]["name"])
+    return Key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+
+
+def connection_of(group: Json) -> tuple[Kind, Key]:
+    """What a ConsumerGroup refers to, whether it can be parsed or not."""
+    reference = (group.get("spec") or {}).get("connectionRef") or {}
+    kind, namespace, name = connection_place(group["metadata"]["namespace"], reference)
+    return kind, Key(namespace, name)
+
+
+def connection_key(group: ConsumerGroup) -> tuple[Kind, Key]:
+    """What it refers to."""
+    kind, namespace, name = place_of_connection(group)
+    return kind, Key(namespace, name)
 
 
 def owner(kind: Kind, obj: Json) -> Key | None:

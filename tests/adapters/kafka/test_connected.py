@@ -12,11 +12,11 @@ from slackwater.adapters.kafka.connected import ConnectedKafka, connected
 from slackwater.adapters.kafka.observer import Observer
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
-from slackwater.api.resources import KafkaConnection
+from slackwater.api.resources import Connection
 from tests.api.manifests import kafka_connection
 
 
-def connection(**spec: Any) -> KafkaConnection:
+def connection(**spec: Any) -> Connection:
     manifest = kafka_connection("main")
     manifest["spec"] |= spec
     return parse_kafka_connection(manifest)

@@ -322,6 +322,7 @@ TABLE = [
         rolling(allowed_groups=("orders-", "refunds-")),
         Expected(hold=Reason.GROUP_NOT_ALLOWED),
     ),
+    ("its connection is not for the namespace", rolling(allowed_groups=None), Expected(hold=Reason.GROUP_NOT_ALLOWED)),
     (
         "its KafkaConnection allows it",
         rolling(allowed_groups=("orders-", "pay")),

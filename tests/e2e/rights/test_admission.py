@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.api.manifests import consumer_group, kafka_connection
+from tests.api.manifests import cluster_kafka_connection, consumer_group, kafka_connection
 from tests.chart.helm import CHART, helm
 from tests.e2e.stage.own_api_server import own_api_server
 
@@ -104,6 +104,25 @@ def test_who_may_not_read_a_secret_has_it_sent_nowhere(writes: Writes) -> None:
     assert "kafka-login" in writes.refusal(
         "tenant", "patch", "kafkaconnection", "theirs", "--type=merge", "-p", json.dumps(elsewhere)
     )
+
+
+def test_of_a_cluster_connection_the_secrets_are_the_operators(writes: Writes) -> None:
+    """Who may make one, and read each Secret elsewhere, sends none of those beside the operator anywhere."""
+    for verb, who in (("create,update,patch,get", "platform"), ("create,update,patch,get", "guest")):
+        role = f"connections-{who}"
+        resource = "--resource=clusterkafkaconnections.slackwater.dev"
+        assert not writes.refusal("", "create", "clusterrole", role, f"--verb={verb}", resource)
+        assert not writes.refusal("", "create", "clusterrolebinding", role, f"--clusterrole={role}", f"--user={who}")
+    at_home, at_the_teams = ("platform", HOME), ("guest", TEAM)
+    for who, namespace in (at_home, at_the_teams):
+        named = ("--namespace", namespace)
+        assert not writes.refusal("", "create", "role", "secrets", "--verb=get", "--resource=secrets", *named)
+        assert not writes.refusal("", "create", "rolebinding", "secrets", "--role=secrets", f"--user={who}", *named)
+    shared = cluster_kafka_connection("shared", **(LOGIN | AUTHORITY))
+    refused = writes.apply("guest", shared)
+    assert f"you need the right to get kafka-login and kafka-ca in namespace {HOME}" in refused
+    assert writes.apply("platform", shared) == ""
+    assert writes.apply("guest", cluster_kafka_connection("plain")) == ""
 
 
 def owned_by(kind: str, name: str) -> dict[str, Any]:

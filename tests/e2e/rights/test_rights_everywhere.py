@@ -18,7 +18,7 @@ from tests.adapters.kafka.own_broker import free_ports
 from tests.chart.helm import CHART, helm
 from tests.e2e.rights.used_rights import OF_ADMISSION, forbidden, granted, used
 from tests.e2e.stage.audit_log import Event, events_of
-from tests.e2e.stage.cluster import Cluster
+from tests.e2e.stage.cluster import Cluster, Json
 from tests.e2e.stage.groups import connection, consumer_group
 from tests.e2e.stage.operator import OperatorProcess
 from tests.e2e.stage.own_api_server import OwnApiServer, own_api_server
@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 NAME: Final = "orders"
 HOME: Final = "operations"
+SHARED: Final = "shared"
 READING: Final = ("list", "watch")
 
 
@@ -53,7 +54,11 @@ def everywhere(sandbox_up: None, tmp_path_factory: pytest.TempPathFactory) -> It
         home = Cluster(server.kubeconfig, HOME)
         home.kubectl("create", "namespace", HOME)
         helm("install", RELEASE, str(CHART), f"--namespace={HOME}", kubeconfig=server.kubeconfig)
-        environment = {"SLACKWATER_LEASE": f"{HOME}/{RELEASE}-leader", "SLACKWATER_LEASE_S": "3"}
+        environment = {
+            "SLACKWATER_LEASE": f"{HOME}/{RELEASE}-leader",
+            "SLACKWATER_LEASE_S": "3",
+            "SLACKWATER_POD_NAMESPACE": HOME,
+        }
         (port,) = free_ports("127.0.0.1")
         account = account_kubeconfig(home, folder)
         operator = OperatorProcess(account, folder / "operator.log", environment, port)
@@ -95,6 +100,43 @@ def test_without_the_right_that_admission_asks_for_nothing_is_made(
     assert any("/namespaces/team-c/" in each for each in refused), refused
     home.patch("clusterrole", RELEASE, {"rules": role["rules"]})
     wait_made(everywhere, "team-c")
+
+
+def test_a_cluster_connection_serves_the_namespaces_that_it_names(
+    everywhere: Everywhere, bootstrap_servers: str
+) -> None:
+    """And tells whether Kafka answers; a namespace that is named later is served from then on."""
+    home, mine, other = map(everywhere.namespace, (HOME, "team-d", "team-e"))
+    home.apply(cluster_connection(bootstrap_servers, mine))
+    for team in (mine, other):
+        team.kubectl("create", "namespace", team.namespace)
+        reference = {"kind": "ClusterKafkaConnection", "name": SHARED}
+        team.apply(consumer_group(team, NAME, team.namespace, connectionRef=reference))
+    wait_made(everywhere, mine.namespace)
+    held = wait_for("it to hold", lambda: held_for(other, "GroupNotAllowed"), 60.0, everywhere.operator.log_tail)
+    assert f"ClusterKafkaConnection {SHARED} is not for namespace {other.namespace}" in held["message"]
+    assert other.get("sts", NAME) is None
+    assert reason_of_connection(home) == "Connected"
+    assert forbidden(everywhere.requests()) == []
+    home.apply(cluster_connection(bootstrap_servers, mine, other))
+    wait_made(everywhere, other.namespace)
+    other.kubectl("delete", "cg", NAME, "--timeout=60s")
+
+
+def cluster_connection(bootstrap_servers: str, *teams: Cluster) -> Json:
+    tenants = [{"namespaces": [team.namespace], "groups": [f"{team.namespace}-"]} for team in teams]
+    made = connection(bootstrap_servers, SHARED, tenants=tenants)
+    return made | {"kind": "ClusterKafkaConnection"}
+
+
+def held_for(cluster: Cluster, reason: str) -> Json | None:
+    conditions = ((cluster.get("cg", NAME) or {}).get("status") or {}).get("conditions") or ()
+    return next((each for each in conditions if each["reason"] == reason), None)
+
+
+def reason_of_connection(cluster: Cluster) -> str:
+    path = '{.status.conditions[?(@.type=="Ready")].reason}'
+    return cluster.kubectl("get", "clusterkafkaconnection", SHARED, "-o", f"jsonpath={path}")
 
 
 def make_group(cluster: Cluster, bootstrap_servers: str) -> None:

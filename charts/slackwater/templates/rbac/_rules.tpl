@@ -16,6 +16,14 @@
 - apiGroups: [slackwater.dev]
   resources: [kafkaconnections/status]
   verbs: [patch]
+{{- if not .Values.watchNamespaces }}
+- apiGroups: [slackwater.dev]
+  resources: [clusterkafkaconnections]
+  verbs: [get, list, watch]
+- apiGroups: [slackwater.dev]
+  resources: [clusterkafkaconnections/status]
+  verbs: [patch]
+{{- end }}
 # Server-side apply is a patch, and a create where there was nothing.
 - apiGroups: [apps]
   resources: [statefulsets]

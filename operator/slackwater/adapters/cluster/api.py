@@ -149,7 +149,7 @@ class KubernetesApi:
     ) -> Json:
         """Write a whole status. An object of another uid under the same name is left alone: Conflict; so is one that
         has changed since, where `resource_version` is given."""
-        metadata = {"name": name, "namespace": namespace, "uid": uid}
+        metadata = {"name": name, "uid": uid} | ({"namespace": namespace} if namespace else {})
         if resource_version:
             metadata["resourceVersion"] = resource_version
         body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "status": status}

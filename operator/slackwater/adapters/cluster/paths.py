@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from slackwater.api.annotations import API_VERSION
+from slackwater.api.resources import ConsumerGroup
 from slackwater.ports import Kind
 
 CONSUMER_GROUP: Final = Kind(API_VERSION, "ConsumerGroup", "consumergroups")
 KAFKA_CONNECTION: Final = Kind(API_VERSION, "KafkaConnection", "kafkaconnections")
+CLUSTER_KAFKA_CONNECTION: Final = Kind(API_VERSION, "ClusterKafkaConnection", "clusterkafkaconnections")
 STATEFUL_SET: Final = Kind("apps/v1", "StatefulSet", "statefulsets")
 CONTROLLER_REVISION: Final = Kind("apps/v1", "ControllerRevision", "controllerrevisions")
 POD: Final = Kind("v1", "Pod", "pods")
@@ -32,3 +35,20 @@ REVIEWS: Final = frozenset({OWN_ACCESS_REVIEW, ACCESS_REVIEW, TOKEN_REVIEW})
 APPLIED: Final = {
     kind.name: kind for kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET, CONSUMER_GROUP, KAFKA_CONNECTION, LEASE)
 }
+
+
+def connection_place(namespace: str, reference: Mapping[str, Any]) -> tuple[Kind, str, str]:
+    """Kind, namespace and name of the connection that a ConsumerGroup of this namespace refers to.
+
+    `reference`: its connectionRef as the API server has it. No namespace holds a ClusterKafkaConnection.
+    """
+    name = str(reference.get("name", ""))
+    if reference.get("kind") == CLUSTER_KAFKA_CONNECTION.name:
+        return CLUSTER_KAFKA_CONNECTION, "", name
+    return KAFKA_CONNECTION, namespace, name
+
+
+def place_of_connection(group: ConsumerGroup) -> tuple[Kind, str, str]:
+    """The same, of a ConsumerGroup that was parsed."""
+    reference = group.spec.connection_ref
+    return connection_place(group.namespace, {"kind": reference.kind, "name": reference.name})

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from slackwater.adapters.cluster.errors import Forbidden
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     CONTROLLER_REVISION,
-    KAFKA_CONNECTION,
     POD,
     STATEFUL_SET,
+    connection_place,
 )
 from slackwater.adapters.cluster.translation import (
     ReadPod,
@@ -75,14 +76,32 @@ async def read_snapshot(
     if group is None:
         return None
     memory = remembered(group)
-    reference = group["spec"]["connectionRef"]["name"]
     connection, workloads, (pods, _), template = await asyncio.gather(
-        api.read(KAFKA_CONNECTION, namespace, reference),
+        read_connection(api, namespace, group["spec"]["connectionRef"]),
         read_workloads(api, namespace, name),
         api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
         read_last_good_template(api, namespace, memory),
     )
     return Snapshot(group, connection, workloads, pods, template, memory=memory)
+
+
+async def read_connection(api: Cluster, namespace: str, reference: Json) -> Json | None:
+    """The connection that a ConsumerGroup of this namespace refers to; None when there is none. Raises ClusterFailed.
+
+    A tenant may not read what no namespace holds: then its name is all that is known (`is_hidden`).
+    """
+    kind, place, name = connection_place(namespace, reference)
+    try:
+        return await api.read(kind, place, name)
+    except Forbidden:
+        if place:
+            raise
+        return {"kind": kind.name, "metadata": {"name": name}, "spec": {"bootstrapServers": ""}}
+
+
+def is_hidden(connection: Json) -> bool:
+    """Nothing is known of it but its name."""
+    return not connection["spec"]["bootstrapServers"]
 
 
 async def read_workloads(api: Cluster, namespace: str, name: str) -> tuple[Json, ...]:
@@ -135,6 +154,6 @@ def to_world(
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=memory,
         bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
-        allowed_groups=() if connection is None else prefixes_of(connection),
+        allowed_groups=() if connection is None else prefixes_of(connection, group.namespace),
         last_good_template=snapshot.last_good_template,
     )

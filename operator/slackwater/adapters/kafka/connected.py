@@ -10,7 +10,7 @@ from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.api.resources import KafkaConnection
+from slackwater.api.resources import Connection
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -76,7 +76,7 @@ class ConnectedKafka:
 
 
 def connected(
-    connection: KafkaConnection,
+    connection: Connection,
     secrets: Secrets,
     on_change: Callable[[str], None],
     *,

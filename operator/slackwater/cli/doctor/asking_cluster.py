@@ -20,7 +20,7 @@ from slackwater.api.annotations import API_VERSION, GROUP, GROUP_LABEL
 from slackwater.cli.doctor.budgets import BudgetFacts
 from slackwater.cli.doctor.findings import Unread
 from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, operators_in
-from slackwater.cli.doctor.rights import OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret, place
+from slackwater.cli.doctor.rights import EVERYWHERE, OPERATOR, PLUGIN, READ_SECRET, Allowed, Secret, place
 from slackwater.cli.errors import NotInstalled
 from slackwater.cli.reaching.cluster import check_installed
 from slackwater.ports import Kind
@@ -63,9 +63,10 @@ async def own_rights(api: KubernetesApi, namespace: str | None) -> Allowed | Unr
 
 async def operators_rights(api: KubernetesApi, operator: Operator, namespace: str | None) -> Allowed | Unread:
     """Of its service account, but for Secrets. Raises ClusterFailed."""
-    asked = [right.attributes(namespace) for right in OPERATOR]
+    needed = OPERATOR if operator.watched else (*OPERATOR, *EVERYWHERE)
+    asked = [right.attributes(namespace) for right in needed]
     answers = await _reviewed(api, ACCESS_REVIEW, asked, _account(operator))
-    return answers if isinstance(answers, Unread) else dict(zip(OPERATOR, answers, strict=True))
+    return answers if isinstance(answers, Unread) else dict(zip(needed, answers, strict=True))
 
 
 async def operators_secrets(

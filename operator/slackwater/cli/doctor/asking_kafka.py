@@ -28,7 +28,10 @@ async def ask_kafka(
     """Nothing is changed. `groups`: those that use the connection. Raises ClusterUnreachable."""
     try:
         parsed = parse_kafka_connection(connection)
-        secrets = await read_secrets(api, connection["metadata"]["namespace"], secret_names(parsed.spec))
+        place, names = connection["metadata"].get("namespace"), secret_names(parsed.spec)
+        if names and not place:
+            return Unread("its Secrets are in the operator's namespace, and not asked for from here")
+        secrets = await read_secrets(api, place, names)
         settings = client_settings(parsed.metadata.name, parsed.spec, secrets).kafka_python
     except InvalidSpec as error:
         return Failure(Reason.CONNECTION_INVALID, " ".join(error.problems).rstrip("."))

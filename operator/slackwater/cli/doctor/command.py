@@ -13,10 +13,16 @@ from rich.text import Text
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION
+from slackwater.adapters.cluster.paths import (
+    CLUSTER_KAFKA_CONNECTION,
+    CONSUMER_GROUP,
+    KAFKA_CONNECTION,
+    place_of_connection,
+)
 from slackwater.adapters.kafka.security import secret_names
 from slackwater.api.crd import RESOURCES
 from slackwater.api.errors import InvalidSpec
+from slackwater.api.kafka_connection import prefixes_of
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.doctor import installation, rights
@@ -75,8 +81,8 @@ async def _operators(api: KubernetesApi, namespace: str | None, connections: Seq
     findings = installation.operator_findings(found, namespace, version("slackwater"))
     if isinstance(found, Unread):
         return [*findings, not_checked("the operator's rights", Unread("it is not known as whom it runs"))]
-    secrets = () if isinstance(connections, Unread) else _secrets(connections)
     for operator in found:
+        secrets = () if isinstance(connections, Unread) else _secrets(connections, operator.namespace)
         if operator.watches(namespace):
             place = namespace if operator.watched else None
             account = f"{operator.namespace}/{operator.service_account}"
@@ -87,23 +93,34 @@ async def _operators(api: KubernetesApi, namespace: str | None, connections: Seq
     return findings
 
 
-def _secrets(connections: Sequence[Json]) -> list[rights.Secret]:
-    """Those that they name. One that cannot be read is told of elsewhere: by the operator, and by --kafka."""
+def _secrets(connections: Sequence[Json], own_namespace: str) -> list[rights.Secret]:
+    """Those that they name; those of a ClusterKafkaConnection are in the operator's `own_namespace`. A connection that
+    cannot be read is told of elsewhere: by the operator, and by --kafka."""
     named: set[rights.Secret] = set()
     for connection in connections:
         with suppress(InvalidSpec):
             names = secret_names(parse_kafka_connection(connection).spec)
-            named |= {rights.Secret(connection["metadata"]["namespace"], name) for name in names}
+            named |= {rights.Secret(connection["metadata"].get("namespace", own_namespace), name) for name in names}
     return sorted(named)
 
 
 async def _read_connections(api: KubernetesApi, namespace: str | None) -> Sequence[Json] | Unread:
     try:
-        return (await api.list_all(KAFKA_CONNECTION, namespace))[0]
+        found = (await api.list_all(KAFKA_CONNECTION, namespace))[0]
     except KindMissing as error:
         return Unread(str(error))
     except ClusterRefused:
         return Unread(f"you may not list them {rights.place(namespace)}")
+    return (*found, *await _shared_connections(api, namespace))
+
+
+async def _shared_connections(api: KubernetesApi, namespace: str | None) -> Sequence[Json]:
+    """The ClusterKafkaConnections that a namespace may use, or all; none where one may not list them, as few may."""
+    try:
+        found = (await api.list_all(CLUSTER_KAFKA_CONNECTION, None))[0]
+    except ClusterRefused:
+        return ()
+    return [each for each in found if namespace is None or prefixes_of(each, namespace) is not None]
 
 
 async def _connections(
@@ -129,8 +146,9 @@ async def _connections(
 
 
 def _users(connection: Json, groups: Sequence[ConsumerGroup]) -> list[ConsumerGroup]:
-    place, name = connection["metadata"]["namespace"], connection["metadata"]["name"]
-    return [each for each in groups if (each.namespace, each.spec.connection_ref.name) == (place, name)]
+    it = (connection["kind"], connection["metadata"].get("namespace", ""), connection["metadata"]["name"])
+    places = ((each, place_of_connection(each)) for each in groups)
+    return [each for each, (kind, namespace, name) in places if (kind.name, namespace, name) == it]
 
 
 def _parsed(objects: Sequence[Json]) -> tuple[list[ConsumerGroup], list[Finding]]:

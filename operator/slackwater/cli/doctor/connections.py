@@ -55,7 +55,8 @@ class ConnectionFacts:
     @property
     def name(self) -> str:
         metadata = self.connection["metadata"]
-        return f"{metadata['namespace']}/{metadata['name']}"
+        place = metadata.get("namespace")
+        return f"{place}/{metadata['name']}" if place else str(metadata["name"])
 
 
 def no_connections(where: str) -> Finding:
@@ -69,7 +70,7 @@ def connection_findings(facts: ConnectionFacts) -> list[Finding]:
 
 def operators_word(facts: ConnectionFacts) -> Finding:
     """Its condition, as the operator wrote it."""
-    subject = f"KafkaConnection {facts.name}"
+    subject = f"{facts.connection['kind']} {facts.name}"
     condition = _ready_condition(facts)
     if condition is None:
         if facts.groups:

@@ -58,6 +58,11 @@ OPERATOR: Final = (
     *_rights("", "events", "create list"),
 )
 """In every namespace that it watches; equal to the chart's rules. Secrets are apart: it may be granted them by name."""
+EVERYWHERE: Final = (
+    *_rights(GROUP, "clusterkafkaconnections", "get list watch"),
+    *_rights(GROUP, "clusterkafkaconnections/status", "patch"),
+)
+"""Besides, of the operator that watches all namespaces."""
 (READ_SECRET,) = _rights("", "secrets", "get")
 
 
@@ -132,7 +137,7 @@ def operator_findings(account: str, allowed: Allowed | Unread, namespace: str | 
     subject = f"rights of service account {account}"
     if isinstance(allowed, Unread):
         return not_checked(subject, allowed, _SOMEBODY_ELSE)
-    lacking = [right for right in OPERATOR if not allowed[right]]
+    lacking = [right for right, may in allowed.items() if not may]
     if not lacking:
         return Finding(Mark.OK, subject, f"it may do all that the operator does {place(namespace)}")
     message = f"it may not {in_words(lacking, 'or')} {place(namespace)}: the operator fails where it needs to"

@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterFailed
+from slackwater.adapters.cluster.errors import ClusterFailed, Forbidden
 from slackwater.adapters.cluster.secrets import read_secrets
-from slackwater.adapters.cluster.snapshot import Snapshot, to_world
+from slackwater.adapters.cluster.snapshot import Snapshot, is_hidden, to_world
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.errors import KafkaFailed
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
-from slackwater.adapters.kafka.security import client_settings, secret_names
+from slackwater.adapters.kafka.security import ClientSettings, client_settings, secret_names
 from slackwater.adapters.kafka.watch import Watch
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
-from slackwater.api.resources import ConsumerGroup
+from slackwater.api.resources import ClusterKafkaConnection, ConsumerGroup
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.timeouts.group_settings import kept_in_kafka
 from slackwater.core.world.broker import BrokerFacts
@@ -78,13 +78,11 @@ class Lookout:
         await self.close()
         self._aim = aim
         if connection is None:
-            name = group.spec.connection_ref.name
-            self._blind = self._refused(Reason.CONNECTION_MISSING, f"there is no KafkaConnection {name}: apply one")
+            missing = f"there is no {group.spec.connection_ref}: apply one"
+            self._blind = self._refused(Reason.CONNECTION_MISSING, missing)
             return
         try:
-            parsed = parse_kafka_connection(connection)
-            secrets = await read_secrets(self._api, group.namespace, secret_names(parsed.spec))
-            settings = client_settings(parsed.metadata.name, parsed.spec, secrets)
+            settings = await self._settings(group, connection)
         except InvalidSpec as error:
             self._blind = self._refused(Reason.CONNECTION_INVALID, str(error))
         except ClusterFailed as error:
@@ -93,6 +91,18 @@ class Lookout:
             wire = KafkaWire(settings.kafka_python)
             self._reader, self._brokers = KafkaGroupReader(wire), BrokerReader(wire)
             self._watch = Watch(group.group_id, frozenset(group.spec.topics), own_settings)
+
+    async def _settings(self, group: ConsumerGroup, connection: Json) -> ClientSettings:
+        """Raises InvalidSpec and ClusterFailed."""
+        reference = group.spec.connection_ref
+        if is_hidden(connection):
+            raise Forbidden(f"you may not read {reference}")
+        parsed = parse_kafka_connection(connection)
+        names = secret_names(parsed.spec)
+        if names and isinstance(parsed, ClusterKafkaConnection):
+            raise Forbidden(f"the Secrets of {reference} are in the operator's namespace")
+        secrets = await read_secrets(self._api, group.namespace, names)
+        return client_settings(parsed.metadata.name, parsed.spec, secrets)
 
     async def look(self) -> None:
         """One look, folded into the history; takes as long as Kafka takes, 10 s at most."""

@@ -44,10 +44,11 @@ def as_applied(live: ConsumerGroup | None, manifest: Mapping[str, Any], namespac
 def connection_beside(
     group: ConsumerGroup, connections: tuple[Mapping[str, Any], ...], otherwise: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """The KafkaConnection that the group would have: the last that stands beside it in the manifests."""
+    """The connection that the group would have: the last that stands beside it in the manifests."""
+    reference = group.spec.connection_ref
     for connection in connections[::-1]:
         metadata = connection["metadata"]
         same_place = metadata.get("namespace", group.namespace) == group.namespace
-        if metadata["name"] == group.spec.connection_ref.name and same_place:
+        if (connection.get("kind"), metadata["name"]) == (reference.kind, reference.name) and same_place:
             return connection
     return otherwise

@@ -141,7 +141,9 @@ def _of_connection(live: Json | None, beside: Json) -> ObjectDifference:
         None if spec is None else {"spec": spec.model_dump(mode="json", by_alias=True, exclude_unset=live is None)}
         for spec in (before, after)
     )
-    return ObjectDifference("KafkaConnection", beside["metadata"]["name"], live is None, tuple(changes(one, other, "")))
+    return ObjectDifference(
+        str(beside["kind"]), beside["metadata"]["name"], live is None, tuple(changes(one, other, ""))
+    )
 
 
 def _settings(outlook: Outlook, live: ConsumerGroup | None) -> tuple[Change, ...]:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.references import ConnectionKind
 from slackwater.cli.errors import FileUnusable
 from slackwater.core.decision.words import listing
 from slackwater.core.world.recording import RecordingUnreadable, read_world
@@ -22,11 +23,12 @@ from slackwater.core.world.world import World
 Json = dict[str, Any]
 
 STDIN = "-"
+_CONNECTIONS: Final = tuple(map(str, ConnectionKind))
 
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """What files ask for: one ConsumerGroup, and the KafkaConnections that stand beside it."""
+    """What files ask for: one ConsumerGroup, and the connections that stand beside it."""
 
     group: Json
     connections: tuple[Json, ...]
@@ -43,7 +45,7 @@ def read_manifests(*paths: str) -> Manifests:
         raise FileUnusable(_not_one_group(paths, [document for document, _ in found], groups))
     for document, path in found:
         _check(document, path)
-    return Manifests(groups[0], tuple(each for each, _ in found if each.get("kind") == "KafkaConnection"))
+    return Manifests(groups[0], tuple(each for each, _ in found if each.get("kind") in _CONNECTIONS))
 
 
 def read_world_file(path: str) -> World:
@@ -79,7 +81,7 @@ def _check(document: Json, path: str) -> None:
     try:
         if document.get("kind") == "ConsumerGroup":
             parse_consumer_group(document)
-        elif document.get("kind") == "KafkaConnection":
+        elif document.get("kind") in _CONNECTIONS:
             parse_kafka_connection(document)
     except InvalidSpec as error:
         raise InvalidSpec(f"{error.subject} in {shown(path)}", error.problems) from error

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.paths import KAFKA_CONNECTION
-from slackwater.adapters.cluster.snapshot import Snapshot, read_snapshot, read_workloads
+from slackwater.adapters.cluster.snapshot import Snapshot, read_connection, read_snapshot, read_workloads
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.looking.calm import long_enough_s, watch_for
@@ -92,10 +91,10 @@ async def _around_a_new_group(api: KubernetesApi, group: ConsumerGroup) -> Snaps
 
 async def _connection(api: KubernetesApi, group: ConsumerGroup, found: Json | None) -> Json | None:
     """The one that the manifest names, which may be another than the live group's."""
-    name = group.spec.connection_ref.name
-    if found is not None and found["metadata"]["name"] == name:
+    reference = group.spec.connection_ref
+    if found is not None and (found["kind"], found["metadata"]["name"]) == (reference.kind, reference.name):
         return found
-    return await api.read(KAFKA_CONNECTION, group.namespace, name)
+    return await read_connection(api, group.namespace, reference.model_dump())
 
 
 def _wants_time(world: World) -> bool:

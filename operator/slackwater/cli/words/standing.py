@@ -49,7 +49,7 @@ def unseen_in_words(world: World, kafka: Unobserved) -> str:
     group = world.group
     words = f"group {group.group_id} cannot be seen from here: {kafka.message}"
     if kafka.reason is Reason.KAFKA_UNREACHABLE:
-        servers = f"spec.bootstrapServers of KafkaConnection {group.spec.connection_ref.name}"
+        servers = f"spec.bootstrapServers of {group.spec.connection_ref}"
         return f"{words}: see that it runs and that {servers} fits, or ask from where that leads to it, as in a pod"
     return f"{words} (slackwater reason {kafka.reason} says more)"
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.kafka_connection import allows
+from slackwater.api.references import ConnectionKind
 from slackwater.core.commands import obey
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
@@ -57,8 +58,9 @@ def connection_is_known(world: World) -> Decision:
     """Without its brokers' address no pod can be made, and nobody can be asked about the group."""
     if world.bootstrap_servers is not None:
         return Decision(world.memory)
-    name = world.group.spec.connection_ref.name
-    message = f"there is no usable KafkaConnection {name} in this namespace: apply one"
+    reference = world.group.spec.connection_ref
+    where = "" if reference.kind is ConnectionKind.CLUSTER_KAFKA_CONNECTION else " in this namespace"
+    message = f"there is no usable {reference}{where}: apply one"
     return Decision(world.memory, hold=Hold(Reason.CONNECTION_MISSING, message, 30.0))
 
 
@@ -66,10 +68,15 @@ def connection_allows_it(world: World) -> Decision:
     """Whoever wrote the KafkaConnection says which groups it may run; of another one nobody is asked."""
     if allows(world.allowed_groups, world.group.group_id):
         return Decision(world.memory)
+    reference = world.group.spec.connection_ref
+    if world.allowed_groups is None:
+        message = f"{reference} is not for namespace {world.group.namespace}: have its spec.tenants extended"
+        return Decision(world.memory, hold=Hold(Reason.GROUP_NOT_ALLOWED, message, 60.0))
     begin = " or ".join(map(shown, world.allowed_groups))
+    by = "spec.groups" if reference.kind is ConnectionKind.KAFKA_CONNECTION else "spec.tenants or spec.groups"
     message = (
-        f"KafkaConnection {world.group.spec.connection_ref.name} runs only groups whose id begins with {begin}:"
-        " make this one again with such a groupId, or have spec.groups of the connection extended"
+        f"{reference} runs only groups whose id begins with {begin}:"
+        f" make this one again with such a groupId, or have {by} of the connection extended"
     )
     return Decision(world.memory, hold=Hold(Reason.GROUP_NOT_ALLOWED, message, 60.0))
 

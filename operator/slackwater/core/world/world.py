@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from slackwater.api.consumer_group import Membership
+from slackwater.api.kafka_connection import Prefixes
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
@@ -55,7 +56,7 @@ class World:
     memory: RolloutMemory = field(default_factory=RolloutMemory)
     bootstrap_servers: str | None = None
     """From the KafkaConnection; None when there is no such connection."""
-    allowed_groups: tuple[str, ...] = ()
+    allowed_groups: Prefixes = ()
     """How the ids begin of the groups that the KafkaConnection may run; any where there is none."""
     last_good_template: Mapping[str, Any] | None = None
     """The pod template of `memory.last_good_revision`, where the shell could read it."""
