@@ -46,6 +46,18 @@ class Metrics(Witness):
             "slackwater_leading", "1 while this replica may act, 0 while it stands by.", registry=self.registry
         )
         self.leading.set(1)
+        self._longest_stall_s = 0.0
+        self._stalls = Histogram(
+            "slackwater_event_loop_stall_seconds",
+            "How much later than asked a turn of the event loop came, at each of twenty beats a second.",
+            buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+            registry=self.registry,
+        )
+        self._longest_stall = Gauge(
+            "slackwater_event_loop_longest_stall_seconds",
+            "The longest of these since the process began.",
+            registry=self.registry,
+        )
         self._refused = Gauge(
             "slackwater_namespace_refused",
             "1 for a namespace of watchNamespaces that the operator may not read, 0 for the others.",
@@ -61,6 +73,12 @@ class Metrics(Witness):
         """`read`: how many ConsumerGroups there are to take care of."""
         groups = Gauge("slackwater_groups", "ConsumerGroups that this operator takes care of.", registry=self.registry)
         groups.set_function(read)
+
+    def stood_still(self, for_s: float) -> None:
+        """The event loop, in seconds."""
+        self._stalls.observe(for_s)
+        self._longest_stall_s = max(self._longest_stall_s, for_s)
+        self._longest_stall.set(self._longest_stall_s)
 
     def listed(self, namespaces: Iterable[str], refused: Container[str]) -> None:
         """Each namespace that the operator was told to look after, and whether it may not be read."""

@@ -24,6 +24,7 @@ from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
+from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
 from slackwater.shell.listing import groups_of, list_in
 from slackwater.shell.logs import configure
@@ -199,6 +200,7 @@ async def _run(settings: Settings) -> None:
         if not await until_sigterm(_prepare(operator, parts)):
             return
         parts.append(asyncio.create_task(operator.keep_listing(), name="relist"))
+        parts.append(asyncio.create_task(beat(operator.metrics.stood_still), name="heartbeat"))
         if settings.recommendations is not None:
             following = operator.advice.follow(settings.recommendations, api)
             parts.append(asyncio.create_task(following, name="recommendations"))

@@ -11,7 +11,7 @@ import pytest
 
 from slackwater.api.depth import allow_deep_objects
 from tests.conftest import ROOT
-from tests.e2e.stage.cluster import Json
+from tests.e2e.stage.cluster import Cluster, Json
 from tests.e2e.stage.groups import with_env
 from tests.e2e.stage.stage import Stage
 
@@ -21,11 +21,11 @@ DEPTH: Final = 9_900
 """The API server refuses more than 10,000 levels, those around it among them."""
 
 
-def create_deep(stage: Stage, group: Json) -> None:
+def create_deep(cluster: Cluster, group: Json) -> None:
     """It is handed over as text: Python's own writer goes no deeper than its reader."""
     group["spec"]["template"]["spec"]["unknown"] = "DEEP"
     text = json.dumps(group).replace('"DEEP"', "[" * DEPTH + "]" * DEPTH)
-    stage.cluster.kubectl("create", "--validate=false", "-f", "-", stdin=text)
+    cluster.kubectl("create", "--validate=false", "-f", "-", stdin=text)
 
 
 def list_by_command(stage: Stage) -> str:
@@ -39,7 +39,7 @@ def test_a_group_as_deep_as_the_api_server_takes_is_invalid_and_stops_nobody(sta
     allow_deep_objects()  # this process reads them, too
     good = stage.group("good")
     stage.create(good)
-    create_deep(stage, stage.group("evil"))
+    create_deep(stage.cluster, stage.group("evil"))
     degraded = stage.cluster.wait_condition("evil", "Degraded", "True", "InvalidSpec")
     assert "nest it less deep" in degraded["message"]
     assert stage.operator.process is not None
