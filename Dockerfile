@@ -1,6 +1,7 @@
 # The operator's image and the pipeline's. docker, podman and buildah build them alike:
 #   docker build -t slackwater/operator:dev .
 #   docker build -t slackwater/pipeline:dev --target pipeline .
+# A release is built with the digest of that image: --build-arg PYTHON=python@sha256:…
 ARG PYTHON=python:3.11-slim-bookworm
 
 FROM ${PYTHON} AS dependencies
@@ -38,7 +39,7 @@ ARG PIP_NO_INDEX
 ARG PIP_FIND_LINKS
 ENV PATH=/opt/slackwater/bin:/usr/local/bin:/usr/bin:/bin
 COPY --from=dependencies /opt /opt
-COPY requirements/pipeline.txt /src/requirements/
+COPY requirements/pipeline.txt requirements/jars.sha256 /src/requirements/
 # pyspark comes as source only, which is built with the locked tools.
 RUN /opt/pip/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --require-hashes --wheel-dir /tmp/wheels \
       -r /src/requirements/pipeline.txt \
@@ -46,10 +47,13 @@ RUN /opt/pip/bin/pip wheel --no-cache-dir --no-deps --no-build-isolation --requi
  && rm -rf /tmp/wheels
 COPY operator/slackwater/pipeline/packages.py /src/
 # Spark fetches its connector for Kafka here, so that it need not when it runs; from ~/.m2/repository where that has it.
-# What Spark brings itself stays as it is. Not every builder gives its own name an address.
+# What Spark brings itself stays as it is. Not every builder gives its own name an address. Each jar is the one that it was
+# when its hash was written down, and there is none besides.
 RUN touch /tmp/nothing.py \
  && connector="$(PYTHONPATH=/src python3 -c 'import packages; print(packages.KAFKA_CONNECTOR)')" \
  && SPARK_LOCAL_HOSTNAME=localhost spark-submit --packages "$connector" --conf spark.jars.ivy=/tmp/ivy /tmp/nothing.py \
+ && (cd /tmp/ivy/jars && sha256sum --quiet --strict --check /src/requirements/jars.sha256 \
+      && test "$(find . -name '*.jar' | wc -l)" = "$(wc -l </src/requirements/jars.sha256)") \
  && home="$(python3 -c 'import pyspark; print(pyspark.__path__[0])')" \
  && for jar in /tmp/ivy/jars/*.jar; do \
       test -e "$home/jars/${jar#*_}" || mv "$jar" "$home/jars/${jar#*_}" || exit 1; \

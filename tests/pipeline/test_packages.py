@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from slackwater.pipeline.packages import fetching_alone
+from slackwater.pipeline.packages import KAFKA_CONNECTOR, fetching_alone
+from tests.pipeline.jars import listed_jars
 
 PACKAGES = {"spark.jars.packages": "org.example:connector:1"}
 
@@ -42,3 +43,8 @@ def test_a_cache_that_cannot_be_written_is_sparks_to_tell_of(tmp_path: Path) -> 
     (tmp_path / "file").write_text("")
     with fetching_alone({**PACKAGES, "spark.jars.ivy": str(tmp_path / "file" / "ivy")}):
         assert (tmp_path / "file").read_text() == ""
+
+
+def test_the_connector_that_is_asked_for_is_one_whose_hash_is_known() -> None:
+    group, artifact, version = KAFKA_CONNECTOR.split(":")
+    assert f"{group}_{artifact}-{version}.jar" in listed_jars()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from slackwater.core.timeouts.reading import advice_of
 from slackwater.pipeline.recommend.job import Options, run
 from slackwater.pipeline.recommend.publishing import Unpublishable, messages_of, write_topic
 from slackwater.pipeline.tables import Table, read
+from tests.pipeline.jars import fetched_jars, listed_jars
 from tests.pipeline.recommend.following import cleanup_policy, followed, make_topic, records_of, topics_of_ones_own
 from tests.pipeline.recommend.months import WHO, a_month
 from tests.pipeline.recommend.test_job import lake_of
@@ -84,3 +86,8 @@ def test_brokers_that_do_not_answer_are_told(kafka_spark: SparkSession, lake: st
     quick = {"default.api.timeout.ms": "2000", "request.timeout.ms": "1000"}
     with pytest.raises(Unpublishable, match=r"are in the lake, but cannot be sent to the topic t at 127\.0\.0\.1:9 \("):
         send(kafka_spark, lake, "127.0.0.1:9", "t", **quick)
+
+
+def test_the_connector_s_jars_are_those_that_the_image_is_held_to(kafka_spark: SparkSession) -> None:
+    fetched = fetched_jars(Path("~/.ivy2.5.2/jars").expanduser())
+    assert {name: fetched.get(name) for name in listed_jars()} == listed_jars()
