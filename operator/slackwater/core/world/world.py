@@ -55,9 +55,8 @@ class World:
     """Names of pods that are named as ours, live on and have no controller: their StatefulSet went without them."""
     memory: RolloutMemory = field(default_factory=RolloutMemory)
     bootstrap_servers: str | None = None
-    """From the KafkaConnection; None when there is no such connection."""
+    """From the connection; None when there is none."""
     allowed_groups: Prefixes = ()
-    """How the ids begin of the groups that the KafkaConnection may run; any where there is none."""
     last_good_template: Mapping[str, Any] | None = None
     """The pod template of `memory.last_good_revision`, where the shell could read it."""
     broker: BrokerFacts | None = None
