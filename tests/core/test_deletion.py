@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -378,13 +377,11 @@ def test_a_group_is_deleted_once_nobody_is_in_it_who_may_live_elsewhere(kafka: G
     assert decided.act is None or decided.act == DeleteGroup()  # nobody is taken out
 
 
-@pytest.mark.parametrize(("deleted_s_ago", "warns"), [(60.0, False), (3600.0, True)])
-def test_who_stays_in_a_group_that_is_to_be_deleted_is_named(deleted_s_ago: float, warns: bool) -> None:
+@pytest.mark.parametrize(("ended_s_ago", "warns"), [(60.0, False), (3600.0, True)])
+def test_who_stays_in_a_group_that_is_to_be_deleted_is_named(ended_s_ago: float, warns: bool) -> None:
     """Once the sessions of our pods' members have ended; and the message has the way on."""
     seen = ending(spec={"deletionPolicy": "DeleteGroup"}, kafka=observation(members(1)))
-    at = datetime.fromtimestamp(NOW - deleted_s_ago, UTC)
-    metadata = seen.group.metadata.model_copy(update={"deletion_timestamp": at})
-    decided = plan_deletion(replace(seen, group=seen.group.model_copy(update={"metadata": metadata})), NOTHING_LEFT)
+    decided = plan_deletion(seen, replace(NOTHING_LEFT, kafkas_turn_since=NOW - ended_s_ago))
     assert decided.hold is not None and decided.hold.reason is Reason.DRAINING
     assert f"{NAME}-1" in decided.hold.message and "set spec.deletionPolicy to Retain" in decided.hold.message
     assert [note.warning for note in decided.notes] == ([True] if warns else [])

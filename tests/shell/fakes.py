@@ -219,6 +219,7 @@ class FakeConnections:
     first_look_is_awaited: bool = False
     looks: int = 0
     again: float = math.inf
+    own_namespace: str = ""
     motion: dict[Key, bool] = field(default_factory=dict)
     used: list[Key] = field(default_factory=list)
     forgotten: list[Key] = field(default_factory=list)

@@ -227,7 +227,7 @@ async def test_who_stays_in_a_group_that_is_to_be_deleted_lives_elsewhere_and_ke
     for _ in range(3):
         assert await stage.run() == AGAIN_S
     assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == ([], [])
-    assert [event["reason"] for event in stage.api.events] == ["Draining"]  # it was deleted long ago
+    assert stage.api.events == []  # a session may have to end yet
     assert not stage.is_gone
 
 

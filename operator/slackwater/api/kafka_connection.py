@@ -46,7 +46,7 @@ def prefixes_of(connection: Mapping[str, Any], namespace: str) -> Prefixes:
     """What a connection allows a namespace, by the object as the API server has it."""
     spec = connection.get("spec") or {}
     own = _texts(spec.get("groups"))
-    if connection.get("kind") != "ClusterKafkaConnection":
+    if connection.get("kind") != "ClusterKafkaConnection" and "tenants" not in spec:
         return own
     tenants = spec.get("tenants") or ()
     mine = [_texts(each.get("groups")) for each in tenants if namespace in (each.get("namespaces") or ())]

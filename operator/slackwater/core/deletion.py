@@ -66,6 +66,8 @@ class Remains:
     withdrawn."""
     refused_since: float = 0.0
     """At each look since then."""
+    kafkas_turn_since: float | None = None
+    """Since when nothing of it has been left in the cluster, as far as this process has seen."""
     fresh: bool = True
     """No StatefulSet of ours was deleted since the look."""
 
@@ -236,7 +238,7 @@ def _delete_the_group(world: World, remains: Remains) -> Decision | None:
         return _leaving(
             world, "another one claims its group in Kafka", Reason.GROUP_ID_SHARED, whose_group_stays(world)
         )
-    return somebody_is_in_it(world) or Decision(world.memory, DeleteGroup())
+    return somebody_is_in_it(world, remains.kafkas_turn_since) or Decision(world.memory, DeleteGroup())
 
 
 def _is_to_go(world: World, remains: Remains) -> bool:

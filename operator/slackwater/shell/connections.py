@@ -31,9 +31,9 @@ from slackwater.shell.store import Key, connection_key
 SECRETS_AGAIN_S: Final = 30.0
 SECRETS_SOON_S: Final = 1.0
 """After an API server that did not answer."""
-CERTIFICATES_AGAIN_S: Final = 300.0
 LOOKS_FOR_A_RENEWED_ONE: Final = 4
 """At least, between the moment from which its end is told and that end."""
+CERTIFICATES_AGAIN_S: Final = 300.0
 """One that ends soon is renewed in its Secret, as a rule, before brokers refuse it."""
 OBSERVED_AGAIN_S: Final = 10.0
 
@@ -62,7 +62,7 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
     soon_s = min((each.told_for_s / LOOKS_FOR_A_RENEWED_ONE for each in ending), default=math.inf)
     read_s_ago = now - opened.secrets_read_at
     unread = any(opened.secrets_read_at < each.told_from for each in ending)
-    ends_soon = bool(ending) and (unread or read_s_ago >= min(CERTIFICATES_AGAIN_S, soon_s))
+    ends_soon = bool(ending) and (unread or read_s_ago >= max(SECRETS_AGAIN_S, min(CERTIFICATES_AGAIN_S, soon_s)))
     return (refused and read_s_ago >= SECRETS_AGAIN_S) or ends_soon
 
 

@@ -10,7 +10,7 @@ import structlog
 
 from slackwater.adapters.cluster.errors import Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
-from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_workloads, to_world
+from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_connection, read_workloads, to_world
 from slackwater.adapters.cluster.translation import (
     controller_uid,
     end_by,
@@ -39,7 +39,7 @@ from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.events import Post
-from slackwater.shell.store import Key, connection_key
+from slackwater.shell.store import Key
 
 Json = Mapping[str, Any]
 
@@ -67,6 +67,8 @@ class Deletion:
         self._acted = acted
         self._refused_since: dict[str, float] = {}
         """By the object's uid: since when no look at its pods was allowed."""
+        self._kafkas_turn_since: dict[str, float] = {}
+        """By the object's uid: since when nothing of it is left in the cluster."""
         self._let_go: dict[Key, str] = {}
         """Uids of objects that are gone, or about to go: the store has them until their watch says so."""
 
@@ -89,6 +91,7 @@ class Deletion:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             if isinstance(decided.act, LetGo):
                 self._refused_since.pop(uid, None)
+                self._kafkas_turn_since.pop(uid, None)
                 self._let_go[key] = uid
                 return None
             world, remains = world.remembering(decided.memory), remains.after(decided.act)
@@ -134,13 +137,16 @@ class Deletion:
         world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
-        return await self._look(world) if is_kafkas_turn(world, remains) else world, remains
+        if not is_kafkas_turn(world, remains):
+            return world, remains
+        since = self._kafkas_turn_since.setdefault(group.metadata.uid, self._now())
+        return await self._look(world), replace(remains, kafkas_turn_since=since)
 
     async def _look(self, world: World) -> World:
         """With the connection and what Kafka says."""
         group, key = world.group, Key(world.group.namespace, world.group.name)
-        kind, place = connection_key(group)
-        connection = await self._api.read(kind, place.namespace, place.name)
+        used, reference = self._connections.own_namespace, group.spec.connection_ref.model_dump()
+        connection = await read_connection(self._api, used, group.namespace, reference)
         if connection is None:
             return world
         prefixes = prefixes_of(connection, group.namespace)

@@ -14,6 +14,7 @@ from slackwater.adapters.cluster.snapshot import (
     Snapshot,
     memory_in,
     needs_last_good_template,
+    read_connection,
     read_last_good_template,
     read_snapshot,
     to_world,
@@ -29,7 +30,7 @@ from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.pod_events import PodEvents
-from slackwater.shell.store import Key, Store, connection_key
+from slackwater.shell.store import Key, Store, connection_key, connection_of
 
 Json = Mapping[str, Any]
 
@@ -111,10 +112,15 @@ class Gathering:
         await self._connections.look_now(key)
         known = [(STATEFUL_SET, each) for each in self._workloads(key)]
         known += [(POD, each) for each in self._store.pods_of(key)]
-        snapshot = await read_snapshot(self._api, key.namespace, key.name, partial(self.remembered, key))
+        remembered = partial(self.remembered, key)
+        reads = partial(read_connection, self._api, self._connections.own_namespace, key.namespace)
+        snapshot = await read_snapshot(self._api, key.namespace, key.name, remembered, reads)
         self.take_in_or_drop(key, None if snapshot is None else snapshot.group)
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None
+        if snapshot.connection is not None:  # no watch may have told of it
+            kind, _ = connection_of(snapshot.group)
+            self._store.put(kind, snapshot.connection)
         self._drop_what_is_gone(known, snapshot)
         group = self.parse(key, snapshot.group)
         written, told = self._written_generations.get(key, {}), self._store.told_running(key)

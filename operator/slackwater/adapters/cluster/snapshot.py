@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from slackwater.adapters.cluster.errors import Forbidden
 from slackwater.adapters.cluster.paths import (
+    CLUSTER_KAFKA_CONNECTION,
     CONSUMER_GROUP,
     CONTROLLER_REVISION,
     POD,
@@ -27,6 +29,7 @@ from slackwater.adapters.cluster.translation import (
 )
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.kafka_connection import prefixes_of
+from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.world.history import GroupHistory
@@ -34,6 +37,7 @@ from slackwater.core.world.made_with import ADOPTED, asked_for
 from slackwater.core.world.memory import RolloutMemory, read_memory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.two_sets import names_of
+from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
 
@@ -60,24 +64,39 @@ class Snapshot:
     """By which each pod is read, where some were read before."""
 
 
+def servers_given(connection: Json, group: ConsumerGroup, sets: Sequence[Workload]) -> str:
+    """Of a connection that is hidden, those that the group's pods are given; empty where there is none yet."""
+    if not is_hidden(connection):
+        return str(connection["spec"]["bootstrapServers"])
+    variable = OwnedSetting.BOOTSTRAP_SERVERS.variable(group.spec.client.env_prefix)
+    containers = (each for found in sets for each in (found.template.get("spec") or {}).get("containers") or ())
+    given = (env for container in containers for env in container.get("env") or () if env["name"] == variable)
+    return next((str(env["value"]) for env in given if env.get("value")), "")
+
+
 def memory_in(group: Json) -> RolloutMemory:
     """What the object's status remembers. Raises InvalidSpec."""
     return read_memory(group.get("status") or {})
 
 
 async def read_snapshot(
-    api: Cluster, namespace: str, name: str, remembered: Callable[[Json], RolloutMemory] = memory_in
+    api: Cluster,
+    namespace: str,
+    name: str,
+    remembered: Callable[[Json], RolloutMemory] = memory_in,
+    connection_of: Callable[[Json], Awaitable[Json | None]] | None = None,
 ) -> Snapshot | None:
     """Read everything again; None when there is no such ConsumerGroup. Raises ClusterFailed.
 
-    `remembered` parses the memory in the ConsumerGroup's status, or knows it already.
+    `remembered` parses the memory in the ConsumerGroup's status, or knows it already. `connection_of` reads what a
+    connectionRef names; who is no operator may have it hidden (`read_or_hidden`).
     """
     group = await api.read(CONSUMER_GROUP, namespace, name)
     if group is None:
         return None
     memory = remembered(group)
     connection, workloads, (pods, _), template = await asyncio.gather(
-        read_connection(api, namespace, group["spec"]["connectionRef"]),
+        (connection_of or partial(read_or_hidden, api, namespace))(group["spec"]["connectionRef"]),
         read_workloads(api, namespace, name),
         api.list_all(POD, namespace, f"{GROUP_LABEL}={name}"),
         read_last_good_template(api, namespace, memory),
@@ -85,7 +104,18 @@ async def read_snapshot(
     return Snapshot(group, connection, workloads, pods, template, memory=memory)
 
 
-async def read_connection(api: Cluster, namespace: str, reference: Json) -> Json | None:
+async def read_connection(api: Cluster, own_namespace: str, namespace: str, reference: Json) -> Json | None:
+    """As the operator does it: the connection that a ConsumerGroup of this namespace refers to. Raises ClusterFailed.
+
+    None where there is none, and of ClusterKafkaConnections where none is used: `own_namespace` is empty then.
+    """
+    kind, place, name = connection_place(namespace, reference)
+    if kind is CLUSTER_KAFKA_CONNECTION and not own_namespace:
+        return None
+    return await api.read(kind, place, name)
+
+
+async def read_or_hidden(api: Cluster, namespace: str, reference: Json) -> Json | None:
     """The connection that a ConsumerGroup of this namespace refers to; None when there is none. Raises ClusterFailed.
 
     A tenant may not read what no namespace holds: then its name is all that is known (`is_hidden`).
@@ -153,7 +183,7 @@ def to_world(
         orphans=without_controller(left_of(group.name, snapshot.pods)),
         names_taken={each.name: each.owner for each in all_sets if each not in ours},
         memory=memory,
-        bootstrap_servers=None if connection is None else connection["spec"]["bootstrapServers"],
-        allowed_groups=() if connection is None else prefixes_of(connection, group.namespace),
+        bootstrap_servers=None if connection is None else servers_given(connection, group, sets),
+        allowed_groups=() if connection is None or is_hidden(connection) else prefixes_of(connection, group.namespace),
         last_good_template=snapshot.last_good_template,
     )

@@ -82,7 +82,8 @@ async def _operators(api: KubernetesApi, namespace: str | None, connections: Seq
     if isinstance(found, Unread):
         return [*findings, not_checked("the operator's rights", Unread("it is not known as whom it runs"))]
     for operator in found:
-        secrets = () if isinstance(connections, Unread) else _secrets(connections, operator.namespace)
+        used = () if isinstance(connections, Unread) else [each for each in connections if operator.uses(each)]
+        secrets = _secrets(used, operator.namespace)
         if operator.watches(namespace):
             place = namespace if operator.watched else None
             account = f"{operator.namespace}/{operator.service_account}"

@@ -106,6 +106,10 @@ class Operator:
         """All namespaces are watched only by one that watches all."""
         return not self.watched or namespace in self.watched
 
+    def uses(self, connection: Json) -> bool:
+        """What no namespace holds is used only by one that watches all of them."""
+        return not self.watched or "namespace" in connection["metadata"]
+
     def contends_with(self, other: Operator) -> bool:
         """Both act on a group that both see, neither knowing of the other."""
         if (self.namespace, self.name) == (other.namespace, other.name) or (self.lease and self.lease == other.lease):

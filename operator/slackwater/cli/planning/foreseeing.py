@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.snapshot import Snapshot, read_connection, read_snapshot, read_workloads
+from slackwater.adapters.cluster.snapshot import Snapshot, is_hidden, read_or_hidden, read_snapshot, read_workloads
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.looking.calm import long_enough_s, watch_for
@@ -65,7 +65,8 @@ async def find_difference(context: str | None, namespace: str, manifests: Manife
         finally:
             await lookout.close()
     outlook = outlook_on(foreseen.world, remark_on(foreseen.world))
-    return difference(outlook, foreseen.live, foreseen.connection, foreseen.beside)
+    hidden = foreseen.connection is not None and is_hidden(foreseen.connection)  # nobody can tell it apart from here
+    return difference(outlook, foreseen.live, foreseen.connection, None if hidden else foreseen.beside)
 
 
 async def foresee(api: KubernetesApi, lookout: Lookout, namespace: str, manifests: Manifests) -> Foreseen:
@@ -94,7 +95,7 @@ async def _connection(api: KubernetesApi, group: ConsumerGroup, found: Json | No
     reference = group.spec.connection_ref
     if found is not None and (found["kind"], found["metadata"]["name"]) == (reference.kind, reference.name):
         return found
-    return await read_connection(api, group.namespace, reference.model_dump())
+    return await read_or_hidden(api, group.namespace, reference.model_dump())
 
 
 def _wants_time(world: World) -> bool:

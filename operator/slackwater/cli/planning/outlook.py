@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from slackwater.api.kafka_connection import prefixes_of
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.errors import FileUnusable
@@ -51,10 +52,11 @@ def recorded_outlook(world: World, manifests: Manifests, path: str) -> Outlook:
         )
     group = as_applied(world.group, manifests.group, world.group.namespace)
     connection = connection_beside(group, manifests.connections, None)
-    servers = world.bootstrap_servers
+    world = replace(world, group=group)
     if connection is not None:
         servers = parse_kafka_connection(connection).spec.bootstrap_servers
-    world = replace(world, group=group, bootstrap_servers=servers)
+        allowed = prefixes_of(connection, group.namespace)
+        world = replace(world, bootstrap_servers=servers, allowed_groups=allowed)
     return outlook_on(world, f"judged from {shown(path)}, recorded at {timestamp(int(world.now))}")
 
 

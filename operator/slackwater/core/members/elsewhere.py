@@ -18,9 +18,11 @@ from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.world import World
 
 AGAIN_S: Final = 5.0
+UNSEEN_AGAIN_S: Final = 30.0
+"""What is in the way somebody has to change, and a change of the connection is seen at once."""
 SOON_S: Final = 1.0
-GRACE_S: Final = 60.0
-"""In this time pods end, as a rule, before the sessions of their members do."""
+GRACE_S: Final = 15.0
+"""A broker may be late to end a session."""
 
 
 _HIDES_MEMBERS: Final = frozenset({Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED})
@@ -51,14 +53,15 @@ def _until_it_was_seen(reason: Reason, message: str) -> Hold | None:
     if reason is Reason.OBSERVATION_INCOMPLETE:  # it is about to be asked
         return Hold(reason, message, SOON_S)
     message = f"{message.rstrip('.')}. No pod is made before the operator has seen the group once"
-    return Hold(reason, message, SOON_S if reason.passes else AGAIN_S)
+    return Hold(reason, message, SOON_S if reason.passes else UNSEEN_AGAIN_S)
 
 
-def somebody_is_in_it(world: World) -> Decision | None:
+def somebody_is_in_it(world: World, since: float | None) -> Decision | None:
     """Why a group is not deleted yet in which members are that are called as ours: those of our pods, which have ended,
     leave when their sessions end. One that is there after that lives, in another Kubernetes cluster perhaps.
 
     None of them is taken out: one that lives would be back only at its next poll, and the group be gone by then.
+    `since`: when the last of our pods had ended, or this process first saw that.
     """
     there = given(world)
     if not there:
@@ -69,8 +72,7 @@ def somebody_is_in_it(world: World) -> Decision | None:
         f" {listing(name_in_words(member) for member, _ in there)}. To keep it, set spec.deletionPolicy to Retain"
     )
     hold = Hold(Reason.DRAINING, message, AGAIN_S)
-    asked_for = world.group.metadata.deletion_timestamp
-    late = asked_for is not None and world.now - asked_for.timestamp() > longest_session_s(world) + GRACE_S
+    late = since is not None and world.now - since > longest_session_s(world) + GRACE_S
     return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),) if late else ())
 
 
