@@ -107,6 +107,7 @@ def test_a_cluster_connection_serves_the_namespaces_that_it_names(
 ) -> None:
     """And tells whether Kafka answers; a namespace that is named later is served from then on."""
     home, mine, other = map(everywhere.namespace, (HOME, "team-d", "team-e"))
+    before = forbidden(everywhere.requests())
     home.apply(cluster_connection(bootstrap_servers, mine))
     for team in (mine, other):
         team.kubectl("create", "namespace", team.namespace)
@@ -117,7 +118,7 @@ def test_a_cluster_connection_serves_the_namespaces_that_it_names(
     assert f"ClusterKafkaConnection {SHARED} is not for namespace {other.namespace}" in held["message"]
     assert other.get("sts", NAME) is None
     assert reason_of_connection(home) == "Connected"
-    assert forbidden(everywhere.requests()) == []
+    assert forbidden(everywhere.requests()) == before
     home.apply(cluster_connection(bootstrap_servers, mine, other))
     wait_made(everywhere, other.namespace)
     other.kubectl("delete", "cg", NAME, "--timeout=60s")
