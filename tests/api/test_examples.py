@@ -38,7 +38,9 @@ def test_a_group_is_valid_and_its_connection_is_an_example_as_well(group: dict[s
         each for each in CONNECTIONS if (each["kind"], each["metadata"]["name"]) == (reference.kind, reference.name)
     ]
     assert found
-    assert any(allows(prefixes_of(each, parsed.namespace), parsed.group_id) for each in found)
+    tenants = [place for each in found for tenant in each["spec"].get("tenants", ()) for place in tenant["namespaces"]]
+    places = tenants or [parsed.namespace]
+    assert any(allows(prefixes_of(each, place), parsed.group_id) for each in found for place in places)
 
 
 @pytest.mark.parametrize("strategy", StrategyName)

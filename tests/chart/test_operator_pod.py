@@ -60,6 +60,7 @@ def test_two_releases_do_not_take_each_others_pods() -> None:
 def test_the_operator_is_told_its_settings() -> None:
     assert environment() == {
         "SLACKWATER_NAMESPACE": "",
+        "SLACKWATER_POD_NAMESPACE": "operations",
         "SLACKWATER_LEASE": "operations/slackwater-leader",
         "SLACKWATER_LEASE_S": "15",
         "SLACKWATER_IDENTITY": {"fieldRef": {"fieldPath": "metadata.name"}},
@@ -84,7 +85,7 @@ def test_each_setting_has_a_value() -> None:
         "log__level": "debug",
     }
     told = environment(**given)
-    others = ("SLACKWATER_NAMESPACE", "SLACKWATER_LEASE", "SLACKWATER_IDENTITY")
+    others = ("SLACKWATER_NAMESPACE", "SLACKWATER_POD_NAMESPACE", "SLACKWATER_LEASE", "SLACKWATER_IDENTITY")
     assert [value for name, value in told.items() if name not in others] == list(given.values())
 
 
@@ -93,6 +94,7 @@ def test_the_operator_reads_the_settings_as_they_are_given() -> None:
     given = environment(watchNamespaces="{team-a,team-b}", **values)
     settings = read_settings({name: value for name, value in given.items() if isinstance(value, str)})
     assert settings.namespace == ("team-a", "team-b")
+    assert settings.secrets_namespace == ""
     assert settings.telemetry == TopicPlace(Key("team-a", "main"), "events")
     assert settings.recommendations == FilePlace(Path("/data/all.jsonl"))
 
