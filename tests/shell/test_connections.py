@@ -103,7 +103,9 @@ class Stage:
         self.connections = Connections(self.api, self._open, self.changed.append)
 
     def _open(self, connection: Connection, secrets: Secrets, on_change: Callable[[str], None]) -> KafkaCluster:
-        client_settings(connection.metadata.name, connection.spec, secrets)  # says what is missing
+        client_settings(
+            f"{connection.kind} {connection.metadata.name}", connection.spec, secrets
+        )  # says what is missing
         self.secrets.append(secrets)
         self.observers.append(FakeKafka())
         return self.observers[-1]

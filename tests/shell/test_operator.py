@@ -21,7 +21,7 @@ from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list, _un
 from slackwater.shell.settings import Settings
 from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import WATCHED, Key, Store
-from tests.shell.fakes import KEY, FakeApi, group_object
+from tests.shell.fakes import KEY, FakeApi, connection_object, group_object
 from tests.shell.leases import LEASE_KEY, Leases
 
 
@@ -85,6 +85,35 @@ async def test_without_the_crd_of_cluster_connections_all_else_is_read() -> None
     started = Operator(api, Settings.model_validate({"pod_namespace": "operations"}))
     await started.relist()
     assert started.store.get(CONSUMER_GROUP, KEY) is not None
+
+
+async def test_a_crd_that_comes_later_is_found_soon_though_nothing_watches_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REFUSED_AGAIN_S", 0.01)
+    api: Any = ListingApi()
+    asked: list[str] = []
+    installed = asyncio.Event()
+    shared = connection_object() | {"kind": "ClusterKafkaConnection"}
+    del shared["metadata"]["namespace"]
+    uses_it = group_object(connectionRef={"kind": "ClusterKafkaConnection", "name": shared["metadata"]["name"]})
+
+    async def list_all(kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        asked.append(kind.name)
+        if kind is CLUSTER_KAFKA_CONNECTION:
+            if not installed.is_set():
+                raise KindMissing("install the CRDs")
+            return [shared], 100
+        return await ListingApi.list_all(api, kind, namespace, label_selector)
+
+    api.list_all = list_all
+    api.add(CONSUMER_GROUP, uses_it)
+    started = Operator(api, Settings.model_validate({"pod_namespace": "operations"}))
+    await started.relist()
+    started.queue.done(await started.queue.take())
+    asked.clear()
+    async with working(started.keep_listing()), asyncio.timeout(60):
+        installed.set()
+        assert await started.queue.take() == KEY
+    assert set(asked) == {"ClusterKafkaConnection"}, "nothing else is listed for that"
 
 
 class TwoNamespaces(FakeApi):

@@ -146,7 +146,7 @@ async def test_telemetry_goes_on_with_the_new_secret(way: str, broker: SecuredBr
 
     async def settings() -> dict[str, str]:
         spec = KafkaConnectionSpec.model_validate(broker.spec(way))
-        return {**client_settings("main", spec, secrets).confluent, "log_level": "0"}
+        return {**client_settings("KafkaConnection main", spec, secrets).confluent, "log_level": "0"}
 
     sink, wrong = TopicSink(topic, settings, delivery_s=20.0), {"clientSecret": b"no", "password": b"no"}
     right = broker.secrets(way)["login"]
@@ -164,7 +164,7 @@ async def test_recommendations_are_followed_with_the_new_secret(broker: SecuredB
 
     async def settings() -> dict[str, str]:
         spec = KafkaConnectionSpec.model_validate(broker.spec(way))
-        return {**client_settings("main", spec, secrets).confluent, "log_level": "0"}
+        return {**client_settings("KafkaConnection main", spec, secrets).confluent, "log_level": "0"}
 
     def publish(name: str) -> None:
         producer = Producer(broker.strict.confluent(ROOT))

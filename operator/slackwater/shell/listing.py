@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import structlog
-
-from slackwater.adapters.cluster.errors import Forbidden, KindMissing
-from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
+from slackwater.adapters.cluster.errors import Forbidden
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.ports import Cluster, Kind
 
 Json = Mapping[str, Any]
-
-_log = structlog.get_logger(__name__)
 
 
 async def list_in(
@@ -21,18 +17,13 @@ async def list_in(
 ) -> tuple[list[Json], int, dict[str, str]]:
     """All of these namespaces, of the whole cluster where there are none; the resource version of the oldest of the
     lists that this takes: what came after it may be missing; and the namespaces that may not be read, each with the
-    refusal. Raises Forbidden where it is for the whole cluster, and ClusterFailed."""
+    refusal. Raises Forbidden where it is for the whole cluster, KindMissing, and ClusterFailed."""
     objects: list[Json] = []
     versions: list[int] = []
     refused: dict[str, str] = {}
     for namespace in namespaces or (None,):
         try:
             listed, version = await api.list_all(kind, namespace, selector)
-        except KindMissing as error:
-            if kind is not CLUSTER_KAFKA_CONNECTION:
-                raise
-            _log.warning("kind_missing", kind=kind.name, error=str(error))  # its CRD is newer than the others
-            continue
         except Forbidden as error:
             if namespace is None:
                 raise

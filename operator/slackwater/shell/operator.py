@@ -16,10 +16,11 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
+from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
@@ -40,7 +41,7 @@ from slackwater.shell.telemetry import telemetry_to
 LONGEST_PASS_S: Final = 600.0
 """Every request of a pass ends by itself in seconds. Were there one that does not, its worker would be lost."""
 REFUSED_AGAIN_S: Final = 30.0
-"""A namespace that may not be read is listed as often: nothing else tells that it may be read again."""
+"""What may not be read, or had no CRD, is listed as often: nothing else tells when that is over."""
 _API_AGAIN_S: Final = 2.0
 _LISTING_SETTLES_S: Final = 2.0
 """Kopf lists kind by kind, and tells object by object."""
@@ -69,6 +70,8 @@ class Operator:
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""
+        self._unwatched: set[Kind] = set()
+        """Kinds whose CRD was not there when the watches began."""
         self.metrics = Metrics()
         self.leadership = leadership
         if leadership is not None:
@@ -124,15 +127,22 @@ class Operator:
 
     async def relist(self, namespaces: Collection[str] | None = None) -> None:
         """List everything again, or what is in these namespaces; the store forgets what is gone. A namespace that may
-        not be read keeps what it had, and nobody else notices.
-
-        Raises Forbidden where it is to look after all namespaces, and may not read them.
-        """
+        not be read keeps what it had, and nobody else notices. Raises Forbidden where all are to be looked after."""
         listed = self.settings.namespace if namespaces is None else tuple(namespaces)
         others = {each for each in self.settings.namespace if each not in listed}
         refused = dict[str, str]()
         for kind in self.settings.watched:
-            objects, version, unlisted = await list_in(self.api, kind, GROUP_LABEL if kind in LABELLED else "", listed)
+            if kind in self._unwatched:
+                continue
+            selector = GROUP_LABEL if kind in LABELLED else ""
+            try:
+                objects, version, unlisted = await list_in(self.api, kind, selector, listed)
+            except KindMissing as error:
+                if kind is not CLUSTER_KAFKA_CONNECTION:
+                    raise
+                _log.warning("kind_missing", kind=kind.name, error=str(error))  # its CRD is newer than the others
+                self._unwatched.add(kind)
+                continue
             refused |= unlisted
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
@@ -146,10 +156,18 @@ class Operator:
         self._refused = refused
         self.metrics.listed(self.settings.namespace or (), refused)
 
+    async def list_unwatched(self) -> None:
+        """Those whose CRD came since: kopf looked which ones there are as it began."""
+        for kind in self._unwatched:
+            with suppress(KindMissing):
+                objects, version, _ = await list_in(self.api, kind, "", ())
+                for key in self.store.replace(kind, objects, version, set()):
+                    self.queue.add(key)
+
     async def keep_listing(self) -> None:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile.
 
-        What may not be read is tried again sooner, and nothing else is listed for that.
+        What may not be read, or is not watched, is tried again sooner, and nothing else is listed for that.
         """
         listed_at = time.monotonic()
         while True:
@@ -160,7 +178,9 @@ class Operator:
             everything = self.listing_wanted.is_set() or self._listed_again_in_s(listed_at, among_refused=False) == 0
             self.listing_wanted.clear()
             try:
-                await self.relist(None if everything else self._refused)
+                await self.list_unwatched()
+                if everything or self._refused:
+                    await self.relist(None if everything else self._refused)
             except ClusterUnreachable as error:
                 _log.warning("relist_failed", error=str(error))
             if everything:
@@ -168,7 +188,8 @@ class Operator:
 
     def _listed_again_in_s(self, listed_at: float, *, among_refused: bool = True) -> float:
         again_s = max(0.0, listed_at + self.settings.resync_interval_s - time.monotonic())
-        return min(again_s, REFUSED_AGAIN_S) if self._refused and among_refused else again_s
+        sooner = among_refused and (self._refused or self._unwatched)
+        return min(again_s, REFUSED_AGAIN_S) if sooner else again_s
 
     def problem(self) -> str:
         return "a pass over a group does not come to an end" if self.queue.in_hand_for() > LONGEST_PASS_S else ""

@@ -20,4 +20,4 @@ async def read_client_settings(api: Cluster, connection: Key) -> Mapping[str, st
         raise InvalidSpec(f"KafkaConnection {connection}", ("It does not exist: apply it.",))
     parsed = parse_kafka_connection(found)
     secrets = await read_secrets(api, connection.namespace, secret_names(parsed.spec))
-    return client_settings(str(connection), parsed.spec, secrets).confluent
+    return client_settings(f"KafkaConnection {connection}", parsed.spec, secrets).confluent

@@ -65,7 +65,7 @@ class SecuredBroker:
         return {**found, "login": login}
 
     def settings(self, way: str, secrets: dict[str, dict[str, bytes]]) -> ClientSettings:
-        return client_settings("main", KafkaConnectionSpec.model_validate(self.spec(way)), secrets)
+        return client_settings("KafkaConnection main", KafkaConnectionSpec.model_validate(self.spec(way)), secrets)
 
     def set_scram_password(self, user: str, password: str) -> None:
         """Connections that are open stay open."""

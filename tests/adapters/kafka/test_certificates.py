@@ -49,10 +49,12 @@ def test_a_connection_tells_of_those_in_its_secrets() -> None:
         {"bootstrapServers": "broker:9092", "tls": tls, "authentication": {"type": "Tls"}}
     )
     shown = {"tls.crt": PAIR.certificate, "tls.key": PAIR.key}
-    found = client_settings("main", spec, {"ca": {"ca.crt": AUTHORITY.certificate}, "shown": shown}).certificates
+    found = client_settings(
+        "KafkaConnection main", spec, {"ca": {"ca.crt": AUTHORITY.certificate}, "shown": shown}
+    ).certificates
     assert {each.where: days_left(each) for each in found} == {
         "ca.crt of Secret ca": 1,
         "tls.crt of Secret shown": 30,
     }
     plain = KafkaConnectionSpec.model_validate({"bootstrapServers": "broker:9092", "tls": {}})
-    assert client_settings("main", plain, {}).certificates == ()
+    assert client_settings("KafkaConnection main", plain, {}).certificates == ()

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
 
-from slackwater.adapters.kafka import describing
+from slackwater.adapters.kafka import parts
 from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
 from slackwater.adapters.kafka.errors import AnswerTooLong, Failure
@@ -45,7 +45,7 @@ async def test_the_others_are_described_all_the_same_and_it_is_asked_for_seldom(
         assert wide.message == "group wide: Kafka broker 1 answers with more than 16 MB, which is not read"
     assert wire.asked[-1] == ["a", "b", "c", "x"], "each such answer ends the connection"
     wire.too_wide = ()
-    monkeypatch.setattr(describing, "TOO_LONG_AGAIN_S", 0.0)
+    monkeypatch.setattr(parts, "TOO_LONG_AGAIN_S", 0.0)
     describer = Describer(cast("KafkaWire", Wire("wide")))
     await describer.describe(1, NAMES)
     describer._wire = cast("KafkaWire", wire)

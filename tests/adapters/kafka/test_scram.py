@@ -8,7 +8,7 @@ import pytest
 from kafka.net.sasl import get_sasl_mechanism
 from kafka.protocol.metadata import MetadataRequest
 
-from slackwater.adapters.kafka import wire  # by which the limit is set
+from slackwater.adapters.kafka import translated  # by which the limit is set
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.adapters.kafka.scram import FEWEST_ITERATIONS, WeakLogIn
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -49,7 +49,7 @@ def test_as_many_as_kafka_has_are_enough(mechanism: str) -> None:
 
 def test_people_learn_why() -> None:
     why = "is not sent the password: it asks for 1 rounds of SCRAM, fewer than 4096"
-    found = wire._translated(WeakLogIn(why), "broker a:9092", "")
+    found = translated.translated(WeakLogIn(why), "broker a:9092", "")
     assert isinstance(found, KafkaRefused)
     assert str(found) == f"broker a:9092 {why}"
 

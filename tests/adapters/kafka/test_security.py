@@ -54,7 +54,7 @@ def pair() -> tuple[bytes, bytes]:
 
 
 def test_without_security_only_the_servers_are_set() -> None:
-    settings = client_settings("main", spec_of(), {})
+    settings = client_settings("KafkaConnection main", spec_of(), {})
 
     assert settings.kafka_python == {"bootstrap_servers": "a:9092,b:9092", "security_protocol": "PLAINTEXT"}
     assert settings.confluent == {"bootstrap.servers": "a:9092,b:9092", "security.protocol": "PLAINTEXT"}
@@ -65,7 +65,7 @@ def test_without_security_only_the_servers_are_set() -> None:
 )
 @pytest.mark.parametrize(("tls", "protocol"), [({}, "SASL_PLAINTEXT"), ({"tls": {}}, "SASL_SSL")])
 def test_names_and_passwords_reach_both_clients(kind: str, mechanism: str, tls: dict[str, Any], protocol: str) -> None:
-    settings = client_settings("main", spec_of(authentication=sasl(kind), **tls), {"login": LOGIN})
+    settings = client_settings("KafkaConnection main", spec_of(authentication=sasl(kind), **tls), {"login": LOGIN})
 
     python = settings.kafka_python
     assert (python["security_protocol"], python["sasl_mechanism"]) == (protocol, mechanism)
@@ -77,7 +77,9 @@ def test_names_and_passwords_reach_both_clients(kind: str, mechanism: str, tls: 
 
 
 def test_brokers_are_verified_by_the_authority_given(pair: tuple[bytes, bytes]) -> None:
-    settings = client_settings("main", spec_of(tls={"caSecretRef": {"name": "ca"}}), {"ca": {"ca.crt": pair[0]}})
+    settings = client_settings(
+        "KafkaConnection main", spec_of(tls={"caSecretRef": {"name": "ca"}}), {"ca": {"ca.crt": pair[0]}}
+    )
 
     context = settings.kafka_python["ssl_context"]
     assert (context.verify_mode, context.check_hostname) == (ssl.CERT_REQUIRED, True)
@@ -89,7 +91,7 @@ def test_brokers_are_verified_by_the_authority_given(pair: tuple[bytes, bytes]) 
 def test_a_certificate_is_shown_to_the_brokers(pair: tuple[bytes, bytes]) -> None:
     spec = spec_of(tls={"certificateSecretRef": {"name": "shown"}}, authentication={"type": "Tls"})
 
-    settings = client_settings("main", spec, {"shown": {"tls.crt": pair[0], "tls.key": pair[1]}})
+    settings = client_settings("KafkaConnection main", spec, {"shown": {"tls.crt": pair[0], "tls.key": pair[1]}})
 
     assert settings.confluent["ssl.certificate.pem"].startswith("-----BEGIN CERTIFICATE")
     assert settings.confluent["ssl.key.pem"].startswith("-----BEGIN PRIVATE KEY")
@@ -97,7 +99,7 @@ def test_a_certificate_is_shown_to_the_brokers(pair: tuple[bytes, bytes]) -> Non
 
 
 def test_nothing_secret_shows() -> None:
-    settings = client_settings("main", spec_of(authentication=sasl("Plain")), {"login": LOGIN})
+    settings = client_settings("KafkaConnection main", spec_of(authentication=sasl("Plain")), {"login": LOGIN})
 
     assert "hunter2" not in repr(settings)
     assert "hunter2" not in str(settings)
@@ -127,7 +129,7 @@ def test_secrets_are_named_before_they_are_read() -> None:
 )
 def test_what_is_missing_is_said_in_a_sentence(secrets: dict[str, dict[str, bytes]], sentence: str) -> None:
     with pytest.raises(InvalidSpec) as caught:
-        client_settings("main", spec_of(authentication=sasl("ScramSha512")), secrets)
+        client_settings("KafkaConnection main", spec_of(authentication=sasl("ScramSha512")), secrets)
 
     assert len(caught.value.problems) == 1
     assert caught.value.problems[0].startswith(sentence)
@@ -142,16 +144,26 @@ def test_what_is_no_certificate_is_said(pair: tuple[bytes, bytes]) -> None:
     )
 
     with pytest.raises(InvalidSpec, match=r"tls\.caSecretRef cannot be read"):
-        client_settings("main", spec, {"ca": {"ca.crt": b"rubbish"}, "shown": {"tls.crt": pair[0], "tls.key": pair[1]}})
+        client_settings(
+            "KafkaConnection main",
+            spec,
+            {"ca": {"ca.crt": b"rubbish"}, "shown": {"tls.crt": pair[0], "tls.key": pair[1]}},
+        )
     with pytest.raises(InvalidSpec, match=r"tls\.certificateSecretRef cannot be read"):
-        client_settings("main", spec, {"ca": {"ca.crt": pair[0]}, "shown": {"tls.crt": pair[0], "tls.key": other_key}})
+        client_settings(
+            "KafkaConnection main",
+            spec,
+            {"ca": {"ca.crt": pair[0]}, "shown": {"tls.crt": pair[0], "tls.key": other_key}},
+        )
 
 
 def test_authorities_may_come_as_the_systems_whole_bundle(pair: tuple[bytes, bytes]) -> None:
     """As trust-manager writes it; Debian's has 220 KB."""
     bundle = pair[0] * 450
     assert len(bundle) > 200_000
-    settings = client_settings("main", spec_of(tls={"caSecretRef": {"name": "ca"}}), {"ca": {"ca.crt": bundle}})
+    settings = client_settings(
+        "KafkaConnection main", spec_of(tls={"caSecretRef": {"name": "ca"}}), {"ca": {"ca.crt": bundle}}
+    )
     assert settings.confluent["ssl.ca.pem"].startswith("-----BEGIN CERTIFICATE-----")
 
 
@@ -190,11 +202,11 @@ def test_a_key_that_takes_an_hour_to_derive_costs_nothing(pair: tuple[bytes, byt
     pem = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n" + encodebytes(slow) + b"-----END ENCRYPTED PRIVATE KEY-----\n"
     spec = spec_of(tls={"certificateSecretRef": {"name": "shown"}})
     with pytest.raises(InvalidSpec, match="its unencrypted private key"):
-        client_settings("main", spec, {"shown": {"tls.crt": pair[0], "tls.key": pem}})
+        client_settings("KafkaConnection main", spec, {"shown": {"tls.crt": pair[0], "tls.key": pem}})
 
 
 def test_a_client_of_tokens_reaches_both_clients() -> None:
-    settings = client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": TOKENS})
+    settings = client_settings("KafkaConnection main", spec_of(authentication=sasl("OAuthBearer")), {"login": TOKENS})
 
     assert settings.kafka_python["sasl_mechanism"] == "OAUTHBEARER"
     assert isinstance(settings.kafka_python["sasl_oauth_token_provider"], ClientCredentials)
@@ -212,7 +224,7 @@ def test_a_client_of_tokens_reaches_both_clients() -> None:
 def test_a_scope_is_asked_for_where_one_is_named() -> None:
     login = {**TOKENS, "scope": b"kafka\n"}
 
-    settings = client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
+    settings = client_settings("KafkaConnection main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
 
     assert settings.confluent["sasl.oauthbearer.scope"] == "kafka"
 
@@ -224,7 +236,7 @@ def test_an_endpoint_for_tokens_is_an_address_of_the_web(endpoint: bytes) -> Non
     login = {**TOKENS, "tokenEndpoint": endpoint}
 
     with pytest.raises(InvalidSpec, match=r"Key tokenEndpoint of Secret login, .* is no address"):
-        client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
+        client_settings("KafkaConnection main", spec_of(authentication=sasl("OAuthBearer")), {"login": login})
 
 
 @pytest.mark.parametrize(
@@ -244,10 +256,13 @@ def test_tokens_are_asked_for_where_whoever_runs_the_operator_allows_it(
 ) -> None:
     spec, login = spec_of(authentication=sasl("OAuthBearer")), {**TOKENS, "tokenEndpoint": endpoint.encode()}
     if is_asked:
-        assert client_settings("main", spec, {"login": login}, hosts).confluent["sasl.mechanism"] == "OAUTHBEARER"
+        assert (
+            client_settings("KafkaConnection main", spec, {"login": login}, hosts).confluent["sasl.mechanism"]
+            == "OAUTHBEARER"
+        )
         return
     with pytest.raises(InvalidSpec, match=r"is on a host that this operator asks for no tokens: write one on .*login"):
-        client_settings("main", spec, {"login": login}, hosts)
+        client_settings("KafkaConnection main", spec, {"login": login}, hosts)
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -255,15 +270,19 @@ def test_a_client_secret_goes_over_the_web_in_the_clear_only_where_somebody_says
     login = {**TOKENS, "tokenEndpoint": b"http://login.example/token"}
     spec = spec_of(tls={}, authentication={**sasl("OAuthBearer"), "allowUnencrypted": allowed})
     if allowed:
-        assert client_settings("main", spec, {"login": login}).confluent["sasl.mechanism"] == "OAUTHBEARER"
+        assert (
+            client_settings("KafkaConnection main", spec, {"login": login}).confluent["sasl.mechanism"] == "OAUTHBEARER"
+        )
         return
     with pytest.raises(InvalidSpec, match=r"would send the client secret in the clear: write https://host/path"):
-        client_settings("main", spec, {"login": login})
+        client_settings("KafkaConnection main", spec, {"login": login})
 
 
 def test_what_a_client_of_tokens_lacks_is_said_at_once() -> None:
     with pytest.raises(InvalidSpec) as caught:
-        client_settings("main", spec_of(authentication=sasl("OAuthBearer")), {"login": {"username": b"me"}})
+        client_settings(
+            "KafkaConnection main", spec_of(authentication=sasl("OAuthBearer")), {"login": {"username": b"me"}}
+        )
 
     assert [problem.split(" key ")[1] for problem in caught.value.problems] == [
         "tokenEndpoint: add it.",

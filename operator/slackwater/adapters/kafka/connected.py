@@ -86,7 +86,7 @@ def connected(
 ) -> ConnectedKafka:
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
-    settings = client_settings(connection.metadata.name, spec, secrets, token_hosts)
+    settings = client_settings(f"{connection.kind} {connection.metadata.name}", spec, secrets, token_hosts)
     wire = KafkaWire(settings.kafka_python)
     observer = Observer(
         KafkaGroupReader(wire),

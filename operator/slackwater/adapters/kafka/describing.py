@@ -7,10 +7,8 @@ type in the same pass (F6: a rollout flips a group from classic to KIP-848), and
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Collection
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
@@ -24,7 +22,6 @@ from slackwater.adapters.kafka.descriptions import (
     listed_answer,
 )
 from slackwater.adapters.kafka.errors import (
-    AnswerTooLong,
     ApiMissing,
     Code,
     Failure,
@@ -32,11 +29,12 @@ from slackwater.adapters.kafka.errors import (
     group_failure,
     unanswered,
 )
+from slackwater.adapters.kafka.parts import Parts, group_parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.world.observation import GroupType
 
-TOO_LONG_AGAIN_S: Final = 300.0
 Request = Callable[[list[str]], Any]
+Reads = Callable[[Any], dict[str, Answer]]
 
 
 def _as_classic(group_ids: list[str]) -> Any:
@@ -51,9 +49,7 @@ class Describer:
     def __init__(self, wire: KafkaWire) -> None:
         self._wire = wire
         self._types: dict[str, GroupType] = {}
-        self._too_long: dict[str, tuple[float, Failure]] = {}
-        """Groups whose description alone is longer than what is read: when they are asked for again, and the failure.
-        Such an answer ends the connection, and with it what others have asked by it."""
+        self._classic, self._consumer = group_parts(), group_parts()
 
     async def describe(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
         """Return a description of each group that `node_id` coordinates. Never raises."""
@@ -68,46 +64,23 @@ class Describer:
         return settled
 
     async def _ask_both(self, node_id: int, classic: Collection[str], consumer: Collection[str]) -> dict[str, Answer]:
-        now = time.monotonic()
-        kept = {group: failure for group, (until, failure) in self._too_long.items() if now < until}
         classic_found, consumer_found = await asyncio.gather(
-            self._ask(node_id, _as_classic, sorted(set(classic) - kept.keys()), classic_answers),
-            self._ask(node_id, _as_consumer, sorted(set(consumer) - kept.keys()), consumer_answers),
+            self._ask(node_id, _as_classic, classic, classic_answers, self._classic),
+            self._ask(node_id, _as_consumer, consumer, consumer_answers, self._consumer),
         )
-        not_asked = {group: kept[group] for group in (*classic, *consumer) if group in kept}
-        return {**not_asked, **classic_found, **consumer_found}
+        return classic_found | consumer_found
 
     async def _ask(
-        self, node_id: int, request: Request, group_ids: list[str], read: Callable[[Any], dict[str, Answer]]
+        self, node_id: int, request: Request, group_ids: Collection[str], read: Reads, parts: Parts[str]
     ) -> dict[str, Answer]:
-        if not group_ids:
-            return {}
-        try:
-            found = read(await self._wire.send(request(group_ids), node_id))
-        except AnswerTooLong as error:
-            return await self._ask_for_less(node_id, request, group_ids, read, error)
-        except ApiMissing:  # a broker from before KIP-848 has no such groups
-            return {group_id: NotOfThisType() for group_id in group_ids}
-        except KafkaFailed as error:
-            return dict.fromkeys(group_ids, error.failure)
-        return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in group_ids}
+        async def ask(some: list[str]) -> dict[str, Answer]:
+            try:
+                found = read(await self._wire.send(request(some), node_id))
+            except ApiMissing:  # a broker from before KIP-848 has no such groups
+                return {group_id: NotOfThisType() for group_id in some}
+            return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in some}
 
-    async def _ask_for_less(
-        self,
-        node_id: int,
-        request: Request,
-        group_ids: list[str],
-        read: Callable[[Any], dict[str, Answer]],
-        error: AnswerTooLong,
-    ) -> dict[str, Answer]:
-        """One after the other, since each that is too long ends the connection."""
-        if len(group_ids) == 1:
-            failure = replace(error.failure, message=f"group {group_ids[0]}: {error.failure.message}")
-            self._too_long[group_ids[0]] = (time.monotonic() + TOO_LONG_AGAIN_S, failure)
-            return {group_ids[0]: failure}
-        half = len(group_ids) // 2
-        first = await self._ask(node_id, request, group_ids[:half], read)
-        return first | await self._ask(node_id, request, group_ids[half:], read)
+        return await parts.ask_each(group_ids, ask)
 
     async def _look_up_in_list(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
         try:

@@ -1,4 +1,5 @@
-"""Reads many groups at once: a fixed number of requests per coordinator and per leader, whatever the number of groups.
+"""Reads many groups at once: a fixed number of requests per coordinator and per leader, whatever the number of groups,
+but for answers that would be longer than what is read of any.
 
 A pass is one Metadata request; then, at the same time, the groups' descriptions and committed offsets from every
 coordinator, the ends of the partitions from every leader, and, where it is asked for, the groups' own settings from
@@ -23,8 +24,9 @@ from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
 from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
-from slackwater.adapters.kafka.offsets import Committed, read_committed, read_ends, read_starts
-from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout
+from slackwater.adapters.kafka.offsets import Committed, offset_parts, read_committed, read_ends, read_starts
+from slackwater.adapters.kafka.parts import Parts, group_parts
+from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout, topic_parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import shown
@@ -34,7 +36,7 @@ Group = tuple[int, Description, Committed]
 """What a coordinator (its node id first) said about one group."""
 
 Offsets = dict[TopicPartition, int | Failure]
-ReadsOffsets = Callable[[KafkaWire, int, Collection[TopicPartition]], Awaitable[Offsets]]
+ReadsOffsets = Callable[[KafkaWire, int, Collection[TopicPartition], Parts[TopicPartition]], Awaitable[Offsets]]
 
 LONGEST_MESSAGE: Final = 1_024
 """Characters: a broker's words have no end of their own."""
@@ -51,6 +53,8 @@ class KafkaGroupReader:
         self._wire = wire
         self._coordinators = coordinators or Coordinators(wire)
         self._describer = Describer(wire)
+        self._topics, self._offsets = topic_parts(), offset_parts()
+        self._committed, self._settings = group_parts(), group_parts()
         self._now = now
         self._settings_failures: dict[str, Failure] = {}
 
@@ -70,7 +74,7 @@ class KafkaGroupReader:
         began_at = self._now()
         views: dict[str, KafkaView] = {}
         try:
-            layout = await read_layout(self._wire, frozenset().union(*topics_by_group.values()))
+            layout = await read_layout(self._wire, frozenset().union(*topics_by_group.values()), self._topics)
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
         partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
@@ -126,7 +130,7 @@ class KafkaGroupReader:
     ) -> dict[str, Group | Failure]:
         descriptions, committed = await asyncio.gather(
             self._describer.describe(node_id, partitions),
-            read_committed(self._wire, node_id, partitions),
+            read_committed(self._wire, node_id, partitions, self._committed),
         )
         return {g: _both(node_id, descriptions[g], committed[g]) for g in partitions}
 
@@ -134,7 +138,7 @@ class KafkaGroupReader:
         """Of those groups that could be read; says once why not."""
         if not group_ids:
             return {}
-        read = await read_settings(self._wire, group_ids)
+        read = await read_settings(self._wire, group_ids, self._settings)
         failures = {group_id: own for group_id, own in read.items() if isinstance(own, Failure)}
         for group_id, failure in failures.items():
             if self._settings_failures.get(group_id) != failure:
@@ -150,7 +154,9 @@ class KafkaGroupReader:
             if leader != NO_LEADER and partition in wanted:
                 by_leader[leader].append(partition)
         offsets: Offsets = {}
-        for answers in await asyncio.gather(*(read(self._wire, node, of) for node, of in by_leader.items())):
+        for answers in await asyncio.gather(
+            *(read(self._wire, node, of, self._offsets) for node, of in by_leader.items())
+        ):
             offsets |= answers
         return offsets
 

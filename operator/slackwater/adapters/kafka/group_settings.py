@@ -13,12 +13,12 @@ from kafka.protocol.admin import DescribeConfigsRequest, IncrementalAlterConfigs
 from slackwater.adapters.kafka.errors import (
     Code,
     Failure,
-    KafkaFailed,
     KafkaRefused,
     KafkaUnreachable,
     group_failure,
     unanswered,
 )
+from slackwater.adapters.kafka.parts import Parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION
@@ -36,18 +36,19 @@ _REFUSED: Final = frozenset({Code.INVALID_CONFIG, Code.INVALID_REQUEST, Code.POL
 _DENIED: Final = frozenset({Code.GROUP_AUTHORIZATION_FAILED, Code.CLUSTER_AUTHORIZATION_FAILED})
 
 
-async def read_settings(wire: KafkaWire, group_ids: Collection[str]) -> dict[str, Settings | Failure]:
-    """Return what is set for each group itself, with one request for all. Never raises."""
-    row = DescribeConfigsRequest.DescribeConfigsResource
-    resources = [
-        row(resource_type=_GROUP, resource_name=group_id, configuration_keys=list(READ)) for group_id in group_ids
-    ]
-    try:
-        response = await wire.send(DescribeConfigsRequest(resources=resources))
-    except KafkaFailed as error:
-        return dict.fromkeys(group_ids, error.failure)
-    found = settings_in(response)
-    return {group_id: found.get(group_id, unanswered(f"the settings of group {group_id}")) for group_id in group_ids}
+async def read_settings(
+    wire: KafkaWire, group_ids: Collection[str], parts: Parts[str]
+) -> dict[str, Settings | Failure]:
+    """Return what is set for each group itself, with one request where the answer fits. Never raises."""
+
+    async def ask(some: list[str]) -> dict[str, Settings | Failure]:
+        row = DescribeConfigsRequest.DescribeConfigsResource
+        keys = list(READ)
+        resources = [row(resource_type=_GROUP, resource_name=group_id, configuration_keys=keys) for group_id in some]
+        found = settings_in(await wire.send(DescribeConfigsRequest(resources=resources)))
+        return {group_id: found.get(group_id, unanswered(f"the settings of group {group_id}")) for group_id in some}
+
+    return await parts.ask_each(group_ids, ask)
 
 
 def settings_in(response: Any) -> dict[str, Settings | Failure]:

@@ -8,12 +8,18 @@ from typing import Any
 
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
-from slackwater.adapters.kafka.errors import Code, Failure, KafkaFailed, group_failure, topic_failure, unanswered
+from slackwater.adapters.kafka.errors import Code, Failure, group_failure, topic_failure, unanswered
+from slackwater.adapters.kafka.parts import Parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.world.observation import TopicPartition
 
 Committed = Mapping[TopicPartition, int | None]
 """None where nothing was ever committed."""
+
+
+def offset_parts() -> Parts[TopicPartition]:
+    return Parts("partition {}".format)
+
 
 _LATEST = -1
 _EARLIEST = -2
@@ -21,9 +27,18 @@ _NOT_COMMITTED = -1
 
 
 async def read_committed(
-    wire: KafkaWire, node_id: int, partitions_by_group: Mapping[str, Collection[TopicPartition]]
+    wire: KafkaWire, node_id: int, partitions_by_group: Mapping[str, Collection[TopicPartition]], parts: Parts[str]
 ) -> dict[str, Committed | Failure]:
-    """Return each group's committed offsets, with one request. Never raises."""
+    """Return each group's committed offsets, with one request where the answer fits. Never raises."""
+
+    async def ask(group_ids: list[str]) -> dict[str, Committed | Failure]:
+        some = {group_id: partitions_by_group[group_id] for group_id in group_ids}
+        return committed_in(await wire.send(_fetch(some), node_id), some)
+
+    return await parts.ask_each(partitions_by_group, ask)
+
+
+def _fetch(partitions_by_group: Mapping[str, Collection[TopicPartition]]) -> OffsetFetchRequest:
     group_type = OffsetFetchRequest.OffsetFetchRequestGroup
     groups = [
         group_type(
@@ -36,12 +51,7 @@ async def read_committed(
         for group_id, partitions in partitions_by_group.items()
     ]
     # v8 takes many groups at once (Kafka 3.0); v10 knows topics by id only.
-    request = OffsetFetchRequest(groups=groups, require_stable=False, min_version=8, max_version=9)
-    try:
-        response = await wire.send(request, node_id)
-    except KafkaFailed as error:
-        return dict.fromkeys(partitions_by_group, error.failure)
-    return committed_in(response, partitions_by_group)
+    return OffsetFetchRequest(groups=groups, require_stable=False, min_version=8, max_version=9)
 
 
 def committed_in(
@@ -78,22 +88,29 @@ def _committed_by_one(group: Any, partitions: Collection[TopicPartition]) -> Com
 
 
 async def read_ends(
-    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition]
+    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition], parts: Parts[TopicPartition]
 ) -> dict[TopicPartition, int | Failure]:
     """Return the offset after the last record of each partition that `node_id` leads. Never raises."""
-    return await _read_offsets(wire, node_id, partitions, _LATEST)
+    return await _read_offsets(wire, node_id, partitions, parts, _LATEST)
 
 
 async def read_starts(
-    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition]
+    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition], parts: Parts[TopicPartition]
 ) -> dict[TopicPartition, int | Failure]:
     """Return the offset of the first record that each partition still has. Never raises."""
-    return await _read_offsets(wire, node_id, partitions, _EARLIEST)
+    return await _read_offsets(wire, node_id, partitions, parts, _EARLIEST)
 
 
 async def _read_offsets(
-    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition], which: int
+    wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition], parts: Parts[TopicPartition], which: int
 ) -> dict[TopicPartition, int | Failure]:
+    async def ask(some: list[TopicPartition]) -> dict[TopicPartition, int | Failure]:
+        return ends_in(await wire.send(_list(some, which), node_id), some)
+
+    return await parts.ask_each(partitions, ask)
+
+
+def _list(partitions: Collection[TopicPartition], which: int) -> ListOffsetsRequest:
     topic_type = ListOffsetsRequest.ListOffsetsTopic
     topics = [
         topic_type(
@@ -102,13 +119,7 @@ async def _read_offsets(
         )
         for topic, indexes in _by_topic(partitions).items()
     ]
-    try:
-        response = await wire.send(
-            ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=topics, max_version=8), node_id
-        )
-    except KafkaFailed as error:
-        return dict.fromkeys(partitions, error.failure)
-    return ends_in(response, partitions)
+    return ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=topics, max_version=8)
 
 
 def ends_in(response: Any, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int | Failure]:

@@ -63,9 +63,9 @@ def secret_names(spec: KafkaConnectionSpec) -> frozenset[str]:
 
 
 def client_settings(
-    name: str, spec: KafkaConnectionSpec, secrets: Mapping[str, SecretData], token_hosts: Collection[str] = ()
+    connection: str, spec: KafkaConnectionSpec, secrets: Mapping[str, SecretData], token_hosts: Collection[str] = ()
 ) -> ClientSettings:
-    """Make both clients' settings for the KafkaConnection `name`.
+    """Make both clients' settings for a connection, such as `KafkaConnection main`.
 
     `secrets` has the data of each Secret that exists among `secret_names(spec)`. `token_hosts`: hosts that may be asked
     for tokens, such as `login.example.com` or `*.example.com`; none means any. Raises InvalidSpec with a sentence for
@@ -75,7 +75,7 @@ def client_settings(
     credentials = _Credentials.read(spec, reader, token_hosts)
     context = _tls_context(credentials, reader) if spec.tls is not None else None
     if reader.problems:
-        raise InvalidSpec(f"KafkaConnection {name}", tuple(reader.problems))
+        raise InvalidSpec(connection, tuple(reader.problems))
     return ClientSettings(
         kafka_python=_for_kafka_python(spec, credentials, context),
         confluent=_for_confluent(spec, credentials),

@@ -9,11 +9,16 @@ from typing import Any, Final
 from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.errors import Code, Failure, topic_failure, unanswered
+from slackwater.adapters.kafka.parts import Parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import TopicPartition
 
 NO_LEADER: Final = -1
+
+
+def topic_parts() -> Parts[str]:
+    return Parts("topic {}".format)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,20 @@ class TopicLayout:
         return next((self.failures[topic] for topic in sorted(topics) if topic in self.failures), None)
 
 
-async def read_layout(wire: KafkaWire, topics: Collection[str]) -> TopicLayout:
+async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None) -> TopicLayout:
     """Ask any broker. Raises KafkaFailed when none answers; what concerns one topic is a failure in the layout."""
-    wanted = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in sorted(topics)]
-    response = await wire.send(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
-    wire.remember_brokers(response)
-    return layout_of(response, topics)
+
+    async def ask(some: list[str]) -> TopicLayout:
+        wanted = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in some]
+        response = await wire.send(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
+        wire.remember_brokers(response)
+        return layout_of(response, some)
+
+    layouts, failures = await (parts or topic_parts()).ask(topics, ask)
+    return TopicLayout(
+        {partition: leader for each in layouts for partition, leader in each.leaders.items()},
+        {topic: failure for each in (*layouts, TopicLayout({}, failures)) for topic, failure in each.failures.items()},
+    )
 
 
 def layout_of(response: Any, topics: Collection[str]) -> TopicLayout:

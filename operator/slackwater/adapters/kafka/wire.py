@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import random
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -26,21 +25,15 @@ from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
 from slackwater.adapters.kafka.closing import closed_aside
-from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
+from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
-from slackwater.adapters.kafka.scram import WeakLogIn
+from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, is_too_long, translated
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CONNECT_TIMEOUT_MS: Final = 3_000
 _RECONNECT_BACKOFF_MS: Final = 50
 _RECONNECT_BACKOFF_MAX_MS: Final = 500
 """Far below kafka-python's 30 s: an operator that waits that long after an outage holds up every rollout."""
-_MAX_RESPONSE_BYTES: Final = 16_000_000
-"""kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds: one of 1,000 members with
-1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and anybody may be a broker."""
-_TOO_LONG: Final = re.compile(r"Invalid frame length: (\d+)")
-_NO_LENGTH: Final = 2**29
-"""Four letters, taken for a length, are more than this."""
 _IN_FLIGHT_PER_CONNECTION: Final = 64
 _ASKED_IN_TIME: Final = 5
 """How many brokers are asked in turn within the time for one answer, where none of them answers."""
@@ -48,9 +41,7 @@ _BEFORE_BOOTSTRAP: Final = 2
 """Brokers that are asked before the bootstrap servers: where all known ones are gone, these are asked in time."""
 _CHANGES: Final = (IncrementalAlterConfigsRequest,)
 """Requests to any broker that change something."""
-_TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
-_LOG_IN: Final = (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError, WeakLogIn)
-_UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError, *_TIMED_OUT)
+_UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotReadyError, *TIMED_OUT)
 
 _log = structlog.get_logger(__name__)
 
@@ -86,7 +77,7 @@ class KafkaWire:
         except TimeoutError as error:
             raise KafkaUnreachable(f"{self._name(node_id)} does not answer{self._others(node_id)}") from error
         except (kafka_errors.KafkaError, OSError, RuntimeError) as error:  # RuntimeError: writing while it closes
-            raise _translated(error, self._name(node_id), self._others(node_id)) from error
+            raise translated(error, self._name(node_id), self._others(node_id)) from error
         except Exception as error:
             # What brokers, token endpoints and people's settings make of a client cannot all be foreseen. It is this
             # connection's failure, and not that of all others.
@@ -139,7 +130,7 @@ class KafkaWire:
 
         future = session.begin(request, node_id)
         future.add_callback(lambda response: loop.call_soon_threadsafe(settle, answer.set_result, response))
-        future.add_errback(lambda error: loop.call_soon_threadsafe(settle, answer.set_exception, _failure(error)))
+        future.add_errback(lambda error: loop.call_soon_threadsafe(settle, answer.set_exception, as_exception(error)))
         async with asyncio.timeout(self.timeout_s):
             return await answer
 
@@ -155,7 +146,7 @@ class _Session:
             "socket_connection_setup_timeout_max_ms": _CONNECT_TIMEOUT_MS,
             "reconnect_backoff_ms": _RECONNECT_BACKOFF_MS,
             "reconnect_backoff_max_ms": _RECONNECT_BACKOFF_MAX_MS,
-            "receive_message_max_bytes": _MAX_RESPONSE_BYTES,
+            "receive_message_max_bytes": MAX_RESPONSE_BYTES,
             "max_in_flight_requests_per_connection": _IN_FLIGHT_PER_CONNECTION,
             **settings,
         }
@@ -203,7 +194,7 @@ class _Session:
                 if failed is None:
                     self._asked_in_vain = False
                     return future.value
-                if not isinstance(failed, (*_UNANSWERED, kafka_errors.UnknownBrokerIdError)):
+                if is_too_long(failed) or not isinstance(failed, (*_UNANSWERED, kafka_errors.UnknownBrokerIdError)):
                     raise failed
                 if self._manager.cluster.is_bootstrap(node_id):
                     error = failed
@@ -243,8 +234,8 @@ class _Session:
         was_connected = node_id in {connection.node_id for connection in self._manager.least_used_connections()}
         try:
             return await self._ask_once(request, node_id, deadline)
-        except kafka_errors.KafkaConnectionError:
-            if not was_connected:
+        except kafka_errors.KafkaConnectionError as error:
+            if not was_connected or is_too_long(error):
                 raise
         return await self._ask_once(request, node_id, deadline)
 
@@ -262,38 +253,3 @@ class _Session:
 
 
 set_up()
-
-
-def _failure(error: BaseException) -> Exception:
-    """What kafka-python abandons as it closes it ends by GeneratorExit, which would end whoever waits."""
-    return error if isinstance(error, Exception) else kafka_errors.KafkaConnectionError("the connection was closed")
-
-
-def _translated(error: BaseException, where: str, others: str) -> KafkaFailed:
-    """Say it for people, in the same words each time: a changed sentence counts as a change of the group.
-
-    `others`: what to add where nobody answered.
-    """
-    if isinstance(error, _LOG_IN):
-        refused = "refused the credentials: check the KafkaConnection's authentication and its Secret"
-        cause = _cause(error)
-        return KafkaRefused(f"{where} {cause}" if isinstance(error, WeakLogIn) else f"{where} {refused} ({cause})")
-    if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
-        return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
-    if isinstance(error, _TIMED_OUT):
-        return KafkaUnreachable(f"{where} does not answer{others}")
-    if isinstance(error, kafka_errors.UnknownBrokerIdError):
-        return KafkaUnreachable(f"{where} is not part of the cluster now")
-    cause = _cause(error)
-    if (too_long := _TOO_LONG.search(cause)) is not None:
-        if int(too_long[1]) >= _NO_LENGTH:  # letters, which are not repeated: somebody else may listen there
-            return KafkaUnreachable(f"{where} does not speak Kafka's protocol: is it a broker, or does it want tls?")
-        return AnswerTooLong(f"{where} answers with more than {_MAX_RESPONSE_BYTES // 1_000_000} MB, which is not read")
-    if "CERTIFICATE" in cause or "certificate" in cause:
-        return KafkaRefused(f"{where} cannot be trusted: check the KafkaConnection's tls and its Secrets ({cause})")
-    return KafkaUnreachable(f"{where} cannot be reached: {cause}{others}")
-
-
-def _cause(error: BaseException) -> str:
-    """What kafka-python says, without its class's name."""
-    return str(error.args[0]) if error.args else type(error).__name__

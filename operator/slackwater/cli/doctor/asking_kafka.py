@@ -32,7 +32,7 @@ async def ask_kafka(
         if names and not place:
             return Unread("its Secrets are in the operator's namespace, and not asked for from here")
         secrets = await read_secrets(api, place, names)
-        settings = client_settings(parsed.metadata.name, parsed.spec, secrets).kafka_python
+        settings = client_settings(f"{parsed.kind} {parsed.metadata.name}", parsed.spec, secrets).kafka_python
     except InvalidSpec as error:
         return Failure(Reason.CONNECTION_INVALID, " ".join(error.problems).rstrip("."))
     except ClusterRefused as error:

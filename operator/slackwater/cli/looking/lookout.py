@@ -102,7 +102,7 @@ class Lookout:
         if names and isinstance(parsed, ClusterKafkaConnection):
             raise Forbidden(f"the Secrets of {reference} are in the operator's namespace")
         secrets = await read_secrets(self._api, group.namespace, names)
-        return client_settings(parsed.metadata.name, parsed.spec, secrets)
+        return client_settings(f"{parsed.kind} {parsed.metadata.name}", parsed.spec, secrets)
 
     async def look(self) -> None:
         """One look, folded into the history; takes as long as Kafka takes, 10 s at most."""
