@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from slackwater.adapters.kafka import wire
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, KafkaView, TopicPartition
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import CLASSIC, CONSUMER, RunningConsumer, running, settled, view_until
@@ -99,3 +101,20 @@ async def test_requests_are_as_many_for_100_groups_as_for_5(
     assert counts[1].total() <= 1 + 6 * max(brokers, 1)
     if brokers == 1:
         assert counts[0] == counts[1]
+
+
+async def test_answers_that_are_too_long_for_all_are_asked_for_in_parts(
+    monkeypatch: pytest.MonkeyPatch, topic: str, group_id: str, reader: KafkaGroupReader
+) -> None:
+    """As with a connection that many share: nobody's topics take another's group out of sight."""
+    monkeypatch.setattr(wire, "MAX_RESPONSE_BYTES", 4_000)
+    neighbours = {f"{group_id}-{each}": frozenset({f"{topic}-{each}"}) for each in range(200)}
+    views = await reader.observe({group_id: frozenset({topic}), **neighbours})
+    ours = views.pop(group_id)
+    assert isinstance(ours, GroupObservation)
+    assert ours.blind_to is None
+    assert ours.partitions == {TopicPartition(topic, number) for number in range(PARTITIONS)}
+    assert ours.offsets.keys() == ours.partitions
+    blind_to = [view.blind_to for view in views.values() if isinstance(view, GroupObservation)]
+    assert [each.reason for each in blind_to if each is not None] == [Reason.TOPIC_MISSING] * len(neighbours)
+    assert min(reader.requests[name] for name in ("Metadata", "DescribeGroups", "OffsetFetch")) > 2
