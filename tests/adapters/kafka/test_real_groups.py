@@ -109,7 +109,7 @@ async def test_answers_that_are_too_long_for_all_are_asked_for_in_parts(
     """As with a connection that many share: nobody's topics take another's group out of sight."""
     monkeypatch.setattr(wire, "MAX_RESPONSE_BYTES", 4_000)
     neighbours = {f"{group_id}-{each}": frozenset({f"{topic}-{each}"}) for each in range(200)}
-    views = await reader.observe({group_id: frozenset({topic}), **neighbours})
+    views = dict(await reader.observe({group_id: frozenset({topic}), **neighbours}))
     ours = views.pop(group_id)
     assert isinstance(ours, GroupObservation)
     assert ours.blind_to is None

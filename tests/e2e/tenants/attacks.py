@@ -20,12 +20,23 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.adapters.kafka.test_security import with_most_rounds
 from tests.adapters.kafka.weak_broker import weak_broker
 from tests.e2e.stage.cluster import Cluster, Json
-from tests.e2e.stage.groups import connection, consumer_group, with_command
+from tests.e2e.stage.groups import CONNECTION, connection, consumer_group, with_command
 
 SLOW_BROKERS: Final = 24
 """Half as many again as there are workers."""
 MOST_REPLICAS: Final = 10_000
 FLOOD_BYTES: Final = 40_000_000
+NAMES: Final = (
+    "s2-many",
+    "s3-thief",
+    "s6-token",
+    "s7-flood",
+    "s8-rounds",
+    "s9-metrics",
+    "s11-slow-0",
+    "s12-storm",
+    "s15-weak",
+)
 _METRICS: Final = """
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Handler(BaseHTTPRequestHandler):
@@ -90,7 +101,7 @@ def _flood() -> Iterator[str]:
 def attacks(evil: Cluster, at: Servers, kafka: str, stolen_group_id: str) -> Mapping[str, list[Json]]:
     """The objects of each, to be applied in any order. `kafka`: the real one, in which the stolen group is."""
     slow = [each for n in range(SLOW_BROKERS) for each in _by(evil, f"s11-slow-{n}", at.silent)]
-    return {
+    made = {
         "s2-many": [group(evil, "s2-many", "main", replicas=MOST_REPLICAS)],
         "s3-thief": [group(evil, "s3-thief", "main", groupId=stolen_group_id)],
         "s6-token": [
@@ -109,8 +120,9 @@ def attacks(evil: Cluster, at: Servers, kafka: str, stolen_group_id: str) -> Map
             secret("weak", username="me", password="x"),
             *_by(evil, "s15-weak", at.weak, authentication=log_in("ScramSha256", "weak")),
         ],
-        "main": [connection(kafka)],
     }
+    assert made.keys() == set(NAMES)
+    return {CONNECTION: [connection(kafka)], **made}
 
 
 def group(evil: Cluster, name: str, connection_name: str, **spec: Any) -> Json:

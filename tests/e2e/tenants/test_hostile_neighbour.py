@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 import json
-import re
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from pathlib import Path
 from typing import Final
-from uuid import uuid4
 
 import pytest
-import yaml
 
-from slackwater.api.depth import allow_deep_objects
-from tests.chart.helm import CHART, helm
 from tests.conftest import ROOT
-from tests.e2e.handover.handovers import Cost, create, rolled_out, warm_group
-from tests.e2e.stage.cluster import Cluster, Json
+from tests.e2e.handover.handovers import Cost
 from tests.e2e.stage.groups import CONNECTION
-from tests.e2e.stage.stage import Stage, remove_groups
+from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
-from tests.e2e.tenants.attacks import Servers, attacks, group, servers
-from tests.e2e.tenants.test_hostile_objects import create_deep
+from tests.e2e.tenants.attacks import Servers, attacks, servers
+from tests.e2e.tenants.neighbours import (
+    DEEP,
+    GOOD,
+    Hostile,
+    apply_attack,
+    longest_stall_s,
+    neighbours,
+    peak_mib,
+    roll_out,
+    started,
+    wait_met,
+)
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.quiet, pytest.mark.minutes(5), pytest.mark.timeout(1200)]
 
-GOOD: Final = "good"
 FIGURES: Final = ROOT / "build" / "bench" / "hostile.json"
 STALL_S: Final = 0.25
 """So long the event loop may stand still, or for three times as long as it does on this machine without an attack."""
 MEMORY_MIB: Final = 512
 """The chart's limit."""
-_STALL: Final = re.compile(r"^slackwater_event_loop_longest_stall_seconds (\S+)$", re.MULTILINE)
-_PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
 
 @dataclass
@@ -57,108 +56,52 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class Hostile:
-    stage: Stage
-    """Of the neighbour."""
-    evil: Cluster
+class Story:
+    hostile: Hostile
     figures: Figures
 
 
 @pytest.fixture(scope="module")
-def hostile(stage: Stage) -> Iterator[Hostile]:
-    """One operator for both namespaces, and nobody attacks yet."""
-    allow_deep_objects()  # this process reads them, too
-    evil = Cluster(stage.cluster.kubeconfig, f"e2e-evil-{uuid4().hex[:6]}")
-    evil.kubectl("create", "namespace", evil.namespace)
-    try:
-        evil.kubectl("create", "quota", "small", "--hard=pods=4")
-        grant(stage, evil)
-        stage.operator.kill()
-        stage.operator.environment["SLACKWATER_NAMESPACE"] = f"{stage.cluster.namespace},{evil.namespace}"
-        stage.operator.environment["SLACKWATER_TELEMETRY"] = f"file:{stage.operator.log.parent / 'events'}"
-        ready_s = started(stage)
-        create(stage, warm_group(stage, GOOD))
-        yield Hostile(stage, evil, Figures(ready_seconds_without=ready_s))
-        remove_groups(evil)
-    finally:
-        evil.kubectl("delete", "namespace", evil.namespace, "--wait=false")
-
-
-def grant(stage: Stage, evil: Cluster) -> None:
-    """The chart's own rights, in the second namespace."""
-    both = f"{{{stage.cluster.namespace},{evil.namespace}}}"
-    settings = ("crds.install=false", f"watchNamespaces={both}", "anySecret=true")
-    words = (f"--namespace={stage.cluster.namespace}", *(f"--set={setting}" for setting in settings))
-    rendered = yaml.safe_load_all(helm("template", "slackwater", str(CHART), *words))
-    there = [each for each in rendered if each and each["metadata"].get("namespace") == evil.namespace]
-    assert {each["kind"] for each in there} == {"Role", "RoleBinding"}
-    evil.apply(*there)
-
-
-def started(stage: Stage) -> float:
-    """Seconds until it was ready."""
-    began = time.perf_counter()
-    stage.operator.start()
-    stage.operator.wait_ready()
-    return time.perf_counter() - began
-
-
-def longest_stall_s(stage: Stage) -> float:
-    found = _STALL.search(stage.operator.metrics())
-    assert found is not None
-    return float(found.group(1))
-
-
-def peak_mib(stage: Stage) -> float:
-    assert stage.operator.process is not None
-    found = _PEAK.search(Path(f"/proc/{stage.operator.process.pid}/status").read_text())
-    assert found is not None
-    return int(found.group(1)) / 1024
-
-
-def roll_out(stage: Stage, version: str) -> Cost:
-    cost = rolled_out(stage, warm_group(stage, GOOD, env={"VERSION": version}))
-    assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
-    return cost
+def story(stage: Stage) -> Iterator[Story]:
+    """Nobody attacks yet."""
+    with neighbours(stage) as hostile:
+        yield Story(hostile, Figures(ready_seconds_without=hostile.ready_seconds))
 
 
 @pytest.fixture(scope="module")
-def peace(hostile: Hostile) -> Cost:
+def peace(story: Story) -> Cost:
     """What the same rollout costs while nobody attacks."""
-    cost = roll_out(hostile.stage, "2")
-    hostile.figures.longest_stall_seconds_without = longest_stall_s(hostile.stage)
-    hostile.figures.peak_mib_without = peak_mib(hostile.stage)
-    hostile.figures.neighbour_idle_partition_seconds_without = cost.idle_s
+    stage, figures = story.hostile.stage, story.figures
+    cost = roll_out(stage, "2")
+    figures.longest_stall_seconds_without = longest_stall_s(stage)
+    figures.peak_mib_without = peak_mib(stage)
+    figures.neighbour_idle_partition_seconds_without = cost.idle_s
     return cost
 
 
 @pytest.fixture(scope="module")
-def attacked(hostile: Hostile, peace: Cost) -> Iterator[dict[str, list[Json]]]:
+def attacked(story: Story, peace: Cost) -> Iterator[None]:
     """All at once, each until the operator has met it."""
     with servers() as at:
-        yield attack(hostile, at)
+        attack(story, at)
+        yield
 
 
-def attack(hostile: Hostile, at: Servers) -> dict[str, list[Json]]:
-    stage, evil = hostile.stage, hostile.evil
+def attack(story: Story, at: Servers) -> None:
+    stage, evil = story.hostile.stage, story.hostile.evil
     made = dict(attacks(evil, at, stage.kafka.bootstrap_servers, stage.group_id(GOOD)))
     stage.kafka.make_topic(evil.namespace, 1)
     evil.apply(*made[CONNECTION], *made["s9-metrics"])
     wait_for("a pod before the quota is used up", lambda: evil.pods("s9-metrics"), 120.0, stage.operator.log_tail)
     evil.apply(*(each for objects in made.values() for each in objects))
-    create_deep(evil, group(evil, "s1-deep", CONNECTION))
-    hostile.figures.attacks = sorted({*made, "s1-deep"} - {CONNECTION})
-    for name in hostile.figures.attacks:
-        wait_for(f"the operator to meet {name}", partial(is_met, evil, name), 180.0, stage.operator.log_tail)
-    return made
+    apply_attack(evil, DEEP, [])
+    story.figures.attacks = sorted({*made, DEEP} - {CONNECTION})
+    for name in story.figures.attacks:
+        wait_met(stage, evil, name)
 
 
-def is_met(evil: Cluster, name: str) -> bool:
-    return bool(evil.status(name).get("conditions"))
-
-
-def test_the_neighbour_is_rolled_out_as_in_peace(hostile: Hostile, attacked: dict[str, list[Json]]) -> None:
-    stage, figures = hostile.stage, hostile.figures
+def test_the_neighbour_is_rolled_out_as_in_peace(story: Story, attacked: None) -> None:
+    stage, figures = story.hostile.stage, story.figures
     process = stage.operator.process
     cost = roll_out(stage, "3")
     assert process is not None
@@ -172,19 +115,17 @@ def test_the_neighbour_is_rolled_out_as_in_peace(hostile: Hostile, attacked: dic
     assert figures.peak_mib < MEMORY_MIB, figures
 
 
-def test_an_operator_that_starts_meets_all_of_it_and_is_ready(
-    hostile: Hostile, attacked: dict[str, list[Json]]
-) -> None:
-    stage = hostile.stage
+def test_an_operator_that_starts_meets_all_of_it_and_is_ready(story: Story, attacked: None) -> None:
+    stage, figures = story.hostile.stage, story.figures
     stage.operator.kill()
-    hostile.figures.ready_seconds = started(stage)
+    figures.ready_seconds = started(stage)
     roll_out(stage, "4")
     assert stage.operator.process is not None
     assert stage.operator.process.poll() is None
-    hostile.figures.peak_mib = max(hostile.figures.peak_mib, peak_mib(stage))
-    hostile.figures.longest_stall_seconds = max(hostile.figures.longest_stall_seconds, longest_stall_s(stage))
-    keep(hostile.figures)
-    assert hostile.figures.peak_mib < MEMORY_MIB
+    figures.peak_mib = max(figures.peak_mib, peak_mib(stage))
+    figures.longest_stall_seconds = max(figures.longest_stall_seconds, longest_stall_s(stage))
+    keep(figures)
+    assert figures.peak_mib < MEMORY_MIB
 
 
 @pytest.mark.parametrize(
@@ -198,10 +139,10 @@ def test_an_operator_that_starts_meets_all_of_it_and_is_ready(
     ],
 )
 def test_whoever_attacks_learns_what_is_wrong_with_his_own(
-    hostile: Hostile, attacked: dict[str, list[Json]], name: str, reason: str
+    story: Story, attacked: None, name: str, reason: str
 ) -> None:
     def reasons() -> set[str]:
-        return {str(each["reason"]) for each in hostile.evil.status(name).get("conditions", ())}
+        return {str(each["reason"]) for each in story.hostile.evil.status(name).get("conditions", ())}
 
     wait_for(f"{name} to be {reason}", lambda: reason in reasons(), 60.0, reasons)
 

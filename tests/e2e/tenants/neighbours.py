@@ -1,0 +1,113 @@
+"""A neighbour that is rolled out under load, one operator for it and for a namespace that is up to no good."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+import yaml
+
+from slackwater.api.depth import allow_deep_objects
+from tests.chart.helm import CHART, helm
+from tests.e2e.handover.handovers import Cost, create, rolled_out, warm_group
+from tests.e2e.stage.cluster import Cluster, Json
+from tests.e2e.stage.groups import CONNECTION
+from tests.e2e.stage.stage import Stage, remove_groups
+from tests.e2e.stage.waiting import wait_for
+from tests.e2e.tenants.attacks import group
+from tests.e2e.tenants.test_hostile_objects import create_deep
+
+GOOD: Final = "good"
+DEEP: Final = "s1-deep"
+"""Whose object is handed over as text."""
+_STALL: Final = re.compile(r"^slackwater_event_loop_longest_stall_seconds (\S+)$", re.MULTILINE)
+_PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Hostile:
+    stage: Stage
+    """Of the neighbour."""
+    evil: Cluster
+    ready_seconds: float
+    """From the start of the operator until it was ready, before anything was made."""
+
+
+@contextmanager
+def neighbours(stage: Stage) -> Iterator[Hostile]:
+    """One operator for both namespaces, and nobody attacks yet."""
+    allow_deep_objects()  # this process reads them, too
+    evil = Cluster(stage.cluster.kubeconfig, f"e2e-evil-{uuid4().hex[:6]}")
+    evil.kubectl("create", "namespace", evil.namespace)
+    try:
+        evil.kubectl("create", "quota", "small", "--hard=pods=4")
+        grant(stage, evil)
+        stage.operator.kill()
+        stage.operator.environment["SLACKWATER_NAMESPACE"] = f"{stage.cluster.namespace},{evil.namespace}"
+        stage.operator.environment["SLACKWATER_TELEMETRY"] = f"file:{stage.operator.log.parent / 'events'}"
+        ready_s = started(stage)
+        create(stage, warm_group(stage, GOOD))
+        yield Hostile(stage, evil, ready_s)
+        remove_groups(evil)
+    finally:
+        evil.kubectl("delete", "namespace", evil.namespace, "--wait=false")
+
+
+def grant(stage: Stage, evil: Cluster) -> None:
+    """The chart's own rights, in the second namespace."""
+    both = f"{{{stage.cluster.namespace},{evil.namespace}}}"
+    settings = ("crds.install=false", f"watchNamespaces={both}", "anySecret=true")
+    words = (f"--namespace={stage.cluster.namespace}", *(f"--set={setting}" for setting in settings))
+    rendered = yaml.safe_load_all(helm("template", "slackwater", str(CHART), *words))
+    there = [each for each in rendered if each and each["metadata"].get("namespace") == evil.namespace]
+    assert {each["kind"] for each in there} == {"Role", "RoleBinding"}
+    evil.apply(*there)
+
+
+def started(stage: Stage) -> float:
+    """Seconds until it was ready."""
+    began = time.perf_counter()
+    stage.operator.start()
+    stage.operator.wait_ready()
+    return time.perf_counter() - began
+
+
+def longest_stall_s(stage: Stage) -> float:
+    found = _STALL.search(stage.operator.metrics())
+    assert found is not None
+    return float(found.group(1))
+
+
+def peak_mib(stage: Stage) -> float:
+    assert stage.operator.process is not None
+    found = _PEAK.search(Path(f"/proc/{stage.operator.process.pid}/status").read_text())
+    assert found is not None
+    return int(found.group(1)) / 1024
+
+
+def roll_out(stage: Stage, version: str) -> Cost:
+    cost = rolled_out(stage, warm_group(stage, GOOD, env={"VERSION": version}))
+    assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
+    return cost
+
+
+def apply_attack(evil: Cluster, name: str, objects: list[Json]) -> None:
+    """Until the operator has met it."""
+    evil.apply(*objects)
+    if name == DEEP:
+        create_deep(evil, group(evil, DEEP, CONNECTION))
+
+
+def wait_met(stage: Stage, evil: Cluster, name: str) -> None:
+    wait_for(
+        f"the operator to meet {name}",
+        lambda: bool(evil.status(name).get("conditions")),
+        180.0,
+        stage.operator.log_tail,
+    )
