@@ -103,6 +103,7 @@ async def test_every_other_failure_is_the_askers_own() -> None:
 
 LENGTHS: Mapping[str, Callable[[Any], int]] = {
     "Metadata": lambda request: len(request.topics),
+    "FindCoordinator": lambda request: len(request.coordinator_keys),
     "OffsetFetch": lambda request: len(request.groups),
     "DescribeGroups": lambda request: len(request.groups),
     "ConsumerGroupDescribe": lambda request: len(request.group_ids),
@@ -113,12 +114,12 @@ LENGTHS: Mapping[str, Callable[[Any], int]] = {
 
 @pytest.mark.parametrize("name", LENGTHS)
 async def test_a_pass_sees_every_group_whichever_answer_is_too_long_for_all(name: str) -> None:
-    """One request of a pass after the other; of FindCoordinator an answer has sixty bytes for each group."""
+    """One request of a pass after the other."""
     groups = {f"group-{each}": FakeGroup(CLASSIC if each % 2 else CONSUMER) for each in range(10)}
     cluster = FakeCluster(groups, topics={f"topic-{each}": 1 for each in range(10)})
     reader = KafkaGroupReader(cast("KafkaWire", cluster))
     topics = {group_id: frozenset({f"topic-{each}"}) for each, group_id in enumerate(groups)}
-    usual = await reader.observe(topics, groups)
+    await reader.observe(topics, groups)
     usual = await reader.observe(topics, groups)  # every group's type is known
     refused = 0
 
@@ -128,6 +129,7 @@ async def test_a_pass_sees_every_group_whichever_answer_is_too_long_for_all(name
             refused += 1
             raise AnswerTooLong(WHY)
 
+    reader._coordinators.forget(groups)
     cluster.before = narrow
     views = await reader.observe(topics, groups)
     assert refused > 0

@@ -117,4 +117,4 @@ async def test_answers_that_are_too_long_for_all_are_asked_for_in_parts(
     assert ours.offsets.keys() == ours.partitions
     blind_to = [view.blind_to for view in views.values() if isinstance(view, GroupObservation)]
     assert [each.reason for each in blind_to if each is not None] == [Reason.TOPIC_MISSING] * len(neighbours)
-    assert min(reader.requests[name] for name in ("Metadata", "DescribeGroups", "OffsetFetch")) > 2
+    assert min(reader.requests[name] for name in ("Metadata", "FindCoordinator", "DescribeGroups", "OffsetFetch")) > 2

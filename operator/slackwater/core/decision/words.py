@@ -9,6 +9,7 @@ from typing import Final
 _LINES: Final = re.compile(r"[\t\n\r\v\f\u2028\u2029]+")
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """What steers a terminal, or cannot be seen."""
+MOST_IN_A_LIST: Final = 4
 LONGEST_NAME: Final = 80
 """Characters of a name that somebody else chose: client ids may have 32,000."""
 
@@ -29,11 +30,11 @@ def _escaped(unseen: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def listing(items: Iterable[str], most: int = 4) -> str:
-    """`a, b, c, d and 3 more`."""
+def listing(items: Iterable[str], most: int = MOST_IN_A_LIST, of: int | None = None) -> str:
+    """`a, b, c, d and 3 more`. `of`: how many there are, where not all of them are at hand."""
     everything = list(items)
     shown = ", ".join(everything[:most])
-    rest = len(everything) - most
+    rest = (len(everything) if of is None else of) - most
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 

@@ -45,7 +45,9 @@ def find_failure(world: World) -> Failure | None:
     """The highest pod of the newest version that is stuck, or not back after `rejoinTimeout`."""
     if world.workload is None or not world.settled or world.seen is None:
         return None  # without Kafka no consumer gets Ready, and none is to blame
-    for ordinal in range(world.replicas - 1, -1, -1):
+    step = world.memory.step
+    missing = {step.ordinal} if step is not None and step.ordinal < world.replicas else set()  # for what its version is
+    for ordinal in sorted({pod.ordinal for pod in world.wanted_pods} | missing, reverse=True):
         pod = world.pod(ordinal)
         failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
         if failure is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from slackwater.api.annotations import PAUSE, RETRY
@@ -11,7 +12,7 @@ from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.api.consumer_group import Membership
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import by_command, count, listing, records, shown
+from slackwater.core.decision.words import MOST_IN_A_LIST, by_command, count, listing, records, shown
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
@@ -19,6 +20,7 @@ from slackwater.core.members.sharing import sharers_in_words
 from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
+from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, Member, Unobserved
 from slackwater.core.world.profile import profile_of
@@ -86,10 +88,8 @@ def _ready(world: World) -> Verdict:
         return Verdict(kind, TRUE, Reason.AS_WANTED, "no pod is asked for")
     if (theirs := world.foreign) is not None:
         return Verdict(kind, FALSE, Reason.FOREIGN_STATEFUL_SET, _NOT_OURS.format(theirs.name))
-    down = [ordinal for ordinal in range(world.replicas) if not _is_ready(world, ordinal)]
-    if down:
-        names = listing(map(world.pod_name, down))
-        return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {names}{_why_not(world, down)}")
+    if down := _down(world):
+        return Verdict(kind, FALSE, Reason.NOT_ALL_READY, f"not Ready: {down}")
     if isinstance(world.kafka, Unobserved):
         return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
     if (blind := world.kafka.blind_to) is not None:
@@ -108,19 +108,30 @@ def _standstill(kafka: GroupObservation) -> tuple[Reason, str]:
     return Reason.OFFSETS_NOT_MOVING if kafka.calm else Reason.GROUP_REBALANCING, message
 
 
-def _why_not(world: World, down: Sequence[int]) -> str:
-    """What Kubernetes says of the first of them of which it says something."""
-    for ordinal in down:
-        pod = world.pod(ordinal)
-        words = (pod.waiting, pod.waiting_message) if pod is not None else (world.why_not_made(ordinal),)
-        if said := ": ".join(filter(None, words)):
-            return f" ({world.pod_name(ordinal)}: {said})" if len(down) > 1 else f" ({said})"
-    return ""
+def _down(world: World) -> str:
+    """The first pods that are not Ready, and what Kubernetes says of the first of them of which it says something.
+
+    Takes as long as there are pods, whatever number of them is asked for.
+    """
+    there = {pod.ordinal: world.pod(pod.ordinal) or pod for pod in world.wanted_pods}
+    up = {ordinal for ordinal, pod in there.items() if pod.ready and not pod.terminating}
+    number = world.replicas - len(up)
+    if not number:
+        return ""
+    names = islice((world.pod_name(each) for each in range(world.replicas) if each not in up), MOST_IN_A_LIST)
+    refused = (number_in(name.rpartition("-")[2]) for name in world.not_made)
+    told = {*there, *(each for each in refused if each is not None and each < world.replicas)} - up
+    return listing(names, of=number) + next(filter(None, (_why_not(world, each, number) for each in sorted(told))), "")
 
 
-def _is_ready(world: World, ordinal: int) -> bool:
+def _why_not(world: World, ordinal: int, number: int) -> str:
+    """What Kubernetes says of the pod, which is one of so many; empty where it says nothing."""
     pod = world.pod(ordinal)
-    return pod is not None and pod.ready and not pod.terminating
+    words = (pod.waiting, pod.waiting_message) if pod is not None else (world.why_not_made(ordinal),)
+    said = ": ".join(filter(None, words))
+    if not said:
+        return ""
+    return f" ({world.pod_name(ordinal)}: {said})" if number > 1 else f" ({said})"
 
 
 def _progressing(world: World) -> Verdict:
