@@ -16,6 +16,7 @@ from slackwater.core.status.conditions import Verdict, degraded, merge, verdicts
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, Unobserved
+from slackwater.core.world.pods import NotMade
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.world import World
@@ -161,6 +162,29 @@ def test_a_step_that_failed_names_the_command_that_tries_it_again() -> None:
 def test_what_holds_is_what_people_read_first() -> None:
     given = world(**phase("Failed"))
     assert said(given, "Degraded", Hold(Reason.NOT_AUTHORIZED, "x")) == ("True", "NotAuthorized")
+
+
+def test_which_pods_are_down_costs_no_more_where_ten_thousand_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by somebody whose namespace has a quota for four: everybody else's groups wait for the answer."""
+    named: list[int] = []
+    pod_name = World.pod_name
+
+    def counted(self: World, ordinal: int) -> str:
+        named.append(ordinal)
+        return pod_name(self, ordinal)
+
+    monkeypatch.setattr(World, "pod_name", counted)
+    given = world(
+        group=group(replicas=10_000),
+        workload=workload(replicas=10_000),
+        pods=(pod(0), pod(1, ready=False), pod(2), pod(7, terminating=True)),
+        not_made={"payments-9": NotMade("exceeded quota: small", NOW), "payments-x": NotMade("is not one", NOW)},
+    )
+    ready = verdicts(given, None)[0]
+    assert ready.message == (
+        "not Ready: payments-1, payments-3, payments-4, payments-5 and 9994 more (payments-9: exceeded quota: small)"
+    )
+    assert len(named) < 20
 
 
 def verdict(status: str, reason: Reason = Reason.AS_WANTED, message: str = "") -> Verdict:
