@@ -35,7 +35,7 @@ class Second:
     operator: OperatorProcess
 
     def wait_held(self) -> Json:
-        return self.cluster.wait_condition(NAME, "Progressing", "False", "InstanceIdsInUse", 60.0)
+        return self.cluster.wait_condition(NAME, "RolloutGated", "True", "InstanceIdsInUse", 60.0)
 
     def replicas(self) -> int | None:
         """Of its StatefulSet; None where there is none."""
