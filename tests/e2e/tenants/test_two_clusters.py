@@ -123,10 +123,11 @@ def draining(second: Second) -> bool:
 def test_once_the_first_is_gone_the_second_takes_over(stage: Stage, second: Second, group: Json) -> None:
     """Its operator and its pods ended without a word, as with a data centre: sessions end, and offsets stay."""
     before = stage.kafka.committed(stage.group_id(NAME))
-    stage.operator.kill()
-    stage.cluster.kubectl("delete", "sts", NAME, "--cascade=foreground", "--timeout=60s")
-    if second.cluster.get("cg", NAME) is None:
-        copied(stage, second, group)
-    wait_for("pods to be asked for", lambda: second.replicas() == 3, 120.0, second.operator.log_tail)
-    after = stage.kafka.committed(stage.group_id(NAME))
-    assert all(after[partition] >= offset for partition, offset in before.items())
+    with stage.operator.stopped():
+        stage.cluster.kubectl("delete", "sts", NAME, "--cascade=foreground", "--timeout=60s")
+        if second.cluster.get("cg", NAME) is None:
+            copied(stage, second, group)
+        wait_for("pods to be asked for", lambda: second.replicas() == 3, 120.0, second.operator.log_tail)
+        after = stage.kafka.committed(stage.group_id(NAME))
+        assert all(after[partition] >= offset for partition, offset in before.items())
+        second.cluster.kubectl("delete", "cg", NAME, "--timeout=60s")
