@@ -35,6 +35,7 @@ NAMES: Final = (
     "s9-metrics",
     "s11-slow-0",
     "s12-storm",
+    "s14-members",
     "s15-weak",
 )
 _METRICS: Final = """
@@ -116,6 +117,7 @@ def attacks(evil: Cluster, at: Servers, kafka: str, stolen_group_id: str) -> Map
         "s9-metrics": [with_command(scraped(evil), f"exec python3 -c '{_METRICS}'")],
         "s11-slow-0": slow,
         "s12-storm": _by(evil, "s12-storm", at.silent, observe={"movingInterval": "100ms", "restInterval": "1s"}),
+        "s14-members": [group(evil, "s14-members", "main", replicas=1)],
         "s15-weak": [
             secret("weak", username="me", password="x"),
             *_by(evil, "s15-weak", at.weak, authentication=log_in("ScramSha256", "weak")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ from slackwater.api.depth import allow_deep_objects
 from tests.chart.helm import CHART, helm
 from tests.e2e.handover.handovers import Cost, create, rolled_out, warm_group
 from tests.e2e.stage.cluster import Cluster, Json
-from tests.e2e.stage.groups import CONNECTION
+from tests.e2e.stage.groups import CONNECTION, group_id
 from tests.e2e.stage.stage import Stage, remove_groups
 from tests.e2e.stage.waiting import wait_for
 from tests.e2e.tenants.attacks import group
@@ -26,6 +26,8 @@ from tests.e2e.tenants.test_hostile_objects import create_deep
 GOOD: Final = "good"
 DEEP: Final = "s1-deep"
 """Whose object is handed over as text."""
+CROWDED: Final = "s14-members"
+STRANGERS: Final = 4
 _STALL: Final = re.compile(r"^slackwater_event_loop_longest_stall_seconds (\S+)$", re.MULTILINE)
 _PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB$", re.MULTILINE)
 
@@ -95,6 +97,17 @@ def roll_out(stage: Stage, version: str) -> Cost:
     cost = rolled_out(stage, warm_group(stage, GOOD, env={"VERSION": version}))
     assert (cost.rebalances, cost.missing, cost.went_back) == (0, 0, 0), cost
     return cost
+
+
+@contextmanager
+def crowd(stage: Stage, evil: Cluster) -> Iterator[None]:
+    """Whoever may read a group of the namespace in Kafka joins it, by names that steer terminals and are as long as
+    Kafka takes them."""
+    name = "\x1b]0;owned\x07[red]\u202e" + "x" * 32_000
+    with ExitStack() as stack:
+        for each in range(STRANGERS):
+            stack.enter_context(stage.kafka.foreign_member(group_id(evil, CROWDED), evil.namespace, f"{name}{each}"))
+        yield
 
 
 def apply_attack(evil: Cluster, name: str, objects: list[Json]) -> None:

@@ -16,10 +16,12 @@ from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 from tests.e2e.tenants.attacks import Servers, attacks, servers
 from tests.e2e.tenants.neighbours import (
+    CROWDED,
     DEEP,
     GOOD,
     Hostile,
     apply_attack,
+    crowd,
     longest_stall_s,
     neighbours,
     peak_mib,
@@ -82,7 +84,9 @@ def peace(story: Story) -> Cost:
 @pytest.fixture(scope="module")
 def attacked(story: Story, peace: Cost) -> Iterator[None]:
     """All at once, each until the operator has met it."""
-    with servers() as at:
+    stage, evil = story.hostile.stage, story.hostile.evil
+    stage.kafka.make_topic(evil.namespace, 1)
+    with servers() as at, crowd(stage, evil):
         attack(story, at)
         yield
 
@@ -90,7 +94,6 @@ def attacked(story: Story, peace: Cost) -> Iterator[None]:
 def attack(story: Story, at: Servers) -> None:
     stage, evil = story.hostile.stage, story.hostile.evil
     made = dict(attacks(evil, at, stage.kafka.bootstrap_servers, stage.group_id(GOOD)))
-    stage.kafka.make_topic(evil.namespace, 1)
     evil.apply(*made[CONNECTION], *made["s9-metrics"])
     wait_for("a pod before the quota is used up", lambda: evil.pods("s9-metrics"), 120.0, stage.operator.log_tail)
     evil.apply(*(each for objects in made.values() for each in objects))
@@ -136,6 +139,7 @@ def test_an_operator_that_starts_meets_all_of_it_and_is_ready(story: Story, atta
         ("s8-rounds", "ConnectionInvalid"),
         ("s7-flood", "KafkaUnreachable"),
         ("s11-slow-0", "KafkaUnreachable"),
+        (CROWDED, "ForeignMembers"),
     ],
 )
 def test_whoever_attacks_learns_what_is_wrong_with_his_own(

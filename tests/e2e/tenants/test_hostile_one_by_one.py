@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, Final
 
 import pytest
@@ -13,10 +14,12 @@ from tests.e2e.stage.groups import CONNECTION
 from tests.e2e.stage.stage import Stage, remove_groups
 from tests.e2e.tenants.attacks import NAMES, attacks, servers
 from tests.e2e.tenants.neighbours import (
+    CROWDED,
     DEEP,
     GOOD,
     Hostile,
     apply_attack,
+    crowd,
     longest_stall_s,
     neighbours,
     peak_mib,
@@ -55,7 +58,7 @@ def test_the_neighbour_is_rolled_out(
     stage.operator.kill()
     started(stage)
     process = stage.operator.process
-    with servers() as at:
+    with servers() as at, crowd(stage, evil) if name == CROWDED else nullcontext():
         made = attacks(evil, at, stage.kafka.bootstrap_servers, stage.group_id(GOOD))
         evil.apply(*made[CONNECTION])
         if name != PEACE:
