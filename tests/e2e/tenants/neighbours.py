@@ -112,7 +112,8 @@ def crowd(stage: Stage, evil: Cluster) -> Iterator[None]:
 
 def apply_attack(evil: Cluster, name: str, objects: list[Json]) -> None:
     """Until the operator has met it."""
-    evil.apply(*objects)
+    if objects:
+        evil.apply(*objects)
     if name == DEEP:
         create_deep(evil, group(evil, DEEP, CONNECTION))
 
