@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
@@ -14,6 +15,11 @@ from slackwater.api.model import BROKEN_RULES
 
 _LONGEST_VALUE: Final = 60
 """Characters of a refused value that are worth showing."""
+
+_BEGINNING: Final = reprlib.Repr()
+"""Writes no more of a value than is shown: one of ten thousand levels takes a tenth of a second."""
+_BEGINNING.maxlevel = _BEGINNING.maxlist = _BEGINNING.maxdict = _LONGEST_VALUE
+_BEGINNING.maxstring = _BEGINNING.maxother = _BEGINNING.maxlong = 2**31
 
 _LONGEST_PATH: Final = 100
 _MOST: Final = 50
@@ -86,7 +92,7 @@ def _within(path: str, field_path: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    text = _BEGINNING.repr(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 

@@ -93,6 +93,19 @@ def _register(
             on_listed()
 
 
+class _NoDiffs(kopf.DiffBaseStorage):
+    """`on.event` handlers ask for none, and kopf would copy each object twice for them at each event."""
+
+    def build(self, **_: Any) -> Any:
+        return {}
+
+    def fetch(self, **_: Any) -> None:
+        return None
+
+    def store(self, **_: Any) -> None:
+        """Nothing is kept on objects."""
+
+
 class _ForEver(Iterable[float]):
     """As `API_AGAIN_S`, and then more slowly without end: each request of kopf asks for an iterator of its own."""
 
@@ -107,6 +120,7 @@ def configured(*, of_some_namespaces: bool) -> kopf.OperatorSettings:
     settings.posting.enabled = False
     settings.scanning.disabled = True
     settings.peering.standalone = True
+    settings.persistence.diffbase_storage = _NoDiffs()
     settings.networking.error_backoffs = _ForEver() if of_some_namespaces else API_AGAIN_S
     settings.watching.server_timeout = WATCH_S
     settings.watching.client_timeout = WATCH_S + 10
