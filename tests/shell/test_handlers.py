@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+import kopf
 import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
@@ -85,6 +86,23 @@ def test_kopf_writes_nothing_and_is_never_deaf_for_long() -> None:
     assert isinstance(settings.watching.server_timeout, int)  # the API server refuses 290.0
     assert settings.networking.error_backoffs == API_AGAIN_S
     assert max(API_AGAIN_S) == pytest.approx(3.0)
+
+
+def test_kopf_copies_no_object_for_diffs_that_nobody_asks_for() -> None:
+    class Uncopied(dict[str, Any]):
+        def __deepcopy__(self, _: object) -> dict[str, Any]:
+            raise AssertionError("copied")
+
+    storage = configured(of_some_namespaces=False).persistence.diffbase_storage
+    raw: Any = {**group_object(1), "spec": Uncopied()}
+    body = kopf.Body(raw)
+    with pytest.raises(AssertionError, match="copied"):
+        kopf.DiffBaseStorage.build(storage, body=body)  # as it would be
+    assert storage.build(body=body) == {}
+    assert storage.fetch(body=body) is None
+    patch = kopf.Patch()
+    storage.store(body=body, patch=patch, essence=storage.build(body=body))
+    assert dict(patch) == {}
 
 
 def test_where_one_of_some_namespaces_is_refused_the_others_are_watched_on() -> None:
