@@ -26,6 +26,7 @@ from slackwater.shell.connections import Connections
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
+from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.leadership import Leadership, own_identity
 from slackwater.shell.listing import groups_of, list_in
 from slackwater.shell.logs import configure
@@ -246,6 +247,7 @@ async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> Non
         await operator.leadership.acquire()
         parts.append(asyncio.create_task(operator.leadership.keep(), name="leadership"))
     await _first_list(operator)
+    keep_for_good()
     operator.ready.set()
 
 
