@@ -23,10 +23,10 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
+from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
-from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.leadership import Leadership, own_identity
 from slackwater.shell.listing import groups_of, list_in
 from slackwater.shell.logs import configure
