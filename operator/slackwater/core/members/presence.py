@@ -127,7 +127,7 @@ def absent_since(world: World, pod: Pod) -> float:
     return max(moments)
 
 
-class Run(NamedTuple):
+class JudgedRun(NamedTuple):
     """The run of a pod's container that its members are judged by: what holds for each of them."""
 
     world: World
@@ -149,7 +149,7 @@ class Run(NamedTuple):
 class Case(NamedTuple):
     """A member that the group lists for a pod whose container runs: does that very process stand behind it?"""
 
-    run: Run
+    run: JudgedRun
     member: Member
     key: str
     """What the member is known by: its instance id, or its member id where it is dynamic."""
@@ -248,7 +248,7 @@ def cases_of(world: World, pod: Pod) -> tuple[Case, ...]:
     return tuple(Case(run, member, key, sightings.get(key)) for key, member in keys)
 
 
-def _run_of(world: World, kafka: GroupObservation, pod: Pod, started_at: float) -> Run:
+def _run_of(world: World, kafka: GroupObservation, pod: Pod, started_at: float) -> JudgedRun:
     handover, step, beside = world.memory.handover, world.memory.step, world.beside
     if handover is not None and handover.ordinal != pod.ordinal:
         handover = None
@@ -258,7 +258,7 @@ def _run_of(world: World, kafka: GroupObservation, pod: Pod, started_at: float) 
     others = (*beside.arriving, *beside.leaving) if beside is not None else ()
     rival = next((each for each in others if each.ordinal == pod.ordinal and each.uid != pod.uid), None)
     left_s = session_left_s(world, kafka.observed_at, alone_since)
-    return Run(world, pod, started_at, handover, alone_since, before, rival, left_s)
+    return JudgedRun(world, pod, started_at, handover, alone_since, before, rival, left_s)
 
 
 def missing_proofs(world: World, pod: Pod) -> tuple[str, ...]:
