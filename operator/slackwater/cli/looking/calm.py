@@ -23,9 +23,10 @@ def long_enough_s(group: ConsumerGroup) -> float:
 
 
 async def watch_for(lookout: Lookout, what: str, duration_s: float) -> None:
-    """Look once, and then every second until `duration_s` are over. `what` is shown meanwhile."""
-    began_at = time.monotonic()
+    """Look once, and from the end of that every second until `duration_s` are over: whom the first look shows may have
+    come at its end. `what` is shown meanwhile."""
     await lookout.look()
+    began_at = time.monotonic()
     if duration_s <= 0:
         return
     with _bar(what, duration_s) as show:
