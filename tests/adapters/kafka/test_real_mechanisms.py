@@ -76,7 +76,7 @@ async def test_wrong_credentials_are_said_and_not_shown(way: str, broker: Secure
 
     assert isinstance(seen, Unobserved), seen
     assert seen.reason is Reason.CONNECTION_INVALID
-    assert "check the KafkaConnection's authentication and its Secret" in seen.message
+    assert "check the connection's authentication and its Secret" in seen.message
     assert "mistyped" not in seen.message
 
 
@@ -102,7 +102,7 @@ async def test_a_certificate_that_the_brokers_do_not_know_is_refused(broker: Sec
     seen = await look(broker.settings("mutual-tls", secrets), names)
 
     assert isinstance(seen, Unobserved), seen
-    assert (seen.reason, "check the KafkaConnection's tls" in seen.message) == (Reason.CONNECTION_INVALID, True), seen
+    assert (seen.reason, "check the connection's tls" in seen.message) == (Reason.CONNECTION_INVALID, True), seen
 
 
 async def test_an_endpoint_for_tokens_that_is_away_is_named(broker: SecuredBroker, names: Names) -> None:

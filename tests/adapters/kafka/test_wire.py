@@ -399,6 +399,51 @@ async def test_of_an_answer_that_is_too_long_little_is_read(
     assert max(sent) < 32_000_000, "what sockets hold, and a few parts"
 
 
+@pytest.mark.parametrize("first", ["asked first", "asked last", "behind an answer"])
+async def test_an_answer_that_is_too_long_is_the_failure_of_who_asked_for_it(
+    listener: socket.socket, first: str
+) -> None:
+    """Whoever else waits on the connection, which ends with it, is answered on the next one."""
+    together = threading.Thread(target=_answer_one_at_length, args=(listener, first), daemon=True)
+    together.start()
+    wire = wire_to(listener.getsockname()[1])
+    await wire.send(_metadata("first"))
+    wanted, wide = _metadata("small"), _metadata("wide")
+    asked = [wide, wanted] if first == "asked first" else [wanted, wide]
+    answers = await asyncio.gather(*(wire.send(each) for each in asked), return_exceptions=True)
+    by_request = dict(zip(map(id, asked), answers, strict=True))
+    assert isinstance(by_request[id(wide)], AnswerTooLong)
+    assert not isinstance(by_request[id(wanted)], BaseException), by_request
+    await wire.close()
+    listener.shutdown(socket.SHUT_RDWR)
+    await asyncio.to_thread(together.join, 10)
+
+
+def _metadata(topic: str) -> MetadataRequest:
+    topics = [MetadataRequest.MetadataRequestTopic(name=topic)]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False, min_version=8)
+
+
+def _answer_one_at_length(server: socket.socket, first: str) -> None:
+    """Of two requests on one connection, that for the topic `wide`; "behind an answer": in one piece with the other."""
+    told = bytes(MetadataResponse(brokers=[], topics=[]).encode(version=8))
+    held = b""
+    with suppress(OSError):
+        while True:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                while request := _frame(connection):
+                    if int.from_bytes(request[:2], "big") == ApiVersionsResponse.API_KEY:
+                        _answer(connection, request, _api_versions(8))
+                    elif b"wide" in request:
+                        connection.sendall(held + (17_000_000).to_bytes(4, "big") + request[4:8])
+                    elif b"small" in request and first == "behind an answer" and not held:
+                        body = request[4:8] + told
+                        held = len(body).to_bytes(4, "big") + body
+                    else:
+                        _answer(connection, request, told)
+
+
 def _send_without_an_end(server: socket.socket, announced: bytes, sent: list[int]) -> None:
     """Announce a length, and send for as long as somebody takes it; at most 400 MB."""
     part = b"x" * 65_536

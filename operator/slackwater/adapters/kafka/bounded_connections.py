@@ -19,6 +19,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 from slackwater.adapters.kafka.lookups import Lookups
+from slackwater.adapters.kafka.translated import is_too_long
 
 _PART: Final = 65_536
 _AT_A_TIME: Final = 4 * _PART
@@ -98,14 +99,39 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
         return sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
 
+class EndedForAnother(kafka_errors.KafkaConnectionError):  # type: ignore[misc]
+    """The connection ended with an answer to another request, which is too long: ask again."""
+
+
 class _LastWords:
     """Hears what a broker said before it hung up: kafka-python drops data that came together with the end.
 
     A broker that refuses credentials says so and closes, often too fast, and the refusal would pass for an outage.
-    And it reads in parts: kafka-python reads on while anything comes, and looks at an answer's length after that.
+    And it reads in parts: kafka-python reads on while anything comes, and looks at an answer's length after that. An
+    answer that is too long is the failure of who asked for it, and not of all who wait on the connection.
     """
 
     _sock: Any
+    _protocol: Any
+
+    def abort(self, error: BaseException | None = None) -> None:
+        if error is not None and is_too_long(error) and self._protocol.connected:
+            error = self._blamed(error)
+        super().abort(error)  # type: ignore[misc]
+
+    def _blamed(self, error: BaseException) -> BaseException:
+        """Fail the request whose answer it is; returns what the others fail with."""
+        connection = self._protocol
+        asked = next((header.correlation_id for header in connection.parser.in_flight_requests), None)
+        waiting = connection.in_flight_requests
+        culprit = next((each for each in waiting if each[0] == asked), None)
+        if culprit is None:
+            return error
+        waiting.remove(culprit)
+        _, future, _, _, timeout_task = culprit
+        connection.net.cancel(timeout_task)
+        future.failure(error)
+        return EndedForAnother("the connection ended with an answer to another request")
 
     def _sock_recv(self) -> tuple[bytes, BaseException | None]:
         received: list[bytes] = []

@@ -38,13 +38,15 @@ class TopicLayout:
 async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None) -> TopicLayout:
     """Ask any broker. Raises KafkaFailed when none answers; what concerns one topic is a failure in the layout."""
 
-    async def ask(some: list[str]) -> TopicLayout:
+    async def ask(some: Collection[str]) -> TopicLayout:
         wanted = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in some]
         response = await wire.send(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
         wire.remember_brokers(response)
         return layout_of(response, some)
 
     layouts, failures = await (parts or topic_parts()).ask(topics, ask)
+    if not layouts:  # the brokers' addresses come with it
+        layouts = [await ask(())]
     return TopicLayout(
         {partition: leader for each in layouts for partition, leader in each.leaders.items()},
         {topic: failure for each in (*layouts, TopicLayout({}, failures)) for topic, failure in each.failures.items()},

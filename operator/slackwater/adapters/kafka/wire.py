@@ -23,11 +23,11 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager
+from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager, EndedForAnother
 from slackwater.adapters.kafka.closing import closed_aside
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
-from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, is_too_long, translated
+from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, translated
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CONNECT_TIMEOUT_MS: Final = 3_000
@@ -194,7 +194,7 @@ class _Session:
                 if failed is None:
                     self._asked_in_vain = False
                     return future.value
-                if is_too_long(failed) or not isinstance(failed, (*_UNANSWERED, kafka_errors.UnknownBrokerIdError)):
+                if not isinstance(failed, (*_UNANSWERED, kafka_errors.UnknownBrokerIdError)):
                     raise failed
                 if self._manager.cluster.is_bootstrap(node_id):
                     error = failed
@@ -230,12 +230,17 @@ class _Session:
             self._net.cancel(timer)
 
     async def _ask(self, request: Any, node_id: Any, deadline: float) -> Any:
-        """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat."""
+        """Ask one broker; where a connection from before has died, once more on a new one: every request may repeat.
+
+        And until the deadline where it died of another request's answer.
+        """
         was_connected = node_id in {connection.node_id for connection in self._manager.least_used_connections()}
         try:
             return await self._ask_once(request, node_id, deadline)
-        except kafka_errors.KafkaConnectionError as error:
-            if not was_connected or is_too_long(error):
+        except EndedForAnother:
+            return await self._ask(request, node_id, deadline)
+        except kafka_errors.KafkaConnectionError:
+            if not was_connected:
                 raise
         return await self._ask_once(request, node_id, deadline)
 
