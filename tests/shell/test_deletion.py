@@ -31,8 +31,8 @@ UID = f"uid-of-{KEY.name}"
 
 
 class Stage:
-    def __init__(self, *, ran: bool = True, **group: Any) -> None:
-        """`ran`: it had pods once, which its memory says."""
+    def __init__(self, *, ran: bool = True, ended_here: bool = True, **group: Any) -> None:
+        """`ran`: it had pods once, which its memory says; `ended_here`: they ended under this very process' eyes."""
         self.api, self.connections = FakeApi(), FakeConnections(seen=observation())
         self.api.add(CONSUMER_GROUP, group_object(**group))
         self.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z")
@@ -47,6 +47,8 @@ class Stage:
         self.store = Store()
         claims = Claims(self.store, connections)
         self.deletion = Deletion(api, connections, claims, self.taken_in.append, lambda: self.now, self.saw_act)
+        if ended_here:
+            self.deletion._saw_pods.add(UID)
 
     def saw_act(self, key: Key, act: Act) -> None:
         self.acts.append(act)
@@ -95,7 +97,7 @@ class Stage:
 
 
 async def test_members_stay_until_the_pods_are_gone() -> None:
-    stage = Stage()
+    stage = Stage(ended_here=False)
     stage.add_pods()
     assert await stage.run() == PODS_AGAIN_S
     assert stage.api.writes() == ["delete StatefulSet"]
@@ -104,6 +106,29 @@ async def test_members_stay_until_the_pods_are_gone() -> None:
     del stage.api.objects["Pod", KEY.namespace, "payments-0"]
     assert await stage.run() is None
     assert stage.connections.kafka.removed == ["payments-0", "payments-1", "payments-2"]
+    assert stage.is_gone
+
+
+async def test_members_of_pods_that_nobody_here_saw_are_left_to_their_sessions() -> None:
+    """They may be those of the pods in another Kubernetes cluster, which has taken over."""
+    stage = Stage(ended_here=False)
+    assert await stage.run() is None
+    assert stage.connections.kafka.removed == []
+    assert stage.is_gone
+
+
+async def test_who_outlives_the_sessions_is_not_taken_out_by_whoever_follows_the_advice() -> None:
+    """With DeleteGroup it says who lives elsewhere, and how to keep the group: then they are kept, too."""
+    stage = Stage(deletionPolicy="DeleteGroup")
+    assert await stage.run() == AGAIN_S
+    stage.now += 3600
+    assert await stage.run() == AGAIN_S
+    status = stage.api.objects["ConsumerGroup", *KEY]["status"]
+    assert "set spec.deletionPolicy to Retain" in status["conditions"][-1]["message"]
+    obj = stage.api.changed_by_somebody(CONSUMER_GROUP, KEY)
+    stage.api.add(CONSUMER_GROUP, {**obj, "spec": {**obj["spec"], "deletionPolicy": "Retain"}})
+    assert await stage.run() is None
+    assert (stage.connections.kafka.removed, stage.connections.kafka.deleted) == ([], [])
     assert stage.is_gone
 
 

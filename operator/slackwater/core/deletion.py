@@ -19,7 +19,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.elsewhere import somebody_is_in_it
+from slackwater.core.members.elsewhere import outlived, somebody_is_in_it
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
 from slackwater.core.members.sharing import whose_group_stays
 from slackwater.core.world.identity import number_in
@@ -50,7 +50,7 @@ class Remains:
     labelled: frozenset[str] = frozenset()
     """Names of those that carry the group's label."""
     pods: bool = False
-    """Pods of the group are there that end by themselves, as their StatefulSet does."""
+    """Pods are there that end by themselves, as their StatefulSet does."""
     alone: frozenset[str] = frozenset()
     """Names of those that no StatefulSet has any more, and that nobody has deleted."""
     ran: bool = False
@@ -62,10 +62,11 @@ class Remains:
     group: bool = True
     """The group in Kafka may be there."""
     refused: str = ""
-    """Why the operator may not look at the pods and StatefulSets: its rights went with the namespace, or were
-    withdrawn."""
+    """Why the operator may not look at them: its rights went with the namespace, or were withdrawn."""
     refused_since: float = 0.0
     """At each look since then."""
+    seen_to_end: bool = True
+    """This process has seen pods of it end. Else its members may be those of another Kubernetes cluster's pods."""
     kafkas_turn_since: float | None = None
     """Since when nothing of it has been left in the cluster, as far as this process has seen."""
     fresh: bool = True
@@ -213,14 +214,13 @@ def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decisi
 
 
 def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
-    """Those that are ours, and no other; none of a group that goes as a whole, and none where no pod ever ran."""
-    if not remains.members:
+    """Those of pods that were seen to end; none where the group goes as a whole. Who outlives sessions is elsewhere."""
+    if not remains.members or not remains.seen_to_end or outlived(world, remains.kafkas_turn_since):
         return None
     if isinstance(world.kafka, Unobserved):
         return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
     stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
-    found = (member for member in world.kafka.members if _is_ours_alone(world, member))
-    ours = refs(member for member in found if given_ordinal(world, member) not in stay)
+    ours = refs(m for m in world.kafka.members if _is_ours_alone(world, m) and given_ordinal(world, m) not in stay)
     if not ours or world.memory.never_ran or (_is_to_go(world, remains) and not world.claims):
         return None
     return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted"))

@@ -69,6 +69,8 @@ class Deletion:
         """By the object's uid: since when no look at its pods was allowed."""
         self._kafkas_turn_since: dict[str, float] = {}
         """By the object's uid: since when nothing of it is left in the cluster."""
+        self._saw_pods: set[str] = set()
+        """Uids of objects whose pods were there in this process, at some look since they were deleted."""
         self._let_go: dict[Key, str] = {}
         """Uids of objects that are gone, or about to go: the store has them until their watch says so."""
 
@@ -92,6 +94,7 @@ class Deletion:
             if isinstance(decided.act, LetGo):
                 self._refused_since.pop(uid, None)
                 self._kafkas_turn_since.pop(uid, None)
+                self._saw_pods.discard(uid)
                 self._let_go[key] = uid
                 return None
             world, remains = world.remembering(decided.memory), remains.after(decided.act)
@@ -137,6 +140,9 @@ class Deletion:
         world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
+        if remains.pods:
+            self._saw_pods.add(group.metadata.uid)
+        remains = replace(remains, seen_to_end=group.metadata.uid in self._saw_pods)
         if not is_kafkas_turn(world, remains):
             return world, remains
         since = self._kafkas_turn_since.setdefault(group.metadata.uid, self._now())

@@ -30,7 +30,7 @@ from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
 from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.pod_events import PodEvents
-from slackwater.shell.store import Key, Store, connection_key, connection_of
+from slackwater.shell.store import Key, Store, connection_key
 
 Json = Mapping[str, Any]
 
@@ -118,9 +118,6 @@ class Gathering:
         self.take_in_or_drop(key, None if snapshot is None else snapshot.group)
         if snapshot is None or snapshot.group["metadata"].get("deletionTimestamp"):
             return None
-        if snapshot.connection is not None:  # no watch may have told of it
-            kind, _ = connection_of(snapshot.group)
-            self._store.put(kind, snapshot.connection)
         self._drop_what_is_gone(known, snapshot)
         group = self.parse(key, snapshot.group)
         written, told = self._written_generations.get(key, {}), self._store.told_running(key)

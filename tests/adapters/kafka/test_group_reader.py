@@ -6,6 +6,7 @@ import pytest
 
 from slackwater.adapters.kafka.errors import Code
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.observer import Observer
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import (
     GroupObservation,
@@ -275,3 +276,37 @@ async def test_settings_that_cannot_be_read_leave_the_group_observed(code: Code)
     view = observed((await reader_of(cluster).observe({"payments": ORDERS}, {"payments"}))["payments"])
 
     assert (view.state, view.settings) == (GroupState.STABLE, None)
+
+
+async def test_what_one_of_two_watches_cannot_see_of_a_group_is_not_said_to_the_other() -> None:
+    """The other ConsumerGroup of its id may be in another namespace, and held for that: its topics concern nobody."""
+    group = FakeGroup(owned={"orders-0": [0, 1]}, committed=dict.fromkeys(range(4), 50))
+    cluster = FakeCluster({"payments": group}, topics={"orders": 4, "other": 3})
+    observer = Observer(reader_of(cluster), lambda key: None)
+    observer.start()
+    observer.watch("a/payments", "payments", {"orders"})
+    observer.watch("b/payments", "payments", {"other", "missing"})
+    ours = observed(await observer.observe_now("a/payments"))
+    theirs = observed(await observer.observe_now("b/payments"))
+    assert (ours.blind_to, ours.blind_in) == (None, {})
+    assert {partition.topic for partition in ours.partitions} == {"orders"}
+    assert theirs.blind_to is not None
+    assert (theirs.blind_to.reason, theirs.blind_in) == (Reason.TOPIC_MISSING, {})
+    await observer.close()
+
+
+async def test_of_several_topics_that_cannot_be_read_the_first_is_named() -> None:
+    cluster = FakeCluster({"payments": FakeGroup(owned=OWNED)}, topics={"orders": 4})
+    topics = {"payments": frozenset({"orders", "b-missing", "a-missing"})}
+    view = observed((await reader_of(cluster).observe(topics))["payments"])
+    assert view.blind_to is not None
+    assert "topic a-missing does not exist" in view.blind_to.message
+    assert view.blind_in.keys() == {"a-missing", "b-missing"}
+
+
+async def test_a_pass_without_topics_learns_where_the_brokers_are_all_the_same() -> None:
+    """As of groups that are being deleted, which may be all that is left of a connection."""
+    cluster = FakeCluster({"payments": FakeGroup(owned=OWNED)})
+    for passes in (1, 2):
+        observed((await reader_of(cluster).observe({"payments": frozenset()}))["payments"])
+        assert cluster.remembered == passes

@@ -84,7 +84,7 @@ async def test_one_that_is_too_long_alone_is_named_and_the_others_still_come_tog
     for _ in range(2):
         answers, failures = await parts.ask([*"abcdefgh", "huge"], broker.ask)
         assert merged(answers) == dict.fromkeys("abcdefgh", 1)
-        assert failures == {"huge": Failure(Reason.KAFKA_UNREACHABLE, f"topic huge: {WHY}")}
+        assert failures == {"huge": Failure(Reason.ANSWER_TOO_LONG, f"topic huge: {WHY}")}
     assert broker.asked[-1] == list("abcdefgh")
     clock(parts_module.TOO_LONG_AGAIN_S)
     broker.limit = 100

@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from slackwater.adapters.kafka.oauth import ClientCredentials
 from slackwater.adapters.kafka.security import client_settings, secret_names
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.kafka_connection import KafkaConnectionSpec
+from slackwater.api.kafka_connection import ClusterKafkaConnectionSpec, KafkaConnectionSpec
 
 LOGIN = {"username": b"slackwater", "password": b"hunter2\n"}
 TOKENS = {"clientId": b"slackwater", "clientSecret": b"hunter2\n", "tokenEndpoint": b"https://login.example/token"}
@@ -289,3 +289,12 @@ def test_what_a_client_of_tokens_lacks_is_said_at_once() -> None:
         "clientId: add it.",
         "clientSecret: add it.",
     ]
+
+
+def test_a_secret_that_is_missing_is_missed_where_it_would_be() -> None:
+    given = {"bootstrapServers": "broker:9092", "authentication": sasl("ScramSha512")}
+    shared = ClusterKafkaConnectionSpec.model_validate({**given, "tenants": [{"namespaces": ["a"]}]})
+    with pytest.raises(InvalidSpec, match="does not exist in the operator's namespace: create it"):
+        client_settings("ClusterKafkaConnection shared", shared, {})
+    with pytest.raises(InvalidSpec, match="does not exist in this namespace: create it"):
+        client_settings("KafkaConnection main", spec_of(authentication=sasl("ScramSha512")), {})

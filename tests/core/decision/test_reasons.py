@@ -21,6 +21,7 @@ MEANT: Final[dict[Reason, Facet]] = {
     Reason.COORDINATOR_UNAVAILABLE: F.PASSES,
     Reason.NOT_AUTHORIZED: F.DEGRADES | F.LIFTED_BY_A_SECRET,
     Reason.GROUP_OF_ANOTHER_TYPE: F.DEGRADES,
+    Reason.ANSWER_TOO_LONG: F.DEGRADES,
     Reason.OBSERVATION_INCOMPLETE: F.PASSES,
     Reason.CONNECTION_INVALID: F.DEGRADES | F.LIFTED_BY_A_SECRET | F.OF_THE_CONNECTION,
     Reason.FOREIGN_MEMBERS: F.DEGRADES,
@@ -53,6 +54,7 @@ UNSEEN: Final = frozenset(
     {
         *(Reason.KAFKA_UNREACHABLE, Reason.COORDINATOR_UNAVAILABLE, Reason.NOT_AUTHORIZED, Reason.TOPIC_MISSING),
         *(Reason.GROUP_OF_ANOTHER_TYPE, Reason.OBSERVATION_INCOMPLETE, Reason.CONNECTION_INVALID),
+        Reason.ANSWER_TOO_LONG,
     }
 )
 """What an observation that failed says: of the first gate, though that gate does not say it itself."""

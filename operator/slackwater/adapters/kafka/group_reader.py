@@ -91,9 +91,15 @@ class KafkaGroupReader:
                 views[group_id] = _unobserved(group, began_at)
                 continue
             view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
-            failure = layout.failure_among(topics)
-            blind_to = _unobserved(failure, began_at) if failure is not None else view.blind_to
-            views[group_id] = replace(view, blind_to=blind_to, settings=settings.get(group_id), answered_at=answered_at)
+            unread = {topic: _unobserved(layout.failures[topic], began_at) for topic in topics & layout.failures.keys()}
+            blind_in = {**view.blind_in, **unread}
+            views[group_id] = replace(
+                view,
+                blind_to=blind_in[min(unread or blind_in)] if blind_in else None,
+                blind_in=blind_in,
+                settings=settings.get(group_id),
+                answered_at=answered_at,
+            )
         return views
 
     async def close(self) -> None:
@@ -184,14 +190,15 @@ def _assembled(
     ends: Offsets,
     starts: Offsets,
 ) -> GroupObservation:
-    """Where the end of a partition could not be read, that alone is not known, and the observation says why."""
+    """Where the end of a partition could not be read, that alone is not known, and the observation says of which topic
+    and why."""
     node_id, description, committed = group
     offsets: dict[TopicPartition, PartitionOffsets] = {}
-    blind_to: Unobserved | None = None
+    blind_in: dict[str, Unobserved] = {}
     for partition in sorted(partitions):
         end, start = ends.get(partition), starts.get(partition, 0)
-        if isinstance(end, Failure) and blind_to is None:
-            blind_to = _unobserved(end, began_at)
+        if isinstance(end, Failure):
+            blind_in.setdefault(partition.topic, _unobserved(end, began_at))
         known_end, known_start = (None if isinstance(each, Failure) else each for each in (end, start))
         offsets[partition] = PartitionOffsets(committed.get(partition), known_end, known_start)
     return GroupObservation(
@@ -205,5 +212,5 @@ def _assembled(
         members=description.members,
         partitions=frozenset(partitions),
         offsets=offsets,
-        blind_to=blind_to,
+        blind_in=blind_in,
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
 
 from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed
+from slackwater.core.decision.reasons import Reason
 
 TOO_LONG_AGAIN_S: Final = 300.0
 """Such an answer ends the connection, and with it what others have asked by it: it is provoked this seldom."""
@@ -68,10 +68,10 @@ class Parts(Generic[Thing]):
         try:
             return [await ask(things)]
         except AnswerTooLong as error:
-            again_at, failure = time.monotonic() + TOO_LONG_AGAIN_S, error.failure
+            again_at, message = time.monotonic() + TOO_LONG_AGAIN_S, str(error)
         if len(things) == 1:
             (thing,) = things
-            failures[thing] = replace(failure, message=f"{self._name(thing)}: {failure.message}")
+            failures[thing] = Failure(Reason.ANSWER_TOO_LONG, f"{self._name(thing)}: {message}")
             self._alone[thing] = again_at, failures[thing]
             return []
         half, before = len(things) // 2, len(failures)

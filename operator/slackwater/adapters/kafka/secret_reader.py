@@ -16,15 +16,17 @@ SecretData = Mapping[str, bytes]
 class SecretReader:
     """`problems` has what is to be put right, in the order of reading; never a value."""
 
-    def __init__(self, secrets: Mapping[str, SecretData]) -> None:
+    def __init__(self, secrets: Mapping[str, SecretData], namespace: str = "this namespace") -> None:
+        """`namespace`: where they are, in words."""
         self._secrets = secrets
+        self._namespace = namespace
         self.problems: list[str] = []
 
     def text(self, secret: str, key: str, path: str, longest: int = LONGEST_VALUE) -> str:
         """Return a value without the line break that `echo` puts behind it; "" with a problem noted."""
         data = self._secrets.get(secret)
         if data is None:
-            self.note(f"Secret {secret}, which spec.{path} names, does not exist in this namespace: create it.")
+            self.note(f"Secret {secret}, which spec.{path} names, does not exist in {self._namespace}: create it.")
             return ""
         if not data.get(key):
             self.note(f"Secret {secret}, which spec.{path} names, has no key {key}: add it.")

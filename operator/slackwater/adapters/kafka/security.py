@@ -29,6 +29,7 @@ from slackwater.api.kafka_connection import (
     TOKEN_ENDPOINT_KEY,
     USERNAME_KEY,
     AuthenticationType,
+    ClusterKafkaConnectionSpec,
     KafkaConnectionSpec,
 )
 from slackwater.core.decision.words import listing
@@ -71,7 +72,8 @@ def client_settings(
     for tokens, such as `login.example.com` or `*.example.com`; none means any. Raises InvalidSpec with a sentence for
     each Secret, key or certificate that is missing or cannot be used.
     """
-    reader = SecretReader(secrets)
+    operators = isinstance(spec, ClusterKafkaConnectionSpec)
+    reader = SecretReader(secrets, "the operator's namespace" if operators else "this namespace")
     credentials = _Credentials.read(spec, reader, token_hosts)
     context = _tls_context(credentials, reader) if spec.tls is not None else None
     if reader.problems:

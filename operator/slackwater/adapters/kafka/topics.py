@@ -31,9 +31,6 @@ class TopicLayout:
     def partitions_of(self, topics: Collection[str]) -> frozenset[TopicPartition]:
         return frozenset(partition for partition in self.leaders if partition.topic in topics)
 
-    def failure_among(self, topics: Collection[str]) -> Failure | None:
-        return next((self.failures[topic] for topic in sorted(topics) if topic in self.failures), None)
-
 
 async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None) -> TopicLayout:
     """Ask any broker. Raises KafkaFailed when none answers; what concerns one topic is a failure in the layout."""

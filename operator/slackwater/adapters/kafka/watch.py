@@ -42,7 +42,10 @@ class Watch:
         )
 
     def _narrowed(self, observation: GroupObservation) -> GroupObservation:
-        """Leave out what only another watch of the same group asked for."""
+        """Leave out what only another watch of the same group asked for, in another namespace perhaps."""
+        if observation.blind_in:
+            ours = (observation.blind_in[topic] for topic in sorted(self.topics) if topic in observation.blind_in)
+            observation = replace(observation, blind_to=next(ours, None), blind_in={})
         if not self.settings and observation.settings is not None:
             observation = replace(observation, settings=None)
         partitions = frozenset(p for p in observation.partitions if p.topic in self.topics)

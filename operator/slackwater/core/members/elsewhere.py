@@ -25,7 +25,7 @@ GRACE_S: Final = 15.0
 """A broker may be late to end a session."""
 
 
-_HIDES_MEMBERS: Final = frozenset({Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED})
+_HIDES_MEMBERS: Final = frozenset({Reason.CONNECTION_INVALID, Reason.NOT_AUTHORIZED, Reason.ANSWER_TOO_LONG})
 """For as long as nobody corrects what the message names: a Secret that comes after its ConsumerGroup, for one."""
 
 
@@ -72,8 +72,13 @@ def somebody_is_in_it(world: World, since: float | None) -> Decision | None:
         f" {listing(name_in_words(member) for member, _ in there)}. To keep it, set spec.deletionPolicy to Retain"
     )
     hold = Hold(Reason.DRAINING, message, AGAIN_S)
-    late = since is not None and world.now - since > longest_session_s(world) + GRACE_S
+    late = outlived(world, since)
     return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),) if late else ())
+
+
+def outlived(world: World, since: float | None) -> bool:
+    """Whoever is in the group is no member of a pod of ours: the last of those ended then."""
+    return since is not None and world.now - since > longest_session_s(world) + GRACE_S
 
 
 def ids_in_use(world: World) -> tuple[Member, ...]:

@@ -168,6 +168,8 @@ class GroupObservation:
     offsets: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
     blind_to: Unobserved | None = None
     """Why some of its topics or partitions could not be read; None: all were. Its members were, in any case."""
+    blind_in: Mapping[str, Unobserved] = field(default_factory=dict)
+    """The same by topic, while it is not known yet for whom of those who look at the group; empty afterwards."""
     settings: Mapping[str, str] | None = None
     """The group's own dynamic settings in Kafka (configs of its GROUP resource, F23), no defaults; None: not read."""
     answered_at: float | None = None
