@@ -208,7 +208,7 @@ def test_a_secured_connection_with_a_wrong_password_is_said_and_mended(stage: St
     refused = stage.cluster.wait_condition("secured", "Degraded", "True", "ConnectionInvalid")
     assert "refused the credentials" in refused["message"]
     assert "mistyped" not in refused["message"]
-    assert ready(stage, "secured") == ("False", "ConnectionInvalid")
+    wait_for("the connection to say so", lambda: ready(stage, "secured") == ("False", "ConnectionInvalid"))
     stage.cluster.apply(secret("operator-login", {"username": known.user, "password": known.password}))
     stage.cluster.wait_complete("secured")
     assert set(kafka.look(stage.group_id("secured")).members) == {"secured-0"}
