@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from slackwater.core.world.history import (
     DEPARTURES_KEPT,
     DEPARTURES_KEPT_S,
@@ -242,3 +244,15 @@ def test_how_long_records_had_waited_at_the_last_commits() -> None:
     assert folded(*looks).waited_s == {tp(0): (30.0, 10.0)}
     many = [at(100 + number, 10 + number, 10 + number) for number in range(9)]
     assert folded(*looks, *many).waited_s == {tp(0): (1.0,) * WAITS_KEPT}
+
+
+@pytest.mark.parametrize("takes_s", [None, 7.0], ids=["at once", "by brokers that are slow"])
+def test_a_group_that_was_the_same_in_every_look_has_not_changed_since_it_was_watched(takes_s: float | None) -> None:
+    def look(at: float, *ordinals: int) -> GroupObservation:
+        return observation(members(*ordinals), at=at, answered_at=None if takes_s is None else at + takes_s)
+
+    one, two = folded(look(10, 0)), folded(look(10, 0), look(20, 0))
+    assert (one.unchanged_from_the_first, two.unchanged_from_the_first) == (True, True)
+    assert not folded(look(10, 0), look(20, 0, 1), look(30, 0, 1)).unchanged_from_the_first
+    assert not interrupted(two).unchanged_from_the_first
+    assert not GroupHistory().unchanged_from_the_first

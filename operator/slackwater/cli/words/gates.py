@@ -102,9 +102,8 @@ def _refused_at(refusing: GateName, hold: Hold) -> tuple[GateVerdict, ...]:
 
 def _is_only_short_of_time(world: World, hold: Hold) -> bool:
     """The group looks as it should for as long as it was watched, which was not long enough to be sure."""
-    history = world.history
     if hold.reason is Reason.GROUP_STABILIZING:
-        return history.unchanged_since == history.watched_since
+        return world.history.unchanged_from_the_first
     if hold.reason is Reason.MEMBER_NOT_REJOINED:
         return all(presence(world, pod) is not Presence.NO for pod in world.wanted_pods)
     return False

@@ -79,6 +79,8 @@ class GroupHistory:
     watched_since: float | None = None
     """The first observation of the row that leads to the newest one; None while the last look failed. A row in which
     some fail, but no two that succeed are more than `BRIEFLY_S` apart, is not broken."""
+    first_look_ended_at: float | None = None
+    """The end of that observation; None: at once."""
     watched_before: float | None = None
     """The same for the row that a failed look may have broken; None while none has failed."""
     observed_at: float | None = None
@@ -116,6 +118,12 @@ class GroupHistory:
             return False
         return sighting.came_by < pod.runs_since - LONG_BEFORE_S
 
+    @property
+    def unchanged_from_the_first(self) -> bool:
+        """Whether nothing has changed for as long as the group was watched."""
+        first = self.watched_since if self.first_look_ended_at is None else self.first_look_ended_at
+        return self.unchanged_since is not None and self.unchanged_since == first
+
     def calm_for(self, observation: GroupObservation) -> float:
         """Seconds, up to this observation, in which nothing about a calm group changed; 0 when it is not calm."""
         if self.unchanged_since is None or not observation.calm:
@@ -135,8 +143,11 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
     end = {p: o.end for p, o in observation.offsets.items() if o.end is not None}
     end = {p: o for p, o in history.end.items() if p in observation.partitions} | end  # a leader may be away for a look
     members = _sightings(history, observation)
+    since = _watched_since(history, observation.observed_at)
+    first_look_ended_at = observation.answered_at if since == observation.observed_at else history.first_look_ended_at
     return GroupHistory(
-        watched_since=_watched_since(history, observation.observed_at),
+        watched_since=since,
+        first_look_ended_at=first_look_ended_at,
         observed_at=observation.observed_at,
         disturbed=_disturbed(history, observation),
         coordinator=observation.coordinator,
