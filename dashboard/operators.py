@@ -7,6 +7,7 @@ from typing import Final
 from dashboard.panels import Colour, Kind, Panel, Query, Section, Unit, per_second
 
 _PASSES: Final = "slackwater_reconciles_total"
+_STALLS: Final = "slackwater_event_loop_stall_seconds"
 
 
 def _latency(quantile: str) -> str:
@@ -40,6 +41,15 @@ SECTION: Final = Section(
                 ),
             ),
             Unit.SHARE,
+        ),
+        Panel(
+            "Event loop",
+            "For how long the event loop stood still: all groups, probes and the Lease wait for it.",
+            (
+                Query(f"histogram_quantile(0.99, {per_second(f'{_STALLS}_bucket', 'le')})", "99 of 100"),
+                Query("max(slackwater_event_loop_longest_stall_seconds)", "longest"),
+            ),
+            Unit.SECONDS,
         ),
         Panel(
             "Time of a pass",
