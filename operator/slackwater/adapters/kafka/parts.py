@@ -14,7 +14,7 @@ from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed
 from slackwater.core.decision.reasons import Reason
 
 TOO_LONG_AGAIN_S: Final = 300.0
-"""Such an answer ends the connection, and with it what others have asked by it: it is provoked this seldom."""
+"""Such an answer ends the connection, and whoever else waits there has to ask again: it is provoked this seldom."""
 
 Thing = TypeVar("Thing", bound=Any)
 Answer = TypeVar("Answer")
