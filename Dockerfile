@@ -52,8 +52,8 @@ COPY operator/slackwater/pipeline/packages.py /src/
 RUN touch /tmp/nothing.py \
  && connector="$(PYTHONPATH=/src python3 -c 'import packages; print(packages.KAFKA_CONNECTOR)')" \
  && SPARK_LOCAL_HOSTNAME=localhost spark-submit --packages "$connector" --conf spark.jars.ivy=/tmp/ivy /tmp/nothing.py \
- && (cd /tmp/ivy/jars && sha256sum --quiet --strict --check /src/requirements/jars.sha256 \
-      && test "$(find . -name '*.jar' | wc -l)" = "$(wc -l </src/requirements/jars.sha256)") \
+ && env --chdir=/tmp/ivy/jars LC_ALL=C sh -c 'sha256sum *.jar' >/tmp/jars.sha256 \
+ && diff /src/requirements/jars.sha256 /tmp/jars.sha256 \
  && home="$(python3 -c 'import pyspark; print(pyspark.__path__[0])')" \
  && for jar in /tmp/ivy/jars/*.jar; do \
       test -e "$home/jars/${jar#*_}" || mv "$jar" "$home/jars/${jar#*_}" || exit 1; \
