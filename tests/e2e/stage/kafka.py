@@ -18,6 +18,7 @@ from confluent_kafka import (
     ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
+    Producer,
     TopicPartition,
 )
 from confluent_kafka.admin import (
@@ -238,6 +239,31 @@ class Kafka:
                 yield
             finally:
                 producer.terminate()
+
+    @contextmanager
+    def backlog(self, topic: str, group: str, messages: int) -> Iterator[None]:
+        """Never much less than `messages` that the group has not read, however quick its consumers are."""
+        producer, stop = Producer({"bootstrap.servers": self.bootstrap_servers, **_QUIET}), threading.Event()
+        broken: list[KafkaException] = []
+        partitions = len(self._admin.list_topics(topic, timeout=_REQUEST_S).topics[topic].partitions)
+
+        def keep() -> None:
+            try:
+                while not stop.wait(_LOOK_AGAIN_S):
+                    for number in range(max(0, messages - self.lag(group, topic, partitions))):
+                        producer.produce(topic, value=str(number), partition=number % partitions)
+                    producer.flush(_REQUEST_S)
+            except KafkaException as error:
+                broken.append(error)
+
+        keeping = threading.Thread(target=keep, daemon=True)
+        keeping.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            keeping.join(_REQUEST_S)
+        assert not broken, broken
 
     def _end(self, topic: str) -> int:
         return self._ends(topic, 1)[0]
