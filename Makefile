@@ -15,8 +15,9 @@ TARGET := operator
 # half of what the fast tests compute, and a second of processor for each operator and each command that a test starts.
 unexport PYTHONDONTWRITEBYTECODE
 
-# The modules of a run against the sandbox are shared out to so many: their tests wait more than they compute.
-E2E_WORKERS := 4
+# The modules of a run against the sandbox are shared out to so many: their tests wait more than they compute. A machine
+# that has done this sum in half a second has turns for six; one that takes longer is busy with four already.
+E2E_WORKERS ?= $(shell $(PYTHON) -c 'from time import process_time as t; s = t(); sum(i * i for i in range(3_000_000)); print(6 if t() - s < 0.5 else 4)')
 WORKERS := --numprocesses=$(E2E_WORKERS) --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
 
 # Tests have deadlines of their own, which Python has to act upon. A C library that never comes back holds that up, too:

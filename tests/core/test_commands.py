@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from slackwater.api.annotations import ABORT, FORCE, PROMOTE, RESTART, RETRY
-from slackwater.core.commands import obey
+from slackwater.core.commands import obey, obey_force
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
+from slackwater.core.world.world import World
 from tests.core.factories import NOW, OLD, group, world
 
 PROGRESSING, FAILED, COMPLETE = RolloutPhase.PROGRESSING, RolloutPhase.FAILED, RolloutPhase.COMPLETE
@@ -52,9 +54,14 @@ TABLE = [
 IDS = [f"{command.split('/')[1]} while {before.phase}" for command, before, _, _ in TABLE]
 
 
+def ask(command: str) -> Callable[[World], Decision]:
+    """Who obeys it: `force` is obeyed once it is known what is asked for."""
+    return obey_force if command == FORCE else obey
+
+
 @pytest.mark.parametrize(("command", "before", "phase", "reason"), TABLE, ids=IDS)
 def test_command(command: str, before: RolloutMemory, phase: RolloutPhase, reason: Reason) -> None:
-    obeyed = obey(world(memory=before, group=group(annotations={command: "1"})))
+    obeyed = ask(command)(world(memory=before, group=group(annotations={command: "1"})))
     after = obeyed.memory
     assert after.phase is phase
     assert [note.reason for note in obeyed.notes] == [reason]
@@ -75,9 +82,9 @@ def test_the_token_of_a_restart_is_remembered(annotations: dict[str, str], befor
 @pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART, FORCE])
 def test_a_token_is_obeyed_once(command: str) -> None:
     given = world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={command: "1"}))
-    once = obey(given).memory
-    assert obey(world(memory=once, group=given.group)) == Decision(once)
-    again = obey(world(memory=once, group=group(annotations={command: "2"}))).memory
+    once = ask(command)(given).memory
+    assert ask(command)(world(memory=once, group=given.group)) == Decision(once)
+    again = ask(command)(world(memory=once, group=group(annotations={command: "2"}))).memory
     assert again.commands == {command: "2"}
 
 
@@ -86,7 +93,7 @@ def test_a_rollout_under_way_is_forced_and_no_other(phase: RolloutPhase, forced:
     given = world(group=group(annotations={FORCE: "1"}))
     target = wanted_template(given).hash
     given = given.remembering(replace(memory(phase), target_hash=target))
-    assert obey(given).memory.is_forced is forced
+    assert obey_force(given).memory.is_forced is forced
 
 
 def test_a_version_that_is_applied_and_forced_in_one_go_is_forced() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
@@ -62,6 +63,7 @@ def rule(cel: str, message: str, *, field_path: str = "") -> Callable[[Callable[
     return mark
 
 
+@cache
 def _rules(model: type[BaseModel]) -> tuple[Rule, ...]:
     methods = {name: check for each in reversed(model.__mro__) for name, check in vars(each).items()}
     marked = tuple(getattr(check, _MARK) for check in methods.values() if hasattr(check, _MARK))
@@ -71,6 +73,12 @@ def _rules(model: type[BaseModel]) -> tuple[Rule, ...]:
 def _publish_rules(schema: dict[str, Any], model: type[BaseModel]) -> None:
     if rules := _rules(model):
         schema["x-kubernetes-validations"] = [rule.as_schema() for rule in rules]
+
+
+@cache
+def _names_of(model: type[BaseModel]) -> frozenset[str | None]:
+    """Its fields, by both of their names."""
+    return frozenset(name for field, info in model.model_fields.items() for name in (field, info.alias))
 
 
 class ApiModel(BaseModel):
@@ -95,7 +103,7 @@ class ApiModel(BaseModel):
         """`replicas:` with nothing after it means absent, as it does to the API server."""
         if not isinstance(value, Mapping):
             return value
-        modelled = {name for field, info in cls.model_fields.items() for name in (field, info.alias)}
+        modelled = _names_of(cls)
         return {key: field for key, field in value.items() if field is not None or key not in modelled}
 
     @model_validator(mode="after")

@@ -6,6 +6,7 @@ is obeyed once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
@@ -20,18 +21,27 @@ from slackwater.core.world.world import World
 
 
 def obey(world: World) -> Decision:
-    """The memory after every command that is new, in the order of `TOKEN_COMMANDS`."""
+    """The memory after every command that is new but `force`, in the order of `TOKEN_COMMANDS`."""
     token = world.group.metadata.annotations.get(RESTART)
     is_known = token is None or token == world.memory.restart
     obeyed = Decision(world.memory if is_known else replace(world.memory, restart=token or ""))
-    for command in TOKEN_COMMANDS:
+    return _obey(world, obeyed, [command for command in TOKEN_COMMANDS if command != FORCE])
+
+
+def obey_force(world: World) -> Decision:
+    """`world`: it is known what is asked for, by the protocol and the brokers' bounds too: that is what is forced."""
+    return _obey(world, Decision(world.memory), [FORCE])
+
+
+def _obey(world: World, obeyed: Decision, commands: Iterable[str]) -> Decision:
+    for command in commands:
         token = world.group.metadata.annotations.get(command)
         if token is None or obeyed.memory.commands.get(command) == token:
             continue
         if command != RESTART:
             obeyed = obeyed.then(_OBEY[command](world.remembering(obeyed.memory)))
-        commands = {**obeyed.memory.commands, command: token}
-        obeyed = replace(obeyed, memory=replace(obeyed.memory, commands=commands))
+        known = {**obeyed.memory.commands, command: token}
+        obeyed = replace(obeyed, memory=replace(obeyed.memory, commands=known))
     return obeyed
 
 

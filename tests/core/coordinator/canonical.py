@@ -135,6 +135,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
             for k, s in history.members.items()
         },
         departures=each(history.departures),
+        left=each(history.left),
         commit_moved_after={p: move(at) for p, at in history.commit_moved_after.items()},
         end_moved_after={p: move(at) for p, at in history.end_moved_after.items()},
         unread_since={p: move(at) for p, at in history.unread_since.items()},

@@ -44,6 +44,7 @@ PURPOSES: Final = {
 CAUSES: Final = {
     Cause.DOWN: True,
     Cause.NOT_READY: True,
+    Cause.INCOMPLETE: True,
     Cause.RETRIED: True,
     Cause.FENCED: False,
     Cause.NOT_COME: False,

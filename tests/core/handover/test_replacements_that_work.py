@@ -8,6 +8,7 @@ import pytest
 
 from slackwater.core.world.observation import MemberRef
 from tests.core.handover.test_simulated import FIRST, SECOND, at_rest
+from tests.core.parameters import first_of
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.stateful_set import SimulatedPod
@@ -46,7 +47,7 @@ def stays(run: Run, replacement: SimulatedPod, for_s: int = 200) -> bool:
     return all(there) and run.outside.serves(replacement)
 
 
-@pytest.mark.parametrize("on_failure", ["Rollback", "Pause"])
+@pytest.mark.parametrize("on_failure", first_of("Rollback", "Pause"))
 def test_where_the_old_pod_was_evicted_and_finds_no_node(on_failure: str) -> None:
     """What commits since is no pod that has never run. The version was failed for it, and its only pod removed."""
     run = at_rest("v1", onFailure=on_failure)
@@ -59,8 +60,8 @@ def test_where_the_old_pod_was_evicted_and_finds_no_node(on_failure: str) -> Non
     assert run.phase in ("Progressing", "Complete")
 
 
-@pytest.mark.parametrize("producing", [True, False])
-@pytest.mark.parametrize("on_failure", ["Rollback", "Pause"])
+@pytest.mark.parametrize("producing", first_of(True, False))
+@pytest.mark.parametrize("on_failure", first_of("Rollback", "Pause"))
 def test_where_the_old_pod_ends_and_cannot_start_again(on_failure: str, producing: bool) -> None:
     """Where there is nothing to commit, a member that is there a session later is the replacement's."""
     run = at_rest("v1", onFailure=on_failure)
@@ -83,8 +84,8 @@ def taken_out(run: Run) -> SimulatedPod:
     return old
 
 
-@pytest.mark.parametrize("blinks", [False, True])
-@pytest.mark.parametrize("what", ["paused", "a stranger", "the operator is away for 10 s", "nothing"])
+@pytest.mark.parametrize("blinks", first_of(False, True))
+@pytest.mark.parametrize("what", first_of("paused", "a stranger", "the operator is away for 10 s", "nothing"))
 def test_where_the_old_pod_is_ready_and_out_of_the_group_for_good(what: str, blinks: bool) -> None:
     """A client that logs a fatal error and lives on. The replacement joins before the gates let it have the place.
     `blinks`: its readiness probe failed once, just before."""
@@ -108,7 +109,7 @@ def test_where_the_old_pod_is_ready_and_out_of_the_group_for_good(what: str, bli
     assert run.outside.serves(second.pods[0])
 
 
-@pytest.mark.parametrize("what", ["paused", "the operator is away for 10 s"])
+@pytest.mark.parametrize("what", first_of("paused", "the operator is away for 10 s"))
 def test_where_the_old_pod_took_long_to_get_ready_and_never_joined(what: str) -> None:
     """It is down `rejoinTimeout` after its start, and has been Ready for less."""
     run = at_rest("v1", rejoinTimeout="300s")
@@ -136,7 +137,7 @@ def is_never_taken_while_it_serves(run: Run, old: SimulatedPod, for_s: int = 120
     return True
 
 
-@pytest.mark.parametrize("what", ["paused", "the operator is away"])
+@pytest.mark.parametrize("what", first_of("paused", "the operator is away"))
 def test_an_old_pod_that_was_away_for_seconds_and_joins_again_as_its_replacement_starts(what: str) -> None:
     """Nobody is in a group of one for ten seconds, so its pod counts as down at once."""
     run = at_rest("v1", replicas=1, rejoinTimeout="60s", onFailure="Pause")

@@ -6,6 +6,7 @@ import pytest
 
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutPhase, read_memory
+from tests.core.parameters import first_of
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.versions import NOT_DRAWN, Version
@@ -31,7 +32,7 @@ def made_in(run: Run, for_s: int) -> set[str]:
     return made - before
 
 
-@pytest.mark.parametrize("join_s", [10.0, 20.0, 30.0, 50.0])
+@pytest.mark.parametrize("join_s", first_of(10.0, 20.0, 30.0, 50.0))
 def test_a_rollout_restarts_each_once_though_sessions_end_meanwhile(
     monkeypatch: pytest.MonkeyPatch, join_s: float
 ) -> None:
@@ -41,14 +42,14 @@ def test_a_rollout_restarts_each_once_though_sessions_end_meanwhile(
     assert run.phase is RolloutPhase.COMPLETE
 
 
-@pytest.mark.parametrize("join_s", [10.0, 20.0, 30.0, 50.0, 70.0])
+@pytest.mark.parametrize("join_s", first_of(10.0, 20.0, 30.0, 50.0, 70.0))
 def test_one_that_crashed_is_left_to_come_back(monkeypatch: pytest.MonkeyPatch, join_s: float) -> None:
     run = of_slow(monkeypatch, join_s)
     run.do("crash", lambda o: o.crash(1))
     assert made_in(run, 300) == set()
 
 
-@pytest.mark.parametrize("join_s", [15.0, 30.0])
+@pytest.mark.parametrize("join_s", first_of(15.0, 30.0))
 def test_an_operator_that_is_restarted_in_a_pods_turn_restarts_no_other(
     monkeypatch: pytest.MonkeyPatch, join_s: float
 ) -> None:
@@ -78,7 +79,7 @@ FEWER_MEMBERS = {
 }
 
 
-@pytest.mark.parametrize(("version", "spec"), FEWER_MEMBERS.values(), ids=FEWER_MEMBERS)
+@pytest.mark.parametrize(("version", "spec"), first_of(*FEWER_MEMBERS.values()), ids=FEWER_MEMBERS)
 def test_nobody_who_works_is_restarted_for_an_id_that_his_version_never_asks_for(
     version: str, spec: dict[str, object]
 ) -> None:
@@ -108,7 +109,7 @@ def refused() -> Run:
     return run
 
 
-@pytest.mark.parametrize("replicas", [5, 3])
+@pytest.mark.parametrize("replicas", first_of(5, 3))
 def test_an_apply_with_fewer_pods_forgets_no_id_of_a_pod_that_is_there(replicas: int) -> None:
     """The rollout goes on with the pods that there are."""
     run = refused()
@@ -119,7 +120,7 @@ def test_an_apply_with_fewer_pods_forgets_no_id_of_a_pod_that_is_there(replicas:
     assert "payments-4" in memory.holders
 
 
-@pytest.mark.parametrize("replicas", [5, 3])
+@pytest.mark.parametrize("replicas", first_of(5, 3))
 def test_nor_is_a_good_version_given_up_for_that(replicas: int) -> None:
     """The operator begins the rollout right after the crash, and is restarted."""
     run = Run(Outside(kip848=True, replicas=5, onFailure="Rollback", rejoinTimeout="60s"))

@@ -9,6 +9,7 @@ from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile, profile_in
 from tests.core.factories import NAME
+from tests.core.parameters import first_of
 from tests.core.protocol.test_upgrade import DRAIN, EAGER, RDKAFKA, upgrading
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
@@ -46,7 +47,7 @@ def serving(run: Run) -> int:
     return sum(map(run.outside.serves, run.outside.pods))
 
 
-@pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
+@pytest.mark.parametrize("on_failure", first_of("Pause", "Rollback"))
 def test_with_a_pod_on_a_lost_node_the_others_start_once(on_failure: str) -> None:
     """They were started and stopped without an end: the lost pod's old protocol was one that they must not meet."""
     run = stopped(at_rest(on_failure))
@@ -56,7 +57,7 @@ def test_with_a_pod_on_a_lost_node_the_others_start_once(on_failure: str) -> Non
     assert serving(run) == 2
 
 
-@pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
+@pytest.mark.parametrize("on_failure", first_of("Pause", "Rollback"))
 def test_pods_that_were_stopped_before_are_waited_for_no_longer(on_failure: str) -> None:
     """By `replicas: 0`: no moment of a stop was written down, so that its deadline never came."""
     run = at_rest(on_failure)
@@ -89,7 +90,7 @@ def test_a_stateful_set_that_is_made_again_starts_nobody_before_the_others_have_
     assert act.replicas == 0
 
 
-@pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
+@pytest.mark.parametrize("on_failure", first_of("Pause", "Rollback"))
 def test_who_deletes_the_stateful_set_before_the_stop_stops_the_group_for_a_while(on_failure: str) -> None:
     """Its pods were started among the dead members of the protocol before, and refused for good."""
     run = at_rest(on_failure)
@@ -104,7 +105,7 @@ def test_who_deletes_the_stateful_set_before_the_stop_stops_the_group_for_a_whil
     assert {pod.profile for pod in run.outside.pods} == {Profile.COOPERATIVE}
 
 
-@pytest.mark.parametrize("strategy", ["InPlace", "WarmHandover"])
+@pytest.mark.parametrize("strategy", first_of("InPlace", "WarmHandover"))
 def test_two_bounces_go_on_though_the_status_is_lost_in_the_first(strategy: str) -> None:
     """What the pods have says where the group is. It stood still for good: Eager and Cooperative may not mix."""
     run = Run(Outside(protocol={"target": "Eager"}, client={"library": "Java", "version": "4.3"}, strategy=strategy))

@@ -20,6 +20,7 @@ from tests.core.factories import (
     observation,
     pod,
     stranger,
+    watched,
     workload,
     world,
 )
@@ -28,6 +29,10 @@ WITHOUT_2: dict[str, Any] = {"kafka": observation(members(0, 1))}
 RETRIED: dict[str, Any] = {
     "memory": RolloutMemory(phase=RolloutPhase.PROGRESSING, retried_at=NOW - 5),
 }
+
+TWO_EACH: dict[str, Any] = {"group": group(membersPerPod=2)}
+"""Of which each pod has had one, for an hour."""
+TWO_EACH_LATELY = TWO_EACH | {"history": watched(observation(), 60)}
 
 
 def with_pod_2(revision: str = NEW, *, elsewhere: dict[str, Any] | None = None, **changes: Any) -> World:
@@ -49,6 +54,9 @@ TABLE = [
     ("a new one that fails is left alone", with_pod_2(ready=False, elsewhere=WITHOUT_2), (), set()),
     ("until somebody asks for another try", with_pod_2(ready=False, elsewhere=WITHOUT_2 | RETRIED), (2,), {2}),
     ("which is none for a pod that works", with_pod_2(elsewhere=RETRIED), (), set()),
+    ("nor where one of two members may yet come", with_pod_2(elsewhere=RETRIED | TWO_EACH_LATELY), (), set()),
+    ("but where it is missing", with_pod_2(elsewhere=RETRIED | TWO_EACH), (2, 1, 0), {0, 1, 2}),
+    ("and somebody has asked for another try", with_pod_2(elsewhere=TWO_EACH), (), set()),
     (
         "nor for one that was made since",
         with_pod_2(ready=False, created_at=NOW - 4, elsewhere=WITHOUT_2 | RETRIED),

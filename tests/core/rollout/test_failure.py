@@ -209,11 +209,6 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("the new one", with_new(stuck("ImagePullBackOff")), False),
         ("there is no StatefulSet", with_new(fresh_pod(2, 10), workload=None), True),
     ],
-    "is_to_be_tried_again": [
-        ("made before retry", with_new(stuck("ImagePullBackOff"), memory=RETRIED), True),
-        ("made after retry", with_new(stuck("ImagePullBackOff", age_s=2), memory=RETRIED), False),
-        ("nobody asked", with_new(stuck("ImagePullBackOff")), False),
-    ],
     "is_ending": [
         ("being deleted", with_new(fresh_pod(2, 10, terminating=True)), True),
         ("not", with_new(fresh_pod(2, 10)), False),

@@ -23,7 +23,7 @@ SETTLE_S: Final = 500.0
 QUIET_S: Final = 60.0
 """How long nothing must have been done before we believe that it has ended."""
 
-QUICKLY: Final = 6
+QUICKLY: Final = 3
 """How many seeds `make check` takes; `make explore` takes the others."""
 
 

@@ -26,6 +26,8 @@ class Invariants:
     restarts: int = 0
     forced: bool = False
     """People said that it may go on, whether or not those consume that have joined."""
+    retries: bool = False
+    """People said that what has failed is to be tried again."""
     goes_back: bool = False
     """From a version that has failed, or was given up: that its pods consume nothing is no reason to keep them."""
 
@@ -47,6 +49,7 @@ class Invariants:
         """
         act = decided.act
         self.forced = world.memory.is_forced or decided.memory.is_forced  # obeyed in this very pass
+        self.retries = decided.memory.retried_at is not None
         self.goes_back = world.memory.phase.goes_back
         if not isinstance(act, WriteWorkload | DeletePod) or world.workload is None:
             return
@@ -62,10 +65,18 @@ class Invariants:
             return
         if isinstance(act, DeletePod):
             may_be_fenced = act.cause is Cause.FENCED and pod.uid in self.outside.nobody_knows
-            if pod.version.stays_s is None and not may_be_fenced:  # one that leaves again and again serves nobody
+            if act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod):
+                self._all_others_serve(pod)
+            elif pod.version.stays_s is None and not may_be_fenced:  # one that leaves again and again serves nobody
                 raise Broken(f"deletes {pod}, which serves: {act.why}")
         elif not self.forced:
             self._all_others_serve(pod)
+
+    def _lacks_what_is_asked_for(self, pod: SimulatedPod) -> bool:
+        """It serves as its program can; the spec asks for more members than that has, or for instance ids."""
+        spec, version = self.outside.spec, pod.version
+        nameless = spec.get("membership") != "Dynamic" and not version.takes_its_id
+        return nameless or version.members < spec.get("membersPerPod", 1)
 
     def _goes_for_who_is_out(self, world: World, act: WriteWorkload | DeletePod) -> bool:
         """It is the replacement of a pod that does not serve, and the operator knows that."""
@@ -91,7 +102,8 @@ class Invariants:
         self.taken[pod.ordinal] = pod
         of = self.outside.sets[pod.workload]
         the_same = of.revisions[pod.revision] == of.revisions[of.update_revision]
-        if the_same and pod.uid not in self.outside.nobody_knows:
+        tried_again = self.retries and self._lacks_what_is_asked_for(pod)
+        if the_same and pod.uid not in self.outside.nobody_knows and not tried_again:
             raise Broken(f"restarts {pod.ordinal} twice for one template")
 
     def _wanted(self) -> set[int]:

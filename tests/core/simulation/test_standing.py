@@ -10,6 +10,7 @@ import pytest
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase
 from tests.core.coordinator.described import topic
+from tests.core.parameters import first_of
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
@@ -20,8 +21,7 @@ GROUPS: dict[str, dict[str, Any]] = {
     "KIP-848": {"kip848": True},
     "warm": {"strategy": "WarmHandover"},
 }
-CLASSIC_FIRST = [pytest.param(name, marks=() if name == "classic" else pytest.mark.slow) for name in GROUPS]
-"""For tests that play minutes: one of them with every `make check`, the others with `make explore`."""
+CLASSIC_FIRST = first_of(*GROUPS)
 
 
 AFTER_S = [pytest.param(s, marks=() if s in (0, 20) else pytest.mark.slow) for s in range(0, 40, 4)]
@@ -63,9 +63,9 @@ def seen_until(run: Run, version: str, *phases: RolloutPhase) -> set[int]:
     return seen
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CLASSIC_FIRST)
 @pytest.mark.parametrize("replicas", [1, 2])
-@pytest.mark.parametrize("version", STANDS)
+@pytest.mark.parametrize("version", first_of(*STANDS))
 def test_a_version_that_makes_a_partition_stand_fails_at_its_first_pod(version: str, replicas: int, group: str) -> None:
     run = at_rest(replicas, **GROUPS[group])
     run.do(f"version {version} is applied", lambda o: o.apply(version))
@@ -73,7 +73,7 @@ def test_a_version_that_makes_a_partition_stand_fails_at_its_first_pod(version: 
     assert run.phase is ROLLED_BACK
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CLASSIC_FIRST)
 @pytest.mark.parametrize("before_s", [30, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_partition_that_stood_before_is_no_versions_doing(before_s: float, group: str) -> None:
     run = at_rest(**GROUPS[group])
@@ -85,7 +85,7 @@ def test_a_partition_that_stood_before_is_no_versions_doing(before_s: float, gro
     assert run.phase is COMPLETE
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CLASSIC_FIRST)
 def test_the_version_that_reads_what_others_stand_at_is_rolled_out(group: str) -> None:
     run = at_rest(**GROUPS[group])
     poison(run, owned_by_pod(run, 1))
@@ -95,7 +95,7 @@ def test_the_version_that_reads_what_others_stand_at_is_rolled_out(group: str) -
     assert run.phase is COMPLETE
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CLASSIC_FIRST)
 def test_a_fix_that_stands_at_the_next_record_of_the_kind_is_no_worse(group: str) -> None:
     """It gets past the first one, where the version before stood."""
     run = at_rest(**GROUPS[group])
@@ -115,7 +115,7 @@ def all_of(outside: Outside) -> list[Any]:
     return [process for pod in outside.pods for process in pod.processes]
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize("group", CLASSIC_FIRST)
 def test_what_befalls_partitions_of_both_versions_is_no_versions_doing(group: str) -> None:
     run = at_rest(**GROUPS[group])
     partitions = [*owned_by_pod(run, 0), *owned_by_pod(run, 1)]
@@ -127,8 +127,8 @@ def test_what_befalls_partitions_of_both_versions_is_no_versions_doing(group: st
     assert run.phase is COMPLETE
 
 
-@pytest.mark.parametrize("forgets", [False, True])
-@pytest.mark.parametrize("version", STANDS)
+@pytest.mark.parametrize("forgets", first_of(False, True))
+@pytest.mark.parametrize("version", first_of(*STANDS))
 @pytest.mark.parametrize("group", CLASSIC_FIRST)
 def test_where_people_decide_a_second_try_long_after_gets_no_further_and_the_fix_does(
     group: str, version: str, forgets: bool
@@ -168,7 +168,7 @@ def test_an_operator_that_restarts_never_stands_still(after_s: float) -> None:
     run.until(ROLLED_BACK, COMPLETE)
 
 
-@pytest.mark.parametrize("away_s", [10, 60])
+@pytest.mark.parametrize("away_s", first_of(10, 60))
 def test_brokers_that_were_away_are_no_versions_doing(away_s: float) -> None:
     run = at_rest()
     run.do("version three-threads is rolled out again", Outside.restart)

@@ -8,6 +8,7 @@ import pytest
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.memory import RolloutPhase, read_memory
+from tests.core.simulation import versions
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
@@ -206,6 +207,27 @@ def test_a_version_that_loses_a_thread_in_each_pod_stops_at_its_first(kip848: bo
 
     run.until_it_is("rolled back", is_back, within_s=400)
     assert seen == {1}
+
+
+@pytest.mark.parametrize("rollout", [{}, WARM], ids=["in place", "warm"])
+def test_retry_makes_a_pod_again_that_has_one_of_its_two_members(rollout: dict[str, Any]) -> None:
+    """What the other one lacked may be there by now; where it is not, that is a failure again, and not a wait."""
+    run = Run(Outside(version="two-threads", stableFor="10s", **rollout))
+    run.outside.spec |= {"membersPerPod": 2}
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("version loses-one-of-two is applied", lambda o: o.apply("loses-one-of-two"))
+    run.until(FAILED, within_s=200)
+    (first,) = (pod for pod in run.outside.pods if run.outside.image(pod) == "loses-one-of-two")
+    assert any("is Ready but has 1 of 2 members in the group after" in line for line in run.operator.log)
+    run.do("retry", Outside.retry)
+    run.until_it_is("made again", lambda o: first.uid not in {pod.uid for pod in o.pods}, within_s=30)
+    run.until(FAILED, within_s=200)
+    assert sorted(images(run)) == ["loses-one-of-two", "two-threads", "two-threads"]
+    run.do("retry, with what it lacked", Outside.retry)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(versions.NOT_DRAWN, "loses-one-of-two", versions.NOT_DRAWN["two-threads"])
+        run.until(COMPLETE, within_s=300)
 
 
 def test_the_fix_of_a_version_that_rebalances_without_end_can_be_forced() -> None:

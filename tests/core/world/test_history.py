@@ -6,10 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from slackwater.core.world.departures import DEPARTURES_KEPT, DEPARTURES_KEPT_S, LATELY_S
 from slackwater.core.world.history import (
-    DEPARTURES_KEPT,
-    DEPARTURES_KEPT_S,
-    LATELY_S,
     WAITS_KEPT,
     GroupHistory,
     advance,

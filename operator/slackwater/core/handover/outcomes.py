@@ -17,7 +17,13 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.handover.holder import Holder
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap, Stage
 from slackwater.core.handover.transitions import begun, counted, lost, returned, taken_over, undone
-from slackwater.core.handover.waiting import give_up, rollout_has_stopped, take_back, wait_or_end_the_wait
+from slackwater.core.handover.waiting import (
+    give_up,
+    replacement_is_tried_again,
+    rollout_has_stopped,
+    take_back,
+    wait_or_end_the_wait,
+)
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.two_sets import Beside, Direction, arrives_in
 from slackwater.core.world.world import World
@@ -37,7 +43,9 @@ def outcome(world: World, beside: Beside, way: Direction, ordinal: int) -> Decis
 
 
 def wait_for_the_rest(overlap: Overlap) -> Decision:
-    return overlap.waits_for(f"all members with ordinal {overlap.handover.ordinal} to take over")
+    return replacement_is_tried_again(overlap) or overlap.waits_for(
+        f"all members with ordinal {overlap.handover.ordinal} to take over"
+    )
 
 
 def wait_for_the_node(overlap: Overlap) -> Decision:

@@ -57,10 +57,10 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
             return _delete(world.memory, way.off, forward=way.forward)
         missing = not_joining(world) if hold.reason in OF_A_POD else None
         return Decision(world.memory, hold=missing or hold)
-    if way.following is None:
-        return _close(world, way)
     if (again := _try_again(world, way)) is not None:
         return again
+    if way.following is None:
+        return _close(world, way)
     is_tried = way.forward and way.to.template_hash == world.memory.target_hash
     canary = canary_hold(world, workload) if is_tried else Decision(world.memory)
     if canary.hold:

@@ -21,6 +21,7 @@ from slackwater.core.members.sessions import session_left_s
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import GroupObservation, Member
+from slackwater.core.world.placing import last_left
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -122,9 +123,15 @@ def absent_since(world: World, pod: Pod) -> float:
     """The latest moment from which the pod's absence can be counted; what happened before we looked does not count."""
     begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
     moments = [*begun, world.history.watched_since or world.now, *world.departures_at(pod.ordinal).values()]
+    if not world.made_with(pod).is_static:
+        moments.append(world.once(_last_left).get(pod.name, 0.0))
     if not pod.ready and pod.ready_changed_at is not None:
         moments.append(pod.ready_changed_at)
     return max(moments)
+
+
+def _last_left(world: World) -> Mapping[str, float]:
+    return last_left(world.history.left, world.all_pods)
 
 
 class JudgedRun(NamedTuple):

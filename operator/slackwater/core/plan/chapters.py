@@ -13,7 +13,7 @@ from typing import Final
 
 from slackwater.api.kafka_connection import allows
 from slackwater.api.references import ConnectionKind
-from slackwater.core.commands import obey
+from slackwater.core.commands import obey, obey_force
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
@@ -131,6 +131,7 @@ WANTED: Final[tuple[Chapter, ...]] = (
     note_bounds,
     note_settings,
     course_is_set,
+    obey_force,
 )
 """What is wanted: commands, connection, ownership, timeouts, members, the brokers' bounds and the protocol. All of them
 together decide the template; what the operator made in Kafka is brought up to date on the way."""

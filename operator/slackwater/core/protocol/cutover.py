@@ -16,7 +16,7 @@ from slackwater.api.rollout import OnFailure
 from slackwater.core.decision.acts import Act, Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
-from slackwater.core.decision.words import listing
+from slackwater.core.decision.words import by_command, listing
 from slackwater.core.manifests.template import Template
 from slackwater.core.members.ownership import find_strangers, given_ordinal, strangers_in_words
 from slackwater.core.rollout.ending import can_go_back, fail, may_fail
@@ -113,7 +113,7 @@ def _stands_still(world: World, workload: Workload, hold: Hold) -> Decision | No
     goes_back = can_go_back(world.memory) and not world.memory.phase.goes_back
     if may_fail(world) and world.group.spec.rollout.on_failure is OnFailure.ROLLBACK and goes_back:
         return fail(world, Failure(Reason.DRAIN_STANDS_STILL, message, 0))
-    way_on = f". {ABORT} goes back" if goes_back else ""
+    way_on = f". {by_command(ABORT, world.group.name)} goes back" if goes_back else ""
     return Decision(world.memory, hold=Hold(Reason.DRAIN_STANDS_STILL, f"{message}{way_on}", _SOON_S))
 
 

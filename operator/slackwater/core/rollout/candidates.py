@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.ownership import may_be_unrecognized
-from slackwater.core.members.presence import consumes_unready, is_down
+from slackwater.core.members.presence import Presence, consumes_unready, is_down, presence
 from slackwater.core.members.standing import is_halted
 from slackwater.core.members.work import is_stalled
+from slackwater.core.rollout.failure import has_failed
 from slackwater.core.world.memory import Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_overtaken
@@ -61,6 +62,16 @@ def _down_in_both(world: World) -> frozenset[int]:
     return down if warm or world.way.following in down else frozenset()
 
 
+def incomplete(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
+    """On the way back, ordinals of those that consume, but not all that is theirs: they have less to lose than others.
+    None where the next in order is one of them."""
+    if not world.memory.phase.goes_back:
+        return frozenset()
+    found = tuple(pod for pod in candidates if presence(world, pod) is Presence.NO or is_halted(world, pod))
+    is_next = candidates[:1] == found[:1]
+    return frozenset(pod.ordinal for pod in found if not pod.terminating and not is_next)
+
+
 def unready_at_work(world: World, workload: Workload) -> frozenset[int]:
     """Ordinals of the pods to be replaced that consume although they are not Ready: no controller waits for those."""
     pods = replaceable(world, workload)
@@ -76,7 +87,7 @@ def step_with(world: World, pod: Pod, before: Mapping[str, str]) -> Step:
 
 def has_retry(world: World, pod: Pod) -> bool:
     """It has failed, and somebody has asked to try again since it was made."""
-    return world.memory.retries(pod) and (_is_useless(world, pod) or is_halted(world, pod))
+    return world.memory.retries(pod) and (_is_useless(world, pod) or has_failed(world, pod))
 
 
 def _is_useless(world: World, pod: Pod) -> bool:

@@ -10,6 +10,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
+from slackwater.core.members.shortfall import shortfall
 from slackwater.core.members.standing import find_halted, is_halted
 from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation, TopicPartition
@@ -50,7 +51,8 @@ def find_failure(world: World) -> Failure | None:
     for ordinal in sorted({pod.ordinal for pod in world.wanted_pods} | missing, reverse=True):
         pod = world.pod(ordinal)
         failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
-        if failure is not None:
+        # One that is to be tried again is replaced for what it failed by: that is known, and no news.
+        if failure is not None and not (pod is not None and world.memory.retries(pod)):
             return failure
     return _topic_forgotten(world, world.seen)
 
@@ -72,6 +74,11 @@ def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
     return Failure(Reason.PARTITIONS_NOT_OWNED, message, step.ordinal if step is not None else 0)
 
 
+def has_failed(world: World, pod: Pod) -> bool:
+    """By what it shows now; somebody may have asked to try again since it was made."""
+    return _failed(world, pod) is not None
+
+
 def _failed(world: World, pod: Pod) -> Failure | None:
     """Where nothing excuses the pod, the first failure that is found."""
     if any(excuses(world, pod) for excuses in EXCUSES):
@@ -82,11 +89,6 @@ def _failed(world: World, pod: Pod) -> Failure | None:
 def has_another_version(world: World, pod: Pod) -> bool:
     """What an old pod does is not the new version's doing."""
     return world.workload is None or pod.revision != world.workload.update_revision
-
-
-def is_to_be_tried_again(world: World, pod: Pod) -> bool:
-    """Its failure is known, and somebody has asked for another try."""
-    return world.memory.retries(pod)
 
 
 def is_ending(world: World, pod: Pod) -> bool:
@@ -136,7 +138,7 @@ def not_back_in_time(world: World, pod: Pod) -> Failure | None:
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if world.now - absent_since(world, pod) <= timeout_s:
         return None
-    what = "is not Ready" if not pod.ready else "is Ready but has not joined the group"
+    what = f"is Ready but {shortfall(world, pod)}" if pod.ready else "is not Ready"
     message = f"pod {pod.name} {what} after {seconds(timeout_s)} (rejoinTimeout){_what_it_did(pod)}"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
 
@@ -206,7 +208,6 @@ def _was_ready_for_s(pod: Pod) -> float:
 
 EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     has_another_version,
-    is_to_be_tried_again,
     is_ending,
     works,
     may_be_in_the_group,
@@ -225,8 +226,10 @@ def _never_made(world: World, ordinal: int) -> Failure | None:
     """Kubernetes refuses the pod being restarted, for what its version is; another one's absence is not its doing."""
     step = world.memory.step
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    if step is None or step.made or step.ordinal != ordinal or world.now - step.started_at <= timeout_s:
+    if step is None or step.made or step.ordinal != ordinal:
         return None
+    if world.now - max(step.started_at, world.memory.retried_at or 0.0) <= timeout_s:
+        return None  # a controller that was refused tries again after a while
     said = world.why_not_made(ordinal)
     if not said or not _is_of_the_version(world, said):
         return None

@@ -20,6 +20,7 @@ from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, strangers_in_words
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
+from slackwater.core.members.shortfall import members_in_words
 from slackwater.core.members.standing import find_standing
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
 from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
@@ -210,7 +211,7 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue  # its replacement is the remedy
         if found < wanted:
-            message = f"pod {pod.name} has {found} of {wanted} members in the group{_nameless(world, pod)}"
+            message = f"pod {pod.name} {members_in_words(world, pod, found)}"
             return Hold(Reason.MEMBER_MISSING, message, SOON_S)
         if presence(world, pod) is not Presence.YES:
             message = f"the group lists pod {pod.name}'s member, but not yet one that joined since the pod started"
@@ -232,11 +233,6 @@ def _lacks_members_for_good(world: World, pod: Pod) -> bool:
     """It consumes; but what it lacks to be whole, an instance id or a member, it has lacked for `rejoinTimeout`."""
     overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_s
     return overdue and lives(world, pod) and len(world.members_of(pod)) < world.made_with(pod).members_per_pod
-
-
-def _nameless(world: World, pod: Pod) -> str:
-    found = len(world.nameless_members_of(pod)) if world.made_with(pod).is_static else 0
-    return f", and {found} without an instance id: its consumer has to take the one that it is given" if found else ""
 
 
 def _none_crashes(world: World, down: Down) -> Hold | None:

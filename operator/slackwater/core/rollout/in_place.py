@@ -17,7 +17,15 @@ from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.rollout.canary import canary_hold
-from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, step_with, unready_at_work
+from slackwater.core.rollout.candidates import (
+    has_retry,
+    incomplete,
+    known_down,
+    out_of_the_group,
+    replaceable,
+    step_with,
+    unready_at_work,
+)
 from slackwater.core.rollout.gates import cannot_be_made, first_refusal
 from slackwater.core.rollout.way_back import has_had_its_time
 from slackwater.core.world.memory import RolloutMemory
@@ -34,7 +42,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
     candidates = replaceable(world, workload)
     down, out = known_down(world, workload), out_of_the_group(world, workload)
-    by_hand = down | unready_at_work(world, workload)
+    by_hand = down | unready_at_work(world, workload) | incomplete(world, candidates)
     chosen = _chosen(candidates, workload, (out, down, by_hand))
     is_out = chosen is not None and chosen.ordinal in out
     goes_at_once = is_out and world.memory.phase.goes_back
@@ -55,8 +63,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     if canary.hold and chosen.revision != workload.update_revision:
         return replace(canary, act=_close(world, workload, template) if is_open else None)
     if by_hand:
-        cause = Cause.DOWN if chosen.ordinal in down else Cause.NOT_READY
-        return _replace_by_hand(world, workload, template, chosen, cause)
+        return _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down))
     act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
     return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
 
@@ -104,6 +111,14 @@ def _replace_by_hand(world: World, workload: Workload, template: Template, pod: 
         act = DeletePod(pod.name, pod.uid, pod.ordinal, cause)
         return Decision(_with_step(world, pod), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
+
+
+def _cause(world: World, pod: Pod, down: frozenset[int]) -> Cause:
+    if has_retry(world, pod):
+        return Cause.RETRIED
+    if pod.ordinal in down:
+        return Cause.DOWN
+    return Cause.INCOMPLETE if pod.ready else Cause.NOT_READY
 
 
 def _came_lately(world: World) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from slackwater.core.world.departures import kept
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 
@@ -23,15 +24,8 @@ CLOCK_SET_BACK_S: Final = 30.0
 BRIEFLY_S: Final = 10.0
 """Between two looks so close nothing can happen that a look which fails in between would have shown."""
 
-DEPARTURES_KEPT_S: Final = 86_400.0
-"""Whoever waits for a member waits for a session, or for `rejoinTimeout`: nobody asks who left the day before."""
 WAITS_KEPT: Final = 5
 """Enough that some are whole: the first may have begun before we looked, and a consumer that ends commits early."""
-DEPARTURES_KEPT: Final = 1_000
-"""Strangers come and go in any group: of what left before the last hour, so many are remembered, the newest."""
-LATELY_S: Final = 3_600.0
-"""What left since then is kept, however many did: all members of a large group go at once where it is stopped. Brokers
-allow sessions of half an hour (`group.max.session.timeout.ms`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +54,8 @@ class MemberSighting:
     """The first look that showed that; None while it is there, and where it was away at our first look."""
     left_after: float | None = None
     """The look before, which showed it there."""
+    places: tuple[str, ...] = ()
+    """Of a dynamic member, by what its pod is known: its address and its client id. Static ones need none."""
     first_look_ended_at: float | None = None
     """None: at once."""
 
@@ -99,7 +95,9 @@ class GroupHistory:
     members: Mapping[str, MemberSighting] = field(default_factory=dict)
     """By instance id, or by member id for dynamic members."""
     departures: Mapping[str, float] = field(default_factory=dict)
-    """When a member that is gone was first seen missing, by the same keys as `members`."""
+    """When a member that is gone was first seen missing, by the same keys as `members`; of static ones."""
+    left: Mapping[str, float] = field(default_factory=dict)
+    """The same of the last dynamic member that has left a place (`MemberSighting.places`)."""
     committed: Mapping[TopicPartition, int] = field(default_factory=dict)
     commit_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
     """A moment after which a partition's committed offset grew: that of the observation before the one that saw it."""
@@ -157,6 +155,7 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         fingerprint=fingerprint,
         members=members,
         departures=_departures(history, members, observation.observed_at),
+        left=_left(history, members, observation.observed_at),
         committed=committed,
         commit_moved_after=_moved(history.committed, committed, history.commit_moved_after, history.observed_at),
         end=end,
@@ -232,6 +231,7 @@ def _first_sighting(
         takeovers=takeovers,
         first_look_ended_at=ended_at,
         away=member.has_left,
+        places=() if member.instance_id is not None else (member.address, member.client_id),
         found_waiting=_waiting(history, member.assignment),
     )
 
@@ -246,12 +246,13 @@ def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at
     """Static members only: the ids of dynamic ones never come back, and would pile up here."""
     gone = {key: _gone_since(history, key, at) for key in (*history.departures, *history.members)}
     static = {key for key, sighting in history.members.items() if sighting.member_id != key} | set(history.departures)
-    gone = {key: moment for key, moment in gone.items() if key in static and key not in members}
-    since = at - DEPARTURES_KEPT_S
-    if len(gone) > DEPARTURES_KEPT:
-        newest_first = sorted(gone.values(), reverse=True)
-        since = max(since, min(at - LATELY_S, newest_first[DEPARTURES_KEPT - 1]))
-    return {key: moment for key, moment in gone.items() if moment >= since}
+    return kept({key: moment for key, moment in gone.items() if key in static and key not in members}, at)
+
+
+def _left(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
+    gone = {key: seen for key, seen in history.members.items() if seen.places and key not in members}
+    places = {place: at for key, seen in gone.items() for place in seen.places}
+    return kept({**history.left, **places}, at) if places or history.left else {}
 
 
 def _gone_since(history: GroupHistory, key: str, at: float) -> float:

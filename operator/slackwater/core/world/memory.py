@@ -272,8 +272,9 @@ class RolloutMemory:
         return bool(self.forced_hash) and self.forced_hash == self.target_hash
 
     def retries(self, pod: Pod) -> bool:
-        """Somebody has asked to try again since it was made: it gets another chance."""
-        return self.retried_at is not None and pod.created_at < int(self.retried_at)
+        """Somebody has asked to try its version again since it was made: it gets another chance."""
+        tried_since = self.retried_at is not None and pod.created_at < int(self.retried_at)
+        return tried_since and pod.template_hash == self.target_hash
 
 
 _CODEC = TypeAdapter(RolloutMemory)

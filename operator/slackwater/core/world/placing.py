@@ -88,6 +88,19 @@ class Placing:
         return {name: tuple(found) for name, found in named.items() if not (name in surplus and without)}
 
 
+def last_left(left: Mapping[str, float], pods: Sequence[Pod]) -> Mapping[str, float]:
+    """Pod's name → when the last dynamic member was missed that may have been its, as its address, its node's or the
+    client id have it. `left`: the same by these."""
+    names, found = {pod.name for pod in pods}, defaultdict[str, float](float)
+    for place, moment in left.items():
+        if name := _named_in(place, names):
+            found[name] = max(found[name], moment)
+    for pod in pods:
+        moments = [left[each] for each in (pod.address, pod.node_address) if each and each in left]
+        found[pod.name] = max([found[pod.name], *moments])
+    return found
+
+
 def _may_be_at(pod: Pod, address: str, some_are_seen: bool, standing: Mapping[str, list[Pod]]) -> bool:
     return address == pod.node_address or not (some_are_seen or address in standing)
 

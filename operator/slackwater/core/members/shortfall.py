@@ -1,0 +1,22 @@
+"""What a pod lacks to have all its members in the group, in words."""
+
+from __future__ import annotations
+
+from slackwater.core.members.presence import Presence, cases_of, member_presence
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+
+
+def members_in_words(world: World, pod: Pod, found: int) -> str:
+    """`has 1 of 2 members in the group`; and that of others it has them without the instance id that they are given."""
+    wanted = world.made_with(pod).members_per_pod
+    nameless = len(world.nameless_members_of(pod)) if world.made_with(pod).is_static else 0
+    advice = f", and {nameless} without an instance id: its consumer has to take the one that it is given"
+    return f"has {found} of {wanted} members in the group{advice if nameless else ''}"
+
+
+def shortfall(world: World, pod: Pod) -> str:
+    """The same of those that may be its own: the member of a process before it is listed until its session ends."""
+    own = sum(member_presence(case) is not Presence.NO for case in cases_of(world, pod))
+    nameless = world.made_with(pod).is_static and world.nameless_members_of(pod)
+    return members_in_words(world, pod, own) if own or nameless else "has not joined the group"
