@@ -20,7 +20,7 @@ from slackwater.api.annotations import APPROVE, GROUP, PAUSE, RESTART
 from slackwater.api.conditions import ConditionType
 from slackwater.cli.errors import NothingToDo, NotObeyed
 from slackwater.cli.reaching.cluster import cluster, read_group
-from slackwater.core.commands import obey
+from slackwater.core.commands import foreseen
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.world.history import GroupHistory
@@ -99,12 +99,14 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
         return ""
     now = time.time()
     world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, _NOT_LOOKED, now), GroupHistory(), now)
-    earlier = obey(world).memory  # a command that was given before, and that the operator has not seen yet, comes first
+    earlier = foreseen(
+        world
+    ).memory  # a command that was given before, and that the operator has not seen yet, is first
     world = replace(world, memory=earlier)
     metadata = world.group.metadata
     annotations = {**metadata.annotations, command: token}
     given = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
-    obeyed = obey(replace(world, group=given))
+    obeyed = foreseen(replace(world, group=given))
     (note,) = obeyed.notes
     if replace(obeyed.memory, commands=earlier.commands) == earlier:
         raise NothingToDo(f"{world.group.name} is as it was: {note.message}")

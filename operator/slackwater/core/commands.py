@@ -33,6 +33,12 @@ def obey_force(world: World) -> Decision:
     return _obey(world, Decision(world.memory), [FORCE])
 
 
+def foreseen(world: World) -> Decision:
+    """All of them, by what is known before the operator has asked the brokers anything."""
+    obeyed = obey(world)
+    return obeyed.then(obey_force(world.remembering(obeyed.memory)))
+
+
 def _obey(world: World, obeyed: Decision, commands: Iterable[str]) -> Decision:
     for command in commands:
         token = world.group.metadata.annotations.get(command)

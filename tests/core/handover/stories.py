@@ -119,6 +119,8 @@ def both(
     """Two StatefulSets in the middle of a rollout: `pods` and those of ordinals 1 and 2, which are in use."""
     remembered = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="a version", handover=handover)
     others = (pod(1, workload=NAME), pod(2, workload=NAME))
+    if "retried_at" in memory:
+        pods = tuple(replace(each, template_hash="a version") if each.workload == ALT else each for each in pods)
     return replace(
         seen,
         sets=(in_use, newcomer),

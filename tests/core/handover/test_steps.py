@@ -120,7 +120,16 @@ def test_what_needs_no_gate(seen: World, expected: str) -> None:
 
 
 HALF: Final = placed(range(1), range(1, 3))
-WENT_DOWN: Final = pod(0, "after", name=f"{ALT}-0", uid="alt-0", workload=ALT, ready=False, ready_changed_at=NOW - 60)
+WENT_DOWN: Final = pod(
+    0,
+    "after",
+    name=f"{ALT}-0",
+    uid="alt-0",
+    workload=ALT,
+    template_hash="a version",
+    ready=False,
+    ready_changed_at=NOW - 60,
+)
 ALL_BACK: Final = placed(range(0), range(3))
 FROM_A_GOOD_ONE: Final = {**A_THIRD, "last_good_hash": "the version before"}
 AWAY_BACK: Final = pod(1, "before", workload=NAME, created_at=NOW - 4, started_at=NOW - 3, ready_changed_at=NOW - 1)

@@ -59,6 +59,8 @@ def waited(
 ) -> Decision:
     then = begun_with() if then is None else then
     spec = group(annotations, rollout={"strategy": "WarmHandover"} | (rollout or {}))
+    if new is not None and "retried_at" in memory:
+        new = replace(new, template_hash="a version")
     sighting = MemberSighting(A, LONG_AGO, None) if holds == A else None
     seen = looked_at(holds, sighting, gone_since=gone_since, group=spec)
     world = both(seen, then, tuple(pod for pod in (old, new) if pod is not None), **memory)

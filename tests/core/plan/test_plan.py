@@ -67,6 +67,9 @@ def rolling(
         remembered = replace(remembered, failed_hash=target)
     template_hash = "good" if remembered.phase.goes_back else target
     built = workload(**({"template_hash": template_hash} | (sets or {})))
+    if remembered.retried_at is not None:
+        made = (replace(each, template_hash=target) if each.revision == NEW else each for each in changes["pods"])
+        changes["pods"] = tuple(made)
     usual_world = {"group": wanted, "memory": remembered, "workload": built, "last_good_template": GOOD_TEMPLATE}
     return world(**(usual_world | changes))
 
