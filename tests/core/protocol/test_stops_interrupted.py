@@ -14,6 +14,8 @@ from tests.core.protocol.test_upgrade import DRAIN, EAGER, RDKAFKA, upgrading
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
+pytestmark = pytest.mark.slow
+
 
 def at_rest(on_failure: str = "Pause") -> Run:
     run = Run(Outside(protocol={"target": "Eager", "allowDowntime": True}, onFailure=on_failure))

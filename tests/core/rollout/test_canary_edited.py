@@ -10,6 +10,8 @@ from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
+pytestmark = pytest.mark.slow
+
 FIRST: dict[str, Any] = {"replicas": 1, "hold": "3s"}
 
 

@@ -8,6 +8,8 @@ from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
+pytestmark = pytest.mark.slow
+
 
 def begun(version: str, *, kip848: bool = False) -> Run:
     run = Run(Outside(kip848=kip848, onFailure="Rollback"))

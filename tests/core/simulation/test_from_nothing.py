@@ -8,6 +8,8 @@ from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 
+pytestmark = pytest.mark.slow
+
 COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
 
 
