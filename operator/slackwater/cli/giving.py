@@ -16,7 +16,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
-from slackwater.api.annotations import APPROVE, GROUP, PAUSE, RESTART
+from slackwater.api.annotations import APPROVE, FORCE, GROUP, PAUSE, RESTART
 from slackwater.api.conditions import ConditionType
 from slackwater.cli.errors import NothingToDo, NotObeyed
 from slackwater.cli.reaching.cluster import cluster, read_group
@@ -99,15 +99,16 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
         return ""
     now = time.time()
     world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, _NOT_LOOKED, now), GroupHistory(), now)
-    earlier = foreseen(
-        world
-    ).memory  # a command that was given before, and that the operator has not seen yet, is first
+    earlier = foreseen(world).memory  # what was given before, and the operator has yet to see, comes first
     world = replace(world, memory=earlier)
     metadata = world.group.metadata
     annotations = {**metadata.annotations, command: token}
     given = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
     obeyed = foreseen(replace(world, group=given))
     (note,) = obeyed.notes
+    observed = snapshot.group.get("status", {}).get("observedGeneration")
+    if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out
+        return ""
     if replace(obeyed.memory, commands=earlier.commands) == earlier:
         raise NothingToDo(f"{world.group.name} is as it was: {note.message}")
     return note.message

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
+from slackwater.core.world.departures import Stay
 from slackwater.core.world.handover import Handover, Over
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutMemory
@@ -135,7 +136,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
             for k, s in history.members.items()
         },
         departures=each(history.departures),
-        left=each(history.left),
+        left={k: tuple(Stay(move(s.came_at), move(s.left_at)) for s in stays) for k, stays in history.left.items()},
         commit_moved_after={p: move(at) for p, at in history.commit_moved_after.items()},
         end_moved_after={p: move(at) for p, at in history.end_moved_after.items()},
         unread_since={p: move(at) for p, at in history.unread_since.items()},

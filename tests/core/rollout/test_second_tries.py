@@ -1,4 +1,4 @@
-"""`retry`, and a corrected spec: a pod is made again, whatever it failed by, and fails again where it still does."""
+"""`retry`, and what a version fails by: a pod is made again for whatever it is, and fails again where it still does."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pytest
 
 from slackwater.api.annotations import RETRY
 from slackwater.core.decision.acts import Cause, DeletePod
-from slackwater.core.manifests.template import wanted_template
+from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.rollout.candidates import incomplete
+from slackwater.core.rollout.in_place import next_move
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, read_memory
 from slackwater.core.world.pods import NotMade
 from tests.core.factories import (
@@ -158,27 +159,20 @@ def test_a_pod_that_was_refused_has_its_time_again() -> None:
 
 
 @pytest.mark.parametrize("on_failure", first_of("Pause", "Rollback"))
-def test_a_corrected_number_of_members_begins_what_failed_for_it(on_failure: str) -> None:
-    """It makes no other template, and yet is another version that people ask for."""
+def test_a_corrected_number_of_members_is_taken_up_by_retry(on_failure: str) -> None:
+    """Alone it makes no other template, and begins nothing: what was given up may have been for something else."""
     run = at_rest("v1", {"membersPerPod": 1}, onFailure=on_failure)
     run.do("v2, with two members by mistake", lambda o: o.apply("v2", membersPerPod=2))
     run.until(FAILED, ROLLED_BACK, within_s=300)
+    assert any("has 1 of 2 members in the group after" in line for line in run.operator.log)
     run.for_seconds(60)
-    assert run.phase in (FAILED, ROLLED_BACK)
+    given_up = run.phase
     run.do("one member", lambda o: o.change_spec(membersPerPod=1))
+    run.for_seconds(60)
+    assert run.phase is given_up
+    run.do("retry", Outside.retry)
     run.until(COMPLETE, within_s=300)
     assert [run.outside.image(each) for each in run.outside.pods] == ["v2"] * 3
-
-
-def test_what_an_older_operator_gave_up_stays_given_up() -> None:
-    """It did not write down what people asked for then."""
-    run = at_rest()
-    run.do("v2 is applied, and does not join", lambda o: o.apply("never-joins"))
-    run.until(FAILED, within_s=300)
-    rollout = {key: value for key, value in run.outside.status["rollout"].items() if key != "targetGiven"}
-    run.outside.write_status({**run.outside.status, "rollout": rollout})
-    run.for_seconds(60)
-    assert run.phase is FAILED
 
 
 DYNAMIC = {"static": False}
@@ -219,6 +213,36 @@ def test_nor_is_the_next_pod_taken_for_it(tried: Any, kind: dict[str, Any]) -> N
     old.version = good
     run.for_seconds(4)
     assert of_version(run.outside, "v1", 1) is old
+
+
+@pytest.mark.parametrize("kind", first_of(DYNAMIC, DYNAMIC | {"kip848": True}), ids=["dynamic", "848"])
+@pytest.mark.parametrize("stays_s", first_of(5.0, 12.0))
+def test_one_that_comes_and_goes_for_ever_fails_all_the_same(tried: Any, stays_s: float, kind: dict[str, Any]) -> None:
+    """Each of its returns would give it another `rejoinTimeout`, and one with the right pace would be called good."""
+    tried(Version(stays_s=stays_s))
+    run = at_rest(**kind)
+    run.do("the version is applied", lambda o: o.apply("tried"))
+    run.until(FAILED, within_s=200)
+
+
+@pytest.mark.parametrize("came_back", [False, True])
+def test_on_the_way_back_nobody_goes_while_another_may_be_on_its_way(came_back: bool) -> None:
+    """payments-2 is the controller's to restart, or has just come back; payments-1 has one of its two members."""
+    listed = (("payments-0-0", 0), ("payments-0-1", 0), ("payments-1-0", 1), ("payments-2-0", 2), ("payments-2-1", 2))
+    kafka = observation(member(ordinal, instance_id=key, member_id=f"{key}-a") for key, ordinal in listed)
+    since = {"started_at": NOW - 6, "ready_changed_at": NOW - 4, "restarts": 1} if came_back else {}
+    two = pod(2, NEW, **since)
+    given = world(
+        memory=replace(BACK, last_good_revision=OLD, last_good_hash="good"),
+        pods=(pod(0, NEW), pod(1, NEW), two),
+        kafka=kafka,
+        history=watched(kafka),
+        workload=workload(current_revision=OLD, update_revision=OLD, partition=2, template_hash="good"),
+        last_good_template={"metadata": {"annotations": {"slackwater.dev/template-hash": "good"}}},
+        **TWO_EACH,
+    )
+    act = next_move(given, given.sets[0], Template("good", {})).act
+    assert not isinstance(act, DeletePod) or (came_back and act.ordinal == 2)  # of its own two, none may live
 
 
 def test_pods_that_stand_excuse_none_of_their_own_version(tried: Any) -> None:

@@ -18,10 +18,11 @@ from slackwater.core.decision.words import listing, seconds
 from slackwater.core.members.clocks import NO_TIME_FOR_A_CRASH_S
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.sessions import session_left_s
+from slackwater.core.world.departures import Stay
 from slackwater.core.world.handover import Handover
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import GroupObservation, Member
-from slackwater.core.world.placing import last_left
+from slackwater.core.world.placing import stays_that_ended
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -120,18 +121,22 @@ def consumes_unready(world: World, pod: Pod) -> bool:
 
 
 def absent_since(world: World, pod: Pod) -> float:
-    """The latest moment from which the pod's absence can be counted; what happened before we looked does not count."""
+    """The latest moment from which the pod's absence can be counted; what happened before we looked does not count.
+
+    A dynamic member that leaves counts where it had stayed for `rejoinTimeout`: one that comes and goes is absent.
+    """
     begun = (pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
     moments = [*begun, world.history.watched_since or world.now, *world.departures_at(pod.ordinal).values()]
     if not world.made_with(pod).is_static:
-        moments.append(world.once(_last_left).get(pod.name, 0.0))
+        timeout_s, stays = world.group.spec.rollout.rejoin_timeout_s, world.once(_stays_that_ended).get(pod.name, ())
+        moments += [left_at for came_at, left_at in stays if left_at - came_at >= timeout_s]
     if not pod.ready and pod.ready_changed_at is not None:
         moments.append(pod.ready_changed_at)
     return max(moments)
 
 
-def _last_left(world: World) -> Mapping[str, float]:
-    return last_left(world.history.left, world.all_pods)
+def _stays_that_ended(world: World) -> Mapping[str, list[Stay]]:
+    return stays_that_ended(world.history.left, world.all_pods)
 
 
 class JudgedRun(NamedTuple):

@@ -125,7 +125,7 @@ def _moved_until_it_came(world: World, pod: Pod, partition: TopicPartition, step
 def _others_stand(world: World, pod: Pod) -> bool:
     """A partition of another pod stands as long, and got on lately: where all wait for a database, an open transaction
     or their turn, no version is to blame. One that has stood for ever says nothing of that, nor one that has not got on
-    since a pod of the same version has it."""
+    since a pod of the same version started."""
     history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
     lately = world.now - max(SELDOM_S, 3 * timeout_s)
     others = [each for each in world.wanted_pods if each.ordinal != pod.ordinal and serves(world, each)]
@@ -133,7 +133,7 @@ def _others_stand(world: World, pod: Pod) -> bool:
     return any(
         world.now - history.unread_since[partition] > timeout_s
         and history.commit_moved_after.get(partition, 0.0)
-        >= max(lately, 0.0 if each.ordinal in outdated else owner_since(world, each))
+        >= max(lately, 0.0 if each.ordinal in outdated else each.started_at or each.created_at)
         and _records_come(world, partition)
         for each in others
         for partition in owned_by(world, each)

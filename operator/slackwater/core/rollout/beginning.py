@@ -30,8 +30,6 @@ def begin(world: World, template: Template) -> Decision:
     world = world.remembering(tuned.memory)
     version = wanted_template(world).hash
     started = _started(world, version)
-    if version == world.memory.failed_hash:  # as `retry` does: what failed is made again, where it fails still
-        started = replace(started, retried_at=world.now)
     if world.memory.forced_hash == template.hash:  # it was forced before the timeouts that it takes along were known
         started = replace(started, forced_hash=version)
     return tuned.then(Decision(started, notes=(start_note(world, version),)))
@@ -137,8 +135,6 @@ def _same_version(world: World, template: Template) -> RolloutMemory | None:
     make another template of it, and it is what they gave up still.
     """
     memory = world.memory
-    if template.hash == memory.failed_hash and _is_corrected(world):
-        return None
     if template.hash == memory.target_hash:
         is_known = memory.phase.at_rest or memory.target_given == world.once(what_people_gave)
         return memory if is_known else replace(memory, target_given=world.once(what_people_gave))
@@ -148,13 +144,6 @@ def _same_version(world: World, template: Template) -> RolloutMemory | None:
     if gave_it_up and memory.target_given == what_people_gave(world):
         return replace(memory, target_hash=template.hash, failed_hash=template.hash)
     return None
-
-
-def _is_corrected(world: World) -> bool:
-    """People have changed their part of the spec since they gave the version up, and the pods' template is the same:
-    `membersPerPod` was wrong, or a topic. What an operator that did not write that down gave up stays given up."""
-    given = world.memory.target_given
-    return world.memory.phase.gave_up and given != "" and given != world.once(what_people_gave)
 
 
 def _is_lost(world: World) -> bool:

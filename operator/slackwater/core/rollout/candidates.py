@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.ownership import may_be_unrecognized
-from slackwater.core.members.presence import Presence, consumes_unready, is_down, presence
+from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence
 from slackwater.core.members.standing import is_halted
 from slackwater.core.members.work import is_stalled
 from slackwater.core.rollout.failure import has_failed
@@ -64,8 +64,8 @@ def _down_in_both(world: World) -> frozenset[int]:
 
 def incomplete(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
     """On the way back, ordinals of those that consume, but not all that is theirs: they have less to lose than others.
-    None where the next in order is one of them."""
-    if not world.memory.phase.goes_back:
+    None where the next in order is one of them, or may not live: it is waited for, or goes first."""
+    if not world.memory.phase.goes_back or not candidates or not lives(world, candidates[0]):
         return frozenset()
     found = tuple(pod for pod in candidates if presence(world, pod) is Presence.NO or is_halted(world, pod))
     is_next = candidates[:1] == found[:1]

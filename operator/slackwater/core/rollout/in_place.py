@@ -42,11 +42,12 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
     candidates = replaceable(world, workload)
     down, out = known_down(world, workload), out_of_the_group(world, workload)
-    by_hand = down | unready_at_work(world, workload) | incomplete(world, candidates)
+    unready = down | unready_at_work(world, workload)
+    by_hand = unready | incomplete(world, candidates)
     chosen = _chosen(candidates, workload, (out, down, by_hand))
     is_out = chosen is not None and chosen.ordinal in out
     goes_at_once = is_out and world.memory.phase.goes_back
-    if not goes_at_once and (hold := _restart_in_hand(world, workload, by_hand)):
+    if not goes_at_once and (hold := _restart_in_hand(world, workload, unready)):
         return Decision(world.memory, hold=hold)
     is_open = workload.settled and workload.strategy is UpdateStrategy.ON_DELETE
     if is_open and not by_hand:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from slackwater.core.world.departures import kept
+from slackwater.core.world.departures import Stay, kept, with_stays
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 
@@ -96,8 +96,8 @@ class GroupHistory:
     """By instance id, or by member id for dynamic members."""
     departures: Mapping[str, float] = field(default_factory=dict)
     """When a member that is gone was first seen missing, by the same keys as `members`; of static ones."""
-    left: Mapping[str, float] = field(default_factory=dict)
-    """The same of the last dynamic member that has left a place (`MemberSighting.places`)."""
+    left: Mapping[str, tuple[Stay, ...]] = field(default_factory=dict)
+    """The last stays of dynamic members that have left a place (`MemberSighting.places`)."""
     committed: Mapping[TopicPartition, int] = field(default_factory=dict)
     commit_moved_after: Mapping[TopicPartition, float] = field(default_factory=dict)
     """A moment after which a partition's committed offset grew: that of the observation before the one that saw it."""
@@ -249,10 +249,10 @@ def _departures(history: GroupHistory, members: Mapping[str, MemberSighting], at
     return kept({key: moment for key, moment in gone.items() if key in static and key not in members}, at)
 
 
-def _left(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, float]:
-    gone = {key: seen for key, seen in history.members.items() if seen.places and key not in members}
-    places = {place: at for key, seen in gone.items() for place in seen.places}
-    return kept({**history.left, **places}, at) if places or history.left else {}
+def _left(history: GroupHistory, members: Mapping[str, MemberSighting], at: float) -> dict[str, tuple[Stay, ...]]:
+    gone = [seen for key, seen in history.members.items() if seen.places and key not in members]
+    ended = {place: Stay(seen.since, at) for seen in gone for place in seen.places}
+    return with_stays(history.left, ended, at) if ended or history.left else {}
 
 
 def _gone_since(history: GroupHistory, key: str, at: float) -> float:

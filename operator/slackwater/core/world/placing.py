@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 
+from slackwater.core.world.departures import Stay
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 
@@ -88,16 +89,16 @@ class Placing:
         return {name: tuple(found) for name, found in named.items() if not (name in surplus and without)}
 
 
-def last_left(left: Mapping[str, float], pods: Sequence[Pod]) -> Mapping[str, float]:
-    """Pod's name → when the last dynamic member was missed that may have been its, as its address, its node's or the
-    client id have it. `left`: the same by these."""
-    names, found = {pod.name for pod in pods}, defaultdict[str, float](float)
-    for place, moment in left.items():
+def stays_that_ended(left: Mapping[str, Sequence[Stay]], pods: Sequence[Pod]) -> Mapping[str, list[Stay]]:
+    """Pod's name → the last stays of dynamic members that may have been its, as its address, its node's or the client
+    id have it. `left`: the same by these."""
+    names, found = {pod.name for pod in pods}, defaultdict[str, list[Stay]](list)
+    for place, stays in left.items():
         if name := _named_in(place, names):
-            found[name] = max(found[name], moment)
+            found[name] += stays
     for pod in pods:
-        moments = [left[each] for each in (pod.address, pod.node_address) if each and each in left]
-        found[pod.name] = max([found[pod.name], *moments])
+        for address in {pod.address, pod.node_address} - {""}:
+            found[pod.name] += left.get(address, ())
     return found
 
 
