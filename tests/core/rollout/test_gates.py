@@ -405,6 +405,30 @@ def test_the_way_back_is_over_when_the_group_is_whole_again(since_s: float, refu
     assert (hold is not None and hold.reason is Reason.GROUP_REBALANCING) is refused
 
 
+AWAY = replace(GOOD, ready=False, started_at=None)
+LEAST: Final = {
+    "the look is old": (going_back(*BACK, at=NOW - 11), world(kafka=observation(at=NOW - 11)), "ObservationStale"),
+    "it is paused": (
+        changed(going_back(*BACK), group=group({PAUSE: "true"})),
+        world(group=group({PAUSE: "true"})),
+        "Paused",
+    ),
+    "a pod is not Ready": (
+        going_back(*BACK, good=AWAY),
+        world(pods=(pod(0), pod(1), pod(2, ready=False))),
+        "PodNotReady",
+    ),
+}
+
+
+@pytest.mark.parametrize(("back", "forward", "reason"), LEAST.values(), ids=LEAST)
+def test_the_least_that_is_asked_is_asked_on_the_way_back_and_of_who_is_out_as_well(
+    back: World, forward: World, reason: str
+) -> None:
+    holds = (first_refusal(back, NOBODY), first_refusal(forward, NOBODY, who_is_out=True))
+    assert [hold.reason if hold is not None else None for hold in holds] == [reason, reason]
+
+
 def going_back_beside(*others: Pod, away_s: float, who: Sequence[Member] = BACK) -> World:
     """Pod 2 is back with the good version; pod 1, too, and has been away for so long. The version of pod 0 failed."""
     seen = observation(who)
