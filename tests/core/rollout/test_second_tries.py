@@ -178,6 +178,14 @@ def test_a_corrected_number_of_members_is_taken_up_by_retry(on_failure: str) -> 
 DYNAMIC = {"static": False}
 
 
+def is_away_for_a_moment(run: Run, pod: SimulatedPod) -> None:
+    works, pod.version = pod.version, replace(pod.version, joins=False)
+    (process,) = pod.processes
+    run.do(f"the consumer of {pod.name} leaves, and is back in 2 s", lambda o: o.broker.leave(process, o.now))
+    run.for_seconds(2)
+    pod.version = works
+
+
 @pytest.mark.parametrize("kind", first_of(DYNAMIC, DYNAMIC | {"kip848": True}, {}), ids=["dynamic", "848", "static"])
 def test_a_member_that_is_away_for_a_moment_fails_no_version(kind: dict[str, Any]) -> None:
     """Its pod has run for longer than `rejoinTimeout`; the member has not been away for as long."""
@@ -186,11 +194,7 @@ def test_a_member_that_is_away_for_a_moment_fails_no_version(kind: dict[str, Any
     run.for_seconds(60)
     canary = of_version(run.outside, "v2")
     assert canary is not None
-    good, canary.version = canary.version, replace(canary.version, joins=False)
-    (process,) = canary.processes
-    run.do("its consumer leaves, and is back in 2 s", lambda o: o.broker.leave(process, o.now))
-    run.for_seconds(2)
-    canary.version = good
+    is_away_for_a_moment(run, canary)
     run.for_seconds(60)
     assert run.phase is RolloutPhase.PROGRESSING
     assert of_version(run.outside, "v2") is canary
@@ -206,11 +210,7 @@ def test_nor_is_the_next_pod_taken_for_it(tried: Any, kind: dict[str, Any]) -> N
     run.for_seconds(2)
     old = of_version(run.outside, "v1", 1)
     assert old is not None
-    good, old.version = old.version, replace(old.version, joins=False)
-    (process,) = old.processes
-    run.do("a consumer of the others leaves, and is back in 2 s", lambda o: o.broker.leave(process, o.now))
-    run.for_seconds(2)
-    old.version = good
+    is_away_for_a_moment(run, old)
     run.for_seconds(4)
     assert of_version(run.outside, "v1", 1) is old
 
