@@ -46,7 +46,7 @@ test: setup ## Everything but what is long: check, docs, the sandbox, which stay
 	@$(MAKE) --no-print-directory --jobs=2 in-the-sandbox beside-it
 
 check: setup ## What needs no sandbox, in a minute: lint, types, layers, fast tests
-	@$(MAKE) --no-print-directory --keep-going --jobs=6 --output-sync=target $(PARTS)
+	@$(MAKE) --no-print-directory --keep-going --jobs=3 --output-sync=target $(PARTS)
 
 long: setup ## What takes minutes and finds little: before an issue that touches its subject is resolved; the sandbox must be up
 	@status=0; \
@@ -72,8 +72,9 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 # In parts, so that each process collects only what it plays, and those that wait for processes of their own wait together.
-UNIT := unit-waiting unit-commands unit-core unit-simulation unit-rest
-PARTS := $(UNIT) types lint layers
+# Three at a time, the longest first: one that waits and two that compute leave two processors no time, and no crowd.
+UNIT := unit-waiting unit-rest unit-core unit-commands unit-simulation
+PARTS := unit-waiting unit-rest unit-core types unit-commands unit-simulation lint layers
 unit: $(UNIT) ## The tests that need nothing but Python
 
 FAST := -q -m "not e2e and not slow and not spark and not browser and not long"

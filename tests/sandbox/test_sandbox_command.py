@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.cli import main
+
 COMMAND = Path(__file__).parents[2] / "bin" / "sandbox"
 
 
@@ -36,13 +38,31 @@ def sandbox(tmp_path: Path, *words: str, **environment: str) -> subprocess.Compl
         (["upp"], "No such command 'upp'"),
     ],
 )
-def test_a_mistake_is_answered_by_a_sentence(tmp_path: Path, words: list[str], sentence: str) -> None:
-    done = sandbox(tmp_path, *words)
+def test_a_mistake_is_answered_by_a_sentence(
+    tmp_path: Path,
+    words: list[str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("SLACKWATER_SANDBOX_CACHE", f"{tmp_path}/cache")
+    monkeypatch.setenv("SLACKWATER_SANDBOX_RUN", f"{tmp_path}/run")
+    monkeypatch.setattr("sys.argv", ["sandbox", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
 
-    assert done.returncode != 0
-    assert sentence in done.stderr
+    out, err = capsys.readouterr()
+    assert ended.value.code in (1, 2)
+    assert sentence in err
+    assert "Usage:" not in out + err
+
+
+def test_nor_by_a_traceback_where_it_is_a_process(tmp_path: Path) -> None:
+    done = sandbox(tmp_path, "broker", "kill", "2")
+
+    assert done.returncode == 1
+    assert "There is no broker 2" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    assert "Usage:" not in done.stderr
 
 
 def test_a_kubeconfig_that_is_not_there_is_refused_before_anything_is_made(tmp_path: Path) -> None:

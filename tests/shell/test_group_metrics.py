@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from structlog.testing import capture_logs
 
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
@@ -182,7 +183,9 @@ def test_a_bug_in_showing_fails_no_pass(monkeypatch: pytest.MonkeyPatch) -> None
     shown = Shown()
     with monkeypatch.context() as broken:
         broken.setattr("slackwater.shell.group_metrics.figures_of", lambda *_: 1 / 0)
-        shown.see(seen())
+        with capture_logs() as logs:
+            shown.see(seen())
+    assert [log["event"] for log in logs] == ["metrics_failed"]
     assert shown.value("slackwater_group_members") is None
     shown.see(seen())
     assert shown.value("slackwater_group_members") == 3

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from slackwater.adapters.telemetry.files import FileSink
 from slackwater.adapters.telemetry.poll_metrics import MetricsUnreadable
@@ -83,7 +84,9 @@ async def test_a_bug_in_telling_fails_no_pass(monkeypatch: pytest.MonkeyPatch) -
     stage = Stage()
     with monkeypatch.context() as broken:
         broken.setattr("slackwater.shell.telemetry.follow", lambda *_: 1 / 0)
-        stage.saw(at_rest())
+        with capture_logs() as logs:
+            stage.saw(at_rest())
+    assert [log["event"] for log in logs] == ["telemetry_failed"]
     assert stage.recorder.dropped == {Dropped.FAILED: 1}
     stage.saw(at_rest(1))
     assert [event.type.value for event in await stage.told()] == ["group_observed"]
