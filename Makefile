@@ -72,9 +72,9 @@ layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
 
 # In parts, so that each process collects only what it plays, and those that wait for processes of their own wait together.
-# Three at a time, the longest first: one that waits and two that compute leave two processors no time, and no crowd.
-UNIT := unit-waiting unit-rest unit-core unit-commands unit-simulation
-PARTS := unit-waiting unit-rest unit-core types unit-commands unit-simulation lint layers
+# Three at a time, the longest first: one that waits beside two that compute keeps two processors busy without a crowd.
+UNIT := unit-waiting unit-core unit-rest unit-commands unit-simulation
+PARTS := unit-waiting unit-core unit-rest types unit-commands unit-simulation lint layers
 unit: $(UNIT) ## The tests that need nothing but Python
 
 FAST := -q -m "not e2e and not slow and not spark and not browser and not long"

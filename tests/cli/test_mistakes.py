@@ -259,7 +259,7 @@ users: [{name: u, user: {}}]
 
 ASKING: Final = [
     ["status", "payments", "--watch"],
-    ["list"],
+    pytest.param(["list"], marks=pytest.mark.slow),
     pytest.param(["status", "payments", "--wait"], marks=pytest.mark.slow),
     pytest.param(["lag", "payments", "--watch"], marks=pytest.mark.slow),
     pytest.param(["pause", "payments"], marks=pytest.mark.slow),

@@ -13,6 +13,8 @@ from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.stateful_set import SimulatedPod
 
+pytestmark = pytest.mark.slow
+
 
 def handing_over(run: Run) -> SimulatedPod:
     """The replacement of the first pod, which has just started."""

@@ -11,6 +11,8 @@ from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.versions import NOT_DRAWN, Version
 
+pytestmark = pytest.mark.slow
+
 
 def of_slow(monkeypatch: pytest.MonkeyPatch, join_s: float, session_s: float | None = None) -> Run:
     """Ready a second after its start, as a pod without a readiness probe is, and in the group so much later."""
