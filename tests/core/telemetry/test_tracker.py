@@ -99,6 +99,7 @@ def test_an_operator_that_is_killed_at_every_act_leaves_no_restart_open(name: st
     assert len(outcomes) == 3
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.lists(worlds(), min_size=1, max_size=3))
 def test_any_worlds_can_be_told_of(seen: list[World]) -> None:
