@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from typing import Any, Final
+from unittest.mock import Mock
 
 import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.world.claims import Claim
+from slackwater.shell import claims as module
 from slackwater.shell.claims import Claims
 from slackwater.shell.store import Key, Store
 from tests.shell.fakes import CONNECTION, KEY, FakeConnections, connection_object, group_object
@@ -152,3 +154,15 @@ def test_one_that_has_pods_runs() -> None:
     meta = {"namespace": OTHER.namespace, "name": f"{OTHER.name}-0", "uid": "1", "resourceVersion": "1"}
     store.put(POD, {"metadata": {**meta, "labels": labels}, "status": {}})
     assert claims(store, {}) == (Claim(*OTHER),)
+
+
+def test_of_many_through_one_connection_it_is_found_out_once_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenant may make thousands: the operator computes for no other group meanwhile."""
+    store = stored("elsewhere:9092")
+    for number in range(50):
+        store.put(CONSUMER_GROUP, group_object(name=f"reports-{number}", groupId=KEY.name))
+    asked = [Mock(wraps=getattr(module, question)) for question in ("same_cluster", "allows")]
+    monkeypatch.setattr(module, "same_cluster", asked[0])
+    monkeypatch.setattr(module, "allows", asked[1])
+    assert len(claims(store, {})) == 51
+    assert [question.call_count for question in asked] == [1, 2], "of one other connection; what each of both allows"

@@ -15,7 +15,7 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.api.annotations import GROUP_LABEL
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import RIVALS, Key, Store
 from tests.shell.fakes import CONNECTION, KEY, connection_object, group_object
 
 OTHER = Key(KEY.namespace, "refunds")
@@ -199,3 +199,22 @@ def test_a_consumer_group_that_was_made_again_claims_what_it_asks_for_now() -> N
     again["metadata"]["uid"] = "again"
     assert store.put(CONSUMER_GROUP, again) == (KEY, OTHER)
     assert (store.claimants(KEY.name), store.claimants("another")) == (set(), {KEY, OTHER})
+
+
+def test_of_very_many_in_one_namespace_each_learns_of_the_others_in_its_next_pass() -> None:
+    """A tenant who makes thousands with one groupId would have all of them looked at for each."""
+    store = Store()
+    for number in range(RIVALS):
+        store.put(CONSUMER_GROUP, group_object(1, name=f"reports-{number}", groupId=KEY.name))
+    assert len(store.put(CONSUMER_GROUP, group_object(1, name="the-last", groupId=KEY.name))) == 1
+    assert len(store.claimants(KEY.name)) == RIVALS + 1
+    assert len(store.drop(CONSUMER_GROUP, group_object(1, name="the-last", groupId=KEY.name))) == 1 + RIVALS
+
+
+def test_of_groups_that_are_gone_nothing_stays() -> None:
+    """Whoever makes and deletes them for months must not fill the operator's memory."""
+    store = Store()
+    store.put(CONSUMER_GROUP, group_object(1, groupId="one"))
+    store.put(CONSUMER_GROUP, group_object(2, groupId="two", connectionRef={"name": "another"}))
+    store.drop(CONSUMER_GROUP, group_object(2))
+    assert (store._claimants, store._claimants_in, store._users) == ({}, {}, {})

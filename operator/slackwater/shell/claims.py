@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
@@ -27,24 +29,47 @@ class Claims:
             return ()
         mine, cluster_of = self._connections.cluster_id(key), self._connections.cluster_id
         near = [each for each in claimants if each != key and (mine is None or cluster_of(each) in (None, "", mine))]
-        connection = connection_key(group)
-        found = [(other, self._is_beside(key, connection, other)) for other in sorted(near)]
-        return tuple(self._claim(key, other, certain=beside is True) for other, beside in found if beside is not False)
+        asks = _Asks(self._store, self._connections, key, group)
+        found = [(other, asks.is_beside(other)) for other in sorted(near)]
+        return tuple(asks.claim(other, certain=beside is True) for other, beside in found if beside is not False)
 
-    def _claim(self, key: Key, other: Key, *, certain: bool) -> Claim:
+
+class _Asks:
+    """One group about the others. A tenant may make thousands of one groupId, through few connections: what follows
+    from a connection is found out once."""
+
+    def __init__(self, store: Store, connections: Connections, key: Key, group: ConsumerGroup) -> None:
+        self._store = store
+        self._connections = connections
+        self._key = key
+        self._group = group
+        self._beside: dict[tuple[Kind, Key, str | None], bool | None] = {}
+        self._allowed: dict[tuple[Kind, Key, str], bool] = {}
+
+    def claim(self, other: Key, *, certain: bool) -> Claim:
         return Claim(
             *other,
             certain=certain,
-            since=self._since(key, other, certain=certain),
-            older=self._age(other) < self._age(key),
+            since=self._since(other, certain=certain),
+            older=self._age(other) < self._own_age,
             allowed=self._is_allowed(other),
             runs=bool(self._store.pods_of(other)),
         )
 
-    def _since(self, key: Key, other: Key, *, certain: bool) -> float | None:
+    def is_beside(self, other: Key) -> bool | None:
+        """Whether the other one is in the same Kafka cluster; None where that cannot be told."""
+        connection, cluster_id = self._connection_of(other), self._cluster_id(other)
+        if connection == connection_key(self._group):
+            return True
+        place = (*connection, cluster_id)
+        if place not in self._beside:
+            self._beside[place] = same_cluster(self._own_whereabouts, self._whereabouts(connection, cluster_id))
+        return self._beside[place]
+
+    def _since(self, other: Key, *, certain: bool) -> float | None:
         """Since when the other one has had the group, if that is in this one's cluster. Where brokers have no ids, only
         their addresses can show that."""
-        here, claimed = self._cluster_id(key), self._claimed(other)
+        here, claimed = self._own_cluster_id, self._claimed(other)
         if claimed is None or claimed.cluster_id != here or not (here or certain):
             return None
         return claimed.at
@@ -65,27 +90,34 @@ class Claims:
         return claimed.cluster_id if claimed is not None else told
 
     def _is_allowed(self, other: Key) -> bool:
-        spec = (self._store.get(CONSUMER_GROUP, other) or {}).get("spec") or {}
-        connection = self._store.get(*self._connection_of(other))
-        group_id = str(spec.get("groupId") or other.name)
-        return connection is None or allows(prefixes_of(connection, other.namespace), group_id)
+        connection = self._connection_of(other)
+        place = (*connection, other.namespace)
+        if place not in self._allowed:
+            there = self._store.get(*connection)
+            self._allowed[place] = there is None or allows(prefixes_of(there, other.namespace), self._group.group_id)
+        return self._allowed[place]
 
     def _age(self, group: Key) -> tuple[str, Key]:
         """What sorts first is older. Kubernetes counts in seconds: in one, names decide, for all the same."""
         made = (self._store.get(CONSUMER_GROUP, group) or {}).get("metadata", {}).get("creationTimestamp") or ""
         return str(made), group
 
-    def _is_beside(self, key: Key, connection: tuple[Kind, Key], other: Key) -> bool | None:
-        """Whether the other one is in the same Kafka cluster; None where that cannot be told."""
-        theirs = self._connection_of(other)
-        if theirs == connection:
-            return True
-        return same_cluster(self._whereabouts(key, connection), self._whereabouts(other, theirs))
-
     def _connection_of(self, group: Key) -> tuple[Kind, Key]:
         nothing = {"metadata": {"namespace": group.namespace}}
         return connection_of(self._store.get(CONSUMER_GROUP, group) or nothing)
 
-    def _whereabouts(self, group: Key, connection: tuple[Kind, Key]) -> Whereabouts:
+    def _whereabouts(self, connection: tuple[Kind, Key], cluster_id: str | None) -> Whereabouts:
         spec = (self._store.get(*connection) or {}).get("spec") or {}
-        return Whereabouts(str(spec.get("bootstrapServers") or ""), self._cluster_id(group))
+        return Whereabouts(str(spec.get("bootstrapServers") or ""), cluster_id)
+
+    @cached_property
+    def _own_age(self) -> tuple[str, Key]:
+        return self._age(self._key)
+
+    @cached_property
+    def _own_cluster_id(self) -> str | None:
+        return self._cluster_id(self._key)
+
+    @cached_property
+    def _own_whereabouts(self) -> Whereabouts:
+        return self._whereabouts(connection_key(self._group), self._own_cluster_id)

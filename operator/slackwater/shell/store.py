@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
@@ -29,7 +29,13 @@ Json = Mapping[str, Any]
 LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
 """Kinds of which only objects with our label are looked at."""
 CONNECTIONS: Final = (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION)
+RIVALS: Final = 20
+"""So many ConsumerGroups of one groupId in one namespace learn of each other at once, and not in their next pass."""
 WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, *LABELLED)
+
+
+_Place = TypeVar("_Place", bound=Hashable)
+_Index = dict[_Place, set["Key"]]
 
 
 class Key(NamedTuple):
@@ -49,8 +55,12 @@ class Store:
         self._now = now
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: dict[Key, set[Key]] = defaultdict(set)
-        self._claimants: dict[str, set[Key]] = defaultdict(set)
+        self._claimants: _Index[str] = {}
         """Kafka group id → the ConsumerGroups that claim it."""
+        self._claimants_in: _Index[tuple[str, str]] = {}
+        """The same of one namespace: (Kafka group id, namespace) → those of it."""
+        self._users: _Index[Key] = {}
+        """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
@@ -66,7 +76,7 @@ class Store:
 
     def claimants(self, group_id: str) -> Collection[Key]:
         """ConsumerGroups of this Kafka group id that do not want it deleted, in whatever Kafka cluster."""
-        return self._claimants.get(group_id, ())
+        return self._claimants.get(group_id, frozenset())
 
     def told_running(self, group: Key) -> dict[str, float]:
         """When this store was first told that a container of the group's pods runs, by the container's id."""
@@ -86,6 +96,7 @@ class Store:
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
         if kind is CONSUMER_GROUP:
+            self._use(key, known, obj)
             return (key, *self._claim(key, known, obj))
         if kind is POD and before is not None:
             self._pods_of[before].discard(key)
@@ -110,6 +121,7 @@ class Store:
         if kind in CONNECTIONS:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
+            self._use(key, known, None)
             return (key, *self._claim(key, known, None))
         group = owner(kind, known)
         if group is None:
@@ -136,22 +148,34 @@ class Store:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.
 
         There may be one of each tenant, all in clusters of their own: those elsewhere learn of it in their next pass.
+        So do those of one namespace where they are so many that nobody has made them for use.
         """
         had, has = _claimed(before), _claimed(now)
         if had == has:
             return ()
-        if had is not None:
-            self._claimants[had].discard(key)
-        if has is not None:
-            self._claimants[has].add(key)
-        concerned = {other for each in (had, has) if each is not None for other in self.claimants(each)}
-        return tuple(sorted(other for other in concerned if other != key and other.namespace == key.namespace))
+        _move(self._claimants, key, had, has)
+        places = [None if each is None else (each, key.namespace) for each in (had, has)]
+        _move(self._claimants_in, key, *places)
+        concerned = [self._claimants_in.get(place, ()) for place in places if place is not None]
+        return tuple(sorted({other for those in concerned if len(those) <= RIVALS for other in those} - {key}))
+
+    def _use(self, key: Key, before: Json | None, now: Json | None) -> None:
+        """Keep which ConsumerGroups a connection is for."""
+        _move(self._users, key, *(None if obj is None else connection_of(obj)[1] for obj in (before, now)))
 
     def groups_using(self, connection: Key) -> tuple[Key, ...]:
         """ConsumerGroups that refer to a connection."""
-        groups = self._objects[CONSUMER_GROUP].items()
-        near = ((key, obj) for key, obj in groups if connection.namespace in ("", key.namespace))
-        return tuple(key for key, obj in near if connection_of(obj)[1] == connection)
+        return tuple(sorted(self._users.get(connection, ())))
+
+
+def _move(index: _Index[_Place], key: Key, before: _Place | None, now: _Place | None) -> None:
+    """Keep a key under another place, None being nowhere; nothing stays of a place where nobody is."""
+    if before is not None and before in index:
+        index[before].discard(key)
+        if not index[before]:
+            del index[before]
+    if now is not None:
+        index.setdefault(now, set()).add(key)
 
 
 def key_of(obj: Json) -> Key:
