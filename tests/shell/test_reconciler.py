@@ -662,7 +662,8 @@ async def test_of_two_groups_of_one_id_the_younger_makes_nothing_until_the_older
     assert (degraded["status"], degraded["reason"]) == ("True", "GroupIdShared")
     assert degraded["message"].startswith("ConsumerGroup default/payments has the same groupId and came first")
     assert stage.condition("Degraded")["status"] == "False", "one that only claims the group is no harm to it"
-    assert ("StatefulSet", KEY.namespace, "reports") not in stage.api.objects
+    made = {kind for kind, _, name in stage.api.objects if name == "reports"}
+    assert made == {"ConsumerGroup"}, "of what is held nothing is made, neither its Service nor its budget"
     gone = stage.store.get(CONSUMER_GROUP, KEY) or {}
     assert Key(KEY.namespace, "reports") in stage.store.drop(CONSUMER_GROUP, gone)
     for _ in range(3):

@@ -70,7 +70,8 @@ class Companions:
         return accepted or holds(live, manifest)
 
     def forget(self, key: Key) -> None:
-        self._accepted = {known: version for known, version in self._accepted.items() if known[1] != key}
+        for kind in (SERVICE, POD_DISRUPTION_BUDGET):
+            self._accepted.pop((kind, key), None)
         self._left_until.pop(key, None)
 
 

@@ -128,7 +128,8 @@ class Reconciler:
         await self._remember(key, world, decided, status)
         for witness in self._witnesses:
             witness.decided(key, world, decided)
-        unfit = await self._beside_the_pods(key, world)
+        comes = decided.act is not None  # of a group that is held, and has nothing, nothing is made
+        unfit = await self._beside_the_pods(key, world) if world.sets or comes else None
         if unfit is not None and not world.sets:
             raise unfit
         done = await self._act(key, world, decided)
