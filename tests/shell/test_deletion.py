@@ -22,7 +22,7 @@ from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S
 from slackwater.core.members.elsewhere import AGAIN_S
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell.claims import Claims
-from slackwater.shell.deletion import Deletion
+from slackwater.shell.deletion import Deletion, _Course
 from slackwater.shell.store import Key, Store
 from tests.core.factories import members, observation, stranger, watched
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
@@ -48,7 +48,7 @@ class Stage:
         claims = Claims(self.store, connections)
         self.deletion = Deletion(api, connections, claims, self.taken_in.append, lambda: self.now, self.saw_act)
         if ended_here:
-            self.deletion._saw_pods.add(UID)
+            self.deletion._courses[KEY] = _Course(UID, saw_pods=True)
 
     def saw_act(self, key: Key, act: Act) -> None:
         self.acts.append(act)
@@ -610,3 +610,18 @@ async def test_what_is_remembered_is_written_with_why_it_waits_and_that_is_said_
     assert stage.api.asked == ["status ConsumerGroup", "create Event"]
     status = stage.api.objects["ConsumerGroup", *KEY]["status"]
     assert (status["phase"], "neverRan" in status["rollout"]) == ("Deleting", False)
+
+
+async def test_of_one_whose_finalizer_somebody_took_off_nothing_stays() -> None:
+    stage = Stage()
+    await stage.run()
+    assert stage.deletion._courses
+    stage.deletion.forget(KEY)
+    assert not stage.deletion._courses
+
+
+async def test_what_was_seen_of_one_is_not_taken_for_another_of_its_name() -> None:
+    stage = Stage()
+    await stage.run()
+    again = parse_consumer_group({**group_object(), "metadata": {**group_object()["metadata"], "uid": "again"}})
+    assert not stage.deletion._course_of(again).saw_pods

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -46,6 +46,21 @@ Json = Mapping[str, Any]
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(slots=True)
+class _Course:
+    """How far the deletion of one object has come, as this process has seen it."""
+
+    uid: str
+    refused_since: float | None = None
+    """Since when no look at its pods was allowed."""
+    kafkas_turn_since: float | None = None
+    """Since when nothing of it is left in the cluster."""
+    saw_pods: bool = False
+    """Its pods were there at some look since it was deleted."""
+    let_go: bool = False
+    """It is gone, or about to go: the store has it until its watch says so."""
+
+
 class Deletion:
     """Goes on from where the last call ended; each step is safe to repeat."""
 
@@ -65,22 +80,15 @@ class Deletion:
         self._take_in = take_in
         self._now = now
         self._acted = acted
-        self._refused_since: dict[str, float] = {}
-        """By the object's uid: since when no look at its pods was allowed."""
-        self._kafkas_turn_since: dict[str, float] = {}
-        """By the object's uid: since when nothing of it is left in the cluster."""
-        self._saw_pods: set[str] = set()
-        """Uids of objects whose pods were there in this process, at some look since they were deleted."""
-        self._let_go: dict[Key, str] = {}
-        """Uids of objects that are gone, or about to go: the store has them until their watch says so."""
+        self._courses: dict[Key, _Course] = {}
 
     async def go_on(self, group: ConsumerGroup, obj: Json) -> float | None:
         """Returns in how many seconds to go on; None when there is nothing left to do.
 
         Raises ClusterFailed, and InvalidSpec when what is remembered cannot be read.
         """
-        key, uid = Key(group.namespace, group.name), group.metadata.uid
-        if FINALIZER not in group.metadata.finalizers or self._let_go.get(key) == uid:
+        key, course = Key(group.namespace, group.name), self._course_of(group)
+        if FINALIZER not in group.metadata.finalizers or course.let_go:
             return None
         world, remains = await self._gather(group, obj)
         while True:
@@ -92,17 +100,22 @@ class Deletion:
             except KafkaFailed as error:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             if isinstance(decided.act, LetGo):
-                self._refused_since.pop(uid, None)
-                self._kafkas_turn_since.pop(uid, None)
-                self._saw_pods.discard(uid)
-                self._let_go[key] = uid
+                self._courses[key] = _Course(group.metadata.uid, let_go=True)
                 return None
             world, remains = world.remembering(decided.memory), remains.after(decided.act)
 
     def forget(self, key: Key) -> None:
-        """The object is gone."""
-        self._let_go.pop(key, None)
+        """The object is gone, by whatever hand."""
+        self._courses.pop(key, None)
         self._post.forget(key)
+
+    def _course_of(self, group: ConsumerGroup) -> _Course:
+        """Of this object, and none of its name before."""
+        key, uid = Key(group.namespace, group.name), group.metadata.uid
+        known = self._courses.get(key)
+        if known is None or known.uid != uid:
+            known = self._courses[key] = _Course(uid)
+        return known
 
     async def _gather(self, group: ConsumerGroup, obj: Json) -> tuple[World, Remains]:
         """Each part from where it is true, once those before it leave something open; Kafka comes last.
@@ -117,17 +130,18 @@ class Deletion:
         try:
             gathered = await self._gather_remains(world, obj)
         except Forbidden as error:
-            since = self._refused_since.setdefault(group.metadata.uid, self._now())
+            course = self._course_of(group)
+            course.refused_since = since = self._now() if course.refused_since is None else course.refused_since
             # No watch brings the newest version any more, and only on that the finalizer can be taken off.
             newest = await self._api.read(CONSUMER_GROUP, group.namespace, group.name)
             same = newest if newest is not None and newest["metadata"]["uid"] == group.metadata.uid else obj
             return replace(world, group=parse_consumer_group(same)), Remains(refused=str(error), refused_since=since)
-        self._refused_since.pop(group.metadata.uid, None)
+        self._course_of(group).refused_since = None
         return gathered
 
     async def _gather_remains(self, world: World, obj: Json) -> tuple[World, Remains]:
         """Raises ClusterFailed."""
-        group, not_yet = world.group, world.kafka
+        group, not_yet, course = world.group, world.kafka, self._course_of(world.group)
         workloads = await read_workloads(self._api, group.namespace, group.name)
         labelled = frozenset(each["metadata"]["name"] for each in workloads if group_of(each) == group.name)
         remains = Remains(tuple(map(to_workload, workloads)), labelled)
@@ -140,12 +154,11 @@ class Deletion:
         world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
-        if remains.pods:
-            self._saw_pods.add(group.metadata.uid)
-        remains = replace(remains, seen_to_end=group.metadata.uid in self._saw_pods)
+        course.saw_pods = course.saw_pods or remains.pods
+        remains = replace(remains, seen_to_end=course.saw_pods)
         if not is_kafkas_turn(world, remains):
             return world, remains
-        since = self._kafkas_turn_since.setdefault(group.metadata.uid, self._now())
+        course.kafkas_turn_since = since = self._now() if course.kafkas_turn_since is None else course.kafkas_turn_since
         return await self._look(world), replace(remains, kafkas_turn_since=since)
 
     async def _look(self, world: World) -> World:
