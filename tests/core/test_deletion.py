@@ -19,12 +19,12 @@ from slackwater.core.decision.acts import (
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.remains import Remains
 from slackwater.core.deletion import (
     KAFKA_AGAIN_S,
     PODS_AGAIN_S,
     PODS_LATE_S,
     RIGHTS_COME_BACK_WITHIN_S,
-    Remains,
     cannot_leave,
     is_kafkas_turn,
     plan_deletion,

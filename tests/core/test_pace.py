@@ -7,11 +7,21 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.decision.acts import Act, AlterGroupSettings, Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.scaled_away import LATE_FOR_S
-from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S, Pace, in_motion, matters, pace_after, still_refused
+from slackwater.core.pace import (
+    AT_ONCE,
+    AT_REST_AGAIN_S,
+    Pace,
+    in_motion,
+    is_out_of_date,
+    matters,
+    pace_after,
+    still_refused,
+)
+from slackwater.core.rollout.gates import OLDEST_OBSERVATION_S
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, KafkaView, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
@@ -165,3 +175,23 @@ def test_what_was_refused_is_said_before_all_else_and_tried_again() -> None:
     decided = Decision(COMPLETE, ACT, WAITS)
     assert still_refused(decided, refused) == Decision(COMPLETE, ACT, refused)
     assert still_refused(decided, None) == decided
+
+
+RESTART = DeletePod("payments-1", "uid", 1, Cause.DOWN)
+REPAIR = DeletePod("payments-1", "uid", 1, Cause.REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("act", "later_s", "expected"),
+    [
+        (RESTART, 0.0, False),
+        (RESTART, OLDEST_OBSERVATION_S, False),
+        (RESTART, OLDEST_OBSERVATION_S + 1, True),
+        (RESTART, -1.0, True),
+        (REPAIR, OLDEST_OBSERVATION_S + 1, True),
+        (ACT, OLDEST_OBSERVATION_S + 1, False),
+    ],
+    ids=["at once", "in time", "late", "the clock was set back", "a repair", "what takes no pod down"],
+)
+def test_what_takes_a_pod_down_is_done_soon_after_the_look(act: Act, later_s: float, expected: bool) -> None:
+    assert is_out_of_date(AT_REST, act, AT_REST.now + later_s) is expected

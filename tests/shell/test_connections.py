@@ -393,3 +393,15 @@ async def test_one_that_others_close_meanwhile_is_not_closed_again_at_the_end(st
     ends.set()
     await closing
     assert stage.observers[1].is_closed
+
+
+@pytest.mark.parametrize("set_back_s", [0.0, 7_200.0])
+async def test_a_secret_is_read_again_though_the_clock_was_set_back(stage: Stage, set_back_s: float) -> None:
+    """A node that boots two hours ahead is put right by NTP."""
+    stage.add_secret("wrong")
+    await stage.use(now=100_000.0, **WITH_SECRET)
+    (observer,) = stage.observers
+    observer.views[str(KEY)] = Unobserved(Reason.CONNECTION_INVALID, "refused the credentials", 100_000.0)
+    stage.add_secret("right")
+    await stage.use(now=100_000.0 - set_back_s + SECRETS_AGAIN_S, **WITH_SECRET)
+    assert len(stage.secrets) == 2

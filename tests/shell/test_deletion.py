@@ -10,7 +10,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.errors import Conflict, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
@@ -25,6 +25,7 @@ from slackwater.shell.claims import Claims
 from slackwater.shell.deletion import Deletion, _Course
 from slackwater.shell.store import Key, Store
 from tests.core.factories import members, observation, stranger, watched
+from tests.shell import test_reconciler
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
 UID = f"uid-of-{KEY.name}"
@@ -625,3 +626,21 @@ async def test_what_was_seen_of_one_is_not_taken_for_another_of_its_name() -> No
     await stage.run()
     again = parse_consumer_group({**group_object(), "metadata": {**group_object()["metadata"], "uid": "again"}})
     assert not stage.deletion._course_of(again).saw_pods
+
+
+async def test_what_the_api_server_refuses_is_said_with_the_way_on() -> None:
+    """By a policy that lets nobody delete StatefulSets, say: nothing else would tell why it takes so long."""
+    stage = test_reconciler.Stage()
+    await stage.run_to_rest()
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, deletionTimestamp="2026-01-01T00:00:00Z"))
+    stage.api.failures["delete StatefulSet"] = Forbidden("statefulsets payments: deletion is blocked by policy (403)")
+    assert await stage.run() == KAFKA_AGAIN_S
+    said = stage.condition("Degraded")
+    assert (said["status"], said["reason"]) == ("True", "ClusterRefused")
+    assert said["message"].startswith(
+        "what is left cannot be done: statefulsets payments: deletion is blocked by polic"
+    )
+    assert "remove the finalizer" in said["message"]
+    assert ("StatefulSet", *KEY) in stage.api.objects
+    await stage.run()
+    assert ("StatefulSet", *KEY) not in stage.api.objects, "the policy is gone"

@@ -41,7 +41,10 @@ class Stage:
 
 async def test_the_last_that_is_told_of_a_pod_reaches_who_wants_to_know_how_it_ended() -> None:
     stage = Stage()
-    pod = {"metadata": {"namespace": "default", "name": "payments-0", "uid": "uid-0", "resourceVersion": "1"}}
+    await stage.tell(CONSUMER_GROUP, "ADDED", group_object(1))
+    labels = {GROUP_LABEL: KEY.name}
+    named = {"namespace": "default", "name": "payments-0", "uid": "uid-0", "resourceVersion": "1", "labels": labels}
+    pod = {"metadata": named}
     await stage.tell(POD, "ADDED", pod)
     await stage.tell(POD, "DELETED", {**pod, "status": {"phase": "Succeeded"}})
     assert [told.get("status") for told in stage.pods] == [None, {"phase": "Succeeded"}]
@@ -111,3 +114,11 @@ def test_where_one_of_some_namespaces_is_refused_the_others_are_watched_on() -> 
         pauses = list(islice(again, 1000))
         assert tuple(pauses[: len(API_AGAIN_S)]) == API_AGAIN_S
         assert set(pauses[len(API_AGAIN_S) :]) == {REFUSED_AGAIN_S}
+
+
+async def test_how_a_pod_of_no_group_ended_nobody_wants_to_know() -> None:
+    """Whoever may label pods would fill the operator's memory with ends."""
+    stage = Stage()
+    pod = {"metadata": {"namespace": "default", "name": "p-0", "uid": "uid-0", "resourceVersion": "1"}}
+    await stage.tell(POD, "DELETED", {"metadata": {**pod["metadata"], "labels": {GROUP_LABEL: KEY.name}}})
+    assert stage.pods == []

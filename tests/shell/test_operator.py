@@ -17,7 +17,8 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell import operator as module
 from slackwater.shell.leadership import Leadership
-from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list, _until_one_ends
+from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list
+from slackwater.shell.parts import until_one_ends
 from slackwater.shell.settings import Settings
 from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import WATCHED, Key, Store
@@ -324,7 +325,7 @@ async def test_when_kopf_has_ended_after_a_signal_all_is_well() -> None:
         part.cancel()
         await asyncio.sleep(0)
 
-    await _until_one_ends(asyncio.create_task(kopf()), [part])
+    await until_one_ends(asyncio.create_task(kopf()), [part])
 
 
 async def test_when_a_watch_has_failed_the_process_fails() -> None:
@@ -334,7 +335,7 @@ async def test_when_a_watch_has_failed_the_process_fails() -> None:
         raise SlackwaterError("a watch ended")
 
     with pytest.raises(SlackwaterError, match="a watch ended"):
-        await _until_one_ends(asyncio.create_task(kopf()), [part])
+        await until_one_ends(asyncio.create_task(kopf()), [part])
     part.cancel()
     await asyncio.gather(part, return_exceptions=True)
 
@@ -346,7 +347,7 @@ async def test_when_a_part_ends_by_itself_kopf_ends_too_and_the_process_fails() 
         return True
 
     with pytest.raises(SlackwaterError, match="a part of the operator has ended"):
-        await _until_one_ends(watching, [asyncio.create_task(observers())])
+        await until_one_ends(watching, [asyncio.create_task(observers())])
     assert watching.cancelled()
 
 
@@ -356,7 +357,7 @@ async def test_what_made_a_part_fail_is_what_is_said() -> None:
 
     watching = asyncio.create_task(for_ever())
     with pytest.raises(ClusterRefused, match="pods is forbidden"):
-        await _until_one_ends(watching, [asyncio.create_task(relist())])
+        await until_one_ends(watching, [asyncio.create_task(relist())])
 
 
 def standing_for(leases: Leases) -> Operator:
@@ -432,3 +433,31 @@ async def test_a_preparation_that_ends_by_itself_ends_well_or_says_why_not() -> 
     assert await until_sigterm(asyncio.sleep(0))
     with pytest.raises(ClusterRefused, match="forbidden"):
         await until_sigterm(fail())
+
+
+async def test_a_list_that_fails_after_kopfs_own_is_soon_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what was deleted while no watch was there nothing else tells for ten minutes."""
+    monkeypatch.setattr(module, "_LISTING_SETTLES_S", 0.0)
+    monkeypatch.setattr("slackwater.shell.listing._AGAIN_S", 0.0)
+    started = operator()
+    await started.relist()
+    started.queue.done(await started.queue.take())
+    api: Any = started.api
+    api.objects.clear()
+    api.list_failures = [ClusterUnreachable("too many requests (429)"), Forbidden("forbidden (403)")]
+    async with working(started.keep_listing()), asyncio.timeout(60):
+        started.listing_wanted.set()
+        assert await started.queue.take() == KEY
+    assert started.store.get(CONSUMER_GROUP, KEY) is None
+
+
+async def test_what_the_cluster_refuses_for_minutes_ends_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An API server that has just started refuses for a moment; a right that was taken away is for somebody to mend."""
+    monkeypatch.setattr(module, "_LISTING_SETTLES_S", 0.0)
+    monkeypatch.setattr("slackwater.shell.listing._AGAIN_S", 0.0)
+    monkeypatch.setattr("slackwater.shell.listing.REFUSED_FOR_S", 0.0)
+    started = operator(*[Forbidden("consumergroups is forbidden (403)")] * 2)
+    started.listing_wanted.set()
+    async with asyncio.timeout(60):
+        with pytest.raises(Forbidden):
+            await started.keep_listing()

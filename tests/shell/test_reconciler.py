@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from copy import deepcopy
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
+    CONTROLLER_REVISION,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
@@ -18,10 +21,12 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL, PAUSE, REJOINED
+from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
+from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile
@@ -29,12 +34,14 @@ from slackwater.shell import gathering
 from slackwater.shell import reconciler as module
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.events import HOLDS_AT_ONCE
+from slackwater.shell.gathering import Gathering
 from slackwater.shell.metrics import Metrics
-from slackwater.shell.reconciler import Reconciler
+from slackwater.shell.reconciler import MARKS_A_PASS, Reconciler
 from slackwater.shell.store import Key, Store
 from slackwater.shell.telemetry import Telemetry
 from tests.api.manifests import template
-from tests.core.factories import observation
+from tests.core.factories import NOW, observation
+from tests.core.plan.test_plan import rolling
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, FakeConnections, connection_object, group_object
 
 CREATE = ["status ConsumerGroup", "apply Service", "apply PodDisruptionBudget", "apply StatefulSet"]
@@ -702,3 +709,100 @@ async def test_a_group_that_kafka_never_showed_and_that_never_had_a_pod_that_ran
     assert ("ConsumerGroup", *KEY) not in stage.api.objects
     assert stage.connections.kafka.deleted == []
     assert stage.reasons()[-1] == "NotAuthorized"
+
+
+async def test_a_pod_is_not_restarted_by_a_look_that_slow_writes_made_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, world, clock = Stage(), rolling(), [NOW]
+    act = plan(world).act
+    assert isinstance(act, WriteWorkload)
+    assert act.purpose is Purpose.RESTART, "all gates hold"
+    gathered, carried_out, took_s = AsyncMock(return_value=(world, {})), AsyncMock(return_value=None), [0.0]
+
+    async def remember(*_: Any) -> None:
+        clock[0] += took_s[0]
+
+    monkeypatch.setattr(Gathering, "from_store", gathered)
+    monkeypatch.setattr(Gathering, "read_again", gathered)
+    monkeypatch.setattr(stage.reconciler, "_now", lambda: clock[0])
+    monkeypatch.setattr(stage.reconciler, "_remember", remember)
+    monkeypatch.setattr("slackwater.shell.reconciler.carry_out", carried_out)
+    took_s[0] = 14.0  # of the 15 s that a request may take
+    await stage.run()
+    carried_out.assert_not_awaited()
+    clock[0], took_s[0] = NOW, 0.5
+    await stage.run()
+    carried_out.assert_awaited_once()
+
+
+async def test_a_finalizer_that_is_refused_is_said() -> None:
+    stage = Stage(finalizers=())
+    for _ in range(2):
+        stage.api.failures["finalizers ConsumerGroup"] = Forbidden("consumergroups payments: denied by policy (403)")
+        with pytest.raises(ClusterRefused):
+            await stage.run()
+    degraded = stage.condition("Degraded")
+    assert (degraded["reason"], degraded["message"]) == (
+        "ClusterRefused",
+        "consumergroups payments: denied by policy (403)",
+    )
+    assert stage.api.writes().count("status ConsumerGroup") == 1, "once"
+    await stage.run_to_rest()
+    assert stage.condition("Degraded")["status"] == "False"
+
+
+async def test_a_revision_that_may_not_be_read_is_said() -> None:
+    stage = Stage()
+    await stage.run_to_rest()
+    obj = stage.api.objects["ConsumerGroup", *KEY]
+    rollout = {**obj["status"]["rollout"], "phase": "Progressing", "lastGoodRevision": "payments-1"}
+    stage.api.add(CONSUMER_GROUP, {**obj, "status": {**obj["status"], "rollout": rollout}})
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY))
+    stage.api.forbidden = {CONTROLLER_REVISION.name}
+    with pytest.raises(ClusterRefused):
+        await stage.run()
+    assert stage.condition("Degraded")["message"].endswith("(403)")
+
+
+@pytest.mark.parametrize("how", ["edited", "made again"])
+async def test_a_statefulset_that_is_not_as_it_was_written_is_put_right(how: str) -> None:
+    """One that somebody made again, by `kubectl replace --force`, begins with the generation that ours had."""
+    stage = Stage()
+    await stage.run_to_rest()
+    theirs = deepcopy(stage.api.objects["StatefulSet", *KEY])
+    theirs["spec"]["template"]["spec"]["containers"][0]["image"] = "somebody/elses:1"
+    theirs["metadata"] |= {"generation": 2} if how == "edited" else {"generation": 1, "uid": "another"}
+    generation = theirs["metadata"]["generation"]
+    theirs["status"] = {"observedGeneration": generation, "updateRevision": "x", "currentRevision": "x"}
+    stage.store.put(STATEFUL_SET, stage.api._store(STATEFUL_SET, theirs))
+    stage.ask_nothing_more()
+    for _ in range(3):
+        await stage.run()
+    assert "apply StatefulSet" in stage.api.asked
+
+
+async def test_a_connection_that_somebody_corrects_as_its_status_is_written_wakes_all_its_groups() -> None:
+    stage = Stage()
+    stage.see(stage.api.add(CONSUMER_GROUP, group_object(name="refunds")))
+    await stage.run_to_rest()
+    stage.connections.seen = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", time.time())
+    corrected = stage.api.changed_by_somebody(KAFKA_CONNECTION, CONNECTION, generation=2)  # no watch has told of it
+    await stage.run()
+    assert Key(KEY.namespace, "refunds") in stage.store.put(KAFKA_CONNECTION, corrected)
+
+
+async def test_pods_are_marked_a_few_at_a_time_and_the_next_pass_is_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand marks would hold up what is to be done about the group; and their answers show what no watch tells."""
+    stage, marked = Stage(), list[Any]()
+    await stage.run_to_rest()
+
+    async def mark(*given: Any) -> Any:
+        marked.append(given)
+        return {"metadata": {"namespace": KEY.namespace, "name": "p", "uid": "u", "resourceVersion": str(len(marked))}}
+
+    monkeypatch.setattr("slackwater.shell.reconciler.marks_due", lambda _: range(len(marked), 30))
+    monkeypatch.setattr("slackwater.shell.reconciler.write_mark", mark)
+    assert await stage.run() == AT_ONCE
+    assert len(marked) == MARKS_A_PASS
+    assert await stage.run() == AT_ONCE
+    assert len(marked) == 30
+    assert await stage.run() != AT_ONCE

@@ -182,3 +182,13 @@ def test_places_have_their_sinks(tmp_path: Path) -> None:
     assert isinstance(files, FileSink)
     assert files._folder == tmp_path
     assert isinstance(sink_at(parse_place("kafka:shop/main/slackwater-telemetry"), api, lambda: NOW), TopicSink)
+
+
+def test_a_bug_in_telling_how_pods_ended_reaches_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who acts learns of the pod after it."""
+    stage = Stage()
+    monkeypatch.setattr(stage.telemetry._ends, "take", lambda *_: 1 / 0)
+    with capture_logs() as logs:
+        stage.telemetry.saw_pod(deleted_pod())
+    assert [log["event"] for log in logs] == ["telemetry_failed"]
+    assert stage.recorder.dropped == {Dropped.FAILED: 1}

@@ -7,17 +7,18 @@ members, and every member whose instance id the operator did not give.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.kafka_connection import allows
-from slackwater.core.decision.acts import Act, DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
+from slackwater.core.decision.acts import DeleteGroup, DeleteWorkload, LetGo, RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.decision.remains import Remains
 from slackwater.core.decision.words import listing
 from slackwater.core.members.elsewhere import outlived, somebody_is_in_it
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
@@ -41,51 +42,6 @@ _ORPHAN: Final = "orphan"
 """The garbage collector's finalizer, while it takes the owner's name off what is to stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remains:
-    """What is left of a group beside what its world shows. `after` an act there is less."""
-
-    sets: tuple[Workload, ...] = ()
-    """The StatefulSets under the group's names, whoever owns them."""
-    labelled: frozenset[str] = frozenset()
-    """Names of those that carry the group's label."""
-    pods: bool = False
-    """Pods are there that end by themselves, as their StatefulSet does."""
-    alone: frozenset[str] = frozenset()
-    """Names of those that no StatefulSet has any more, and that nobody has deleted."""
-    ran: bool = False
-    """Some pod that is there has run."""
-    end_by: Mapping[str, float] = field(default_factory=dict)
-    """When those pods that are ending have to have ended, their grace over; by their names."""
-    members: bool = True
-    """Members of ours may be in the group in Kafka."""
-    group: bool = True
-    """The group in Kafka may be there."""
-    refused: str = ""
-    """Why the operator may not look at them: its rights went with the namespace, or were withdrawn."""
-    refused_since: float = 0.0
-    """At each look since then."""
-    seen_to_end: bool = True
-    """This process has seen pods of it end. Else its members may be those of another Kubernetes cluster's pods."""
-    kafkas_turn_since: float | None = None
-    """Since when nothing of it has been left in the cluster, as far as this process has seen."""
-    fresh: bool = True
-    """No StatefulSet of ours was deleted since the look."""
-
-    def after(self, act: Act) -> Remains:
-        """What is left once the act is done. What a look showed before it is history."""
-        match act:
-            case DeleteWorkload():
-                left = tuple(each for each in self.sets if each.uid != act.uid)
-                return replace(self, sets=left, pods=True, fresh=False)
-            case RemoveMembers():
-                return replace(self, members=False)
-            case DeleteGroup():
-                return replace(self, group=False)
-            case _:
-                return self
-
-
 def plan_deletion(world: World, remains: Remains) -> Decision:
     """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
     world = world.remembering(_noted(world.memory, remains))
@@ -106,14 +62,17 @@ def is_kafkas_turn(world: World, remains: Remains) -> bool:
 
 
 def cannot_leave(world: World, reason: Reason, problem: str) -> Decision:
-    """Kafka cannot be asked, or refuses: the object waits, and says how to give up."""
+    """Kafka or the API server cannot be asked, or refuses: the object waits, and says how to give up."""
     metadata = world.group.metadata
     where = f"{metadata.name} -n {metadata.namespace}"
     path = f"/metadata/finalizers/{metadata.finalizers.index(FINALIZER) if FINALIZER in metadata.finalizers else 0}"
     tested = {"op": "test", "path": path, "value": FINALIZER}  # those of others stay
     patch = json.dumps([tested, {"op": "remove", "path": path}], separators=(",", ":"))
+    what = (
+        "what is left cannot be done" if reason is Reason.CLUSTER_REFUSED else "the group's members cannot be taken out"
+    )
     message = (
-        f"the group's members cannot be taken out: {problem.rstrip('.')}. To give up, remove the finalizer {FINALIZER}:"
+        f"{what}: {problem.rstrip('.')}. To give up, remove the finalizer {FINALIZER}:"
         f" kubectl patch consumergroup {where} --type=json -p '{patch}'"
     )
     return Decision(world.memory, hold=Hold(reason, message, KAFKA_AGAIN_S), notes=(Note(reason, message, True),))

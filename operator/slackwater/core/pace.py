@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from slackwater.core.decision.acts import Act
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold
 from slackwater.core.members.presence import serves
 from slackwater.core.members.scaled_away import wait_s
+from slackwater.core.rollout.gates import OLDEST_OBSERVATION_S
 from slackwater.core.world.observation import GroupObservation
 from slackwater.core.world.world import World
 
@@ -42,6 +44,12 @@ def matters(world: World, decided: Decision) -> bool:
     if now.group_settings != was.group_settings:
         return True
     return decided.act is not None or now.phase is not was.phase or now.upgrade != was.upgrade
+
+
+def is_out_of_date(world: World, act: Act, now: float) -> bool:
+    """What may take down a pod that works is decided again, where writes between the look and the act took long: the
+    group may have begun to rebalance meanwhile, or somebody to pause it. Or the clock was set back."""
+    return (act.disruptive or act.asks_the_gates) and not 0 <= now - world.now <= OLDEST_OBSERVATION_S
 
 
 def in_motion(world: World, decided: Decision) -> bool:

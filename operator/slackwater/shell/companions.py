@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from slackwater.core.manifests.objects import disruption_budget, headless_servic
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster, Kind
+from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.store import Key, Store
 
 TRIED_AGAIN_S: Final = 600.0
@@ -26,7 +28,7 @@ class Companions:
         self._api = api
         self._store = store
         self._accepted: dict[tuple[Kind, Key], str] = {}
-        self._left_until: dict[Key, float] = {}
+        self._left_at: dict[Key, float] = {}
 
     async def put_right(self, key: Key, world: World) -> None:
         """Moves no pod. Raises ClusterFailed; ClusterRefused where somebody else's object has the name.
@@ -44,13 +46,13 @@ class Companions:
             live = self._store.get(kind, key)
             if live is not None and self._is_right(kind, key, live, manifest):
                 continue
-            if kind is SERVICE and live is None and world.now < self._left_until.get(key, 0.0):
+            if kind is SERVICE and live is None and self._is_left(key, world.now):
                 continue
             try:
                 written = await self._api.apply(manifest, force=live is not None)
             except Conflict as error:  # what the store does not show has not our label, and is not ours to take over
                 if kind is SERVICE and (workload is not None or world.memory.phase is not RolloutPhase.NONE):
-                    self._left_until[key] = world.now + TRIED_AGAIN_S
+                    self._left_at[key] = world.now
                     continue
                 raise ClusterRefused(_in_the_way(kind, key)) from error
             self._accepted[kind, key] = written["metadata"]["resourceVersion"]
@@ -69,10 +71,14 @@ class Companions:
         accepted = self._accepted.get((kind, key)) == live["metadata"]["resourceVersion"]
         return accepted or holds(live, manifest)
 
+    def _is_left(self, key: Key, now: float) -> bool:
+        """Somebody else's Service has the name, and was found a moment ago."""
+        return elapsed_s(self._left_at.get(key, -math.inf), now) < TRIED_AGAIN_S
+
     def forget(self, key: Key) -> None:
         for kind in (SERVICE, POD_DISRUPTION_BUDGET):
             self._accepted.pop((kind, key), None)
-        self._left_until.pop(key, None)
+        self._left_at.pop(key, None)
 
 
 def _in_the_way(kind: Kind, key: Key) -> str:

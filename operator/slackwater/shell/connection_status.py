@@ -49,7 +49,9 @@ async def report(
     conditions += _of(said, ConditionType.CERTIFICATES_VALID) if certificates is None else []
     status = {"observedGeneration": generation, "conditions": conditions}
     kind = kind_of_connection(connection)
-    return await api.apply_status(kind, metadata.get("namespace", ""), metadata["name"], metadata["uid"], status)
+    namespace, version = metadata.get("namespace", ""), metadata["resourceVersion"]
+    # On this version: an answer that has somebody's correction in it would make the watch's event about that no news.
+    return await api.apply_status(kind, namespace, metadata["name"], metadata["uid"], status, version)
 
 
 def kind_of_connection(obj: Mapping[str, Any]) -> Kind:

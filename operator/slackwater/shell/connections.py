@@ -26,6 +26,7 @@ from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
+from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.store import Key, connection_key
 
 SECRETS_AGAIN_S: Final = 30.0
@@ -60,7 +61,7 @@ def _wants_secrets_again(opened: _Open, now: float) -> bool:
     )
     ending = [each for each in opened.kafka.certificates if now >= each.told_from]
     soon_s = min((each.told_for_s / LOOKS_FOR_A_RENEWED_ONE for each in ending), default=math.inf)
-    read_s_ago = now - opened.secrets_read_at
+    read_s_ago = elapsed_s(opened.secrets_read_at, now)
     unread = any(opened.secrets_read_at < each.told_from for each in ending)
     ends_soon = bool(ending) and (unread or read_s_ago >= max(SECRETS_AGAIN_S, min(CERTIFICATES_AGAIN_S, soon_s)))
     return (refused and read_s_ago >= SECRETS_AGAIN_S) or ends_soon

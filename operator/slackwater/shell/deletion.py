@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from slackwater.adapters.cluster.errors import Forbidden
+from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
 from slackwater.adapters.cluster.snapshot import Snapshot, memory_in, read_connection, read_workloads, to_world
 from slackwater.adapters.cluster.translation import (
@@ -28,7 +28,8 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, LetGo, RemoveMembers, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.deletion import Remains, cannot_leave, is_kafkas_turn, is_let_go, plan_deletion
+from slackwater.core.decision.remains import Remains
+from slackwater.core.deletion import cannot_leave, is_kafkas_turn, is_let_go, plan_deletion
 from slackwater.core.status.compose import degraded_status
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, write_memory
@@ -38,6 +39,7 @@ from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
+from slackwater.shell.elapsed import earlier
 from slackwater.shell.events import Post
 from slackwater.shell.store import Key
 
@@ -99,6 +101,8 @@ class Deletion:
                 await self._do(world, obj, decided, decided.act)
             except KafkaFailed as error:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
+            except ClusterRefused as error:  # a policy, or rights: nothing else will say so
+                return await self._wait(world, obj, cannot_leave(world, Reason.CLUSTER_REFUSED, str(error)))
             if isinstance(decided.act, LetGo):
                 self._courses[key] = _Course(group.metadata.uid, let_go=True)
                 return None
@@ -131,7 +135,7 @@ class Deletion:
             gathered = await self._gather_remains(world, obj)
         except Forbidden as error:
             course = self._course_of(group)
-            course.refused_since = since = self._now() if course.refused_since is None else course.refused_since
+            course.refused_since = since = earlier(course.refused_since, self._now())
             # No watch brings the newest version any more, and only on that the finalizer can be taken off.
             newest = await self._api.read(CONSUMER_GROUP, group.namespace, group.name)
             same = newest if newest is not None and newest["metadata"]["uid"] == group.metadata.uid else obj
@@ -158,7 +162,7 @@ class Deletion:
         remains = replace(remains, seen_to_end=course.saw_pods)
         if not is_kafkas_turn(world, remains):
             return world, remains
-        course.kafkas_turn_since = since = self._now() if course.kafkas_turn_since is None else course.kafkas_turn_since
+        course.kafkas_turn_since = since = earlier(course.kafkas_turn_since, self._now())
         return await self._look(world), replace(remains, kafkas_turn_since=since)
 
     async def _look(self, world: World) -> World:

@@ -28,6 +28,7 @@ from slackwater.ports import Cluster, Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
+from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.known_pods import KnownPods
 from slackwater.shell.pod_events import PodEvents
 from slackwater.shell.store import Key, Store, connection_key
@@ -51,7 +52,7 @@ class Gathering:
         self._now = now
         self._claims = Claims(store, connections)
         self._pod_events = PodEvents(api, now)
-        self._written_generations: dict[Key, dict[str, int]] = defaultdict(dict)
+        self._written: dict[Key, dict[str, tuple[str, int]]] = defaultdict(dict)
         self._parsed: dict[Key, tuple[str, ConsumerGroup]] = {}
         self._memories: dict[Key, tuple[str, RolloutMemory]] = {}
         self._pods: dict[Key, KnownPods] = defaultdict(KnownPods)
@@ -87,7 +88,7 @@ class Gathering:
         memory = self.remembered(key, obj) if obj else RolloutMemory()
         workloads = self._workloads(key)
         template = await self._last_good_template(key, memory)
-        written = self._written_generations.get(key, {})
+        written = self._written.get(key, {})
         pods = self._store.pods_of(key)
         told = self._store.told_running(key)
         known = self._pods[key]
@@ -102,7 +103,7 @@ class Gathering:
         now = self._now()
         if all(bool(each.replicas) == (each.name in has) for each in world.sets):
             return False
-        if now - self._doubted_at.get(key, -math.inf) < DOUBTED_AGAIN_S:
+        if elapsed_s(self._doubted_at.get(key, -math.inf), now) < DOUBTED_AGAIN_S:
             return False
         self._doubted_at[key] = now
         return True
@@ -120,8 +121,8 @@ class Gathering:
             return None
         self._drop_what_is_gone(known, snapshot)
         group = self.parse(key, snapshot.group)
-        written, told = self._written_generations.get(key, {}), self._store.told_running(key)
-        snapshot = replace(snapshot, written_generations=written, told_running=told)
+        written, told = self._written.get(key, {}), self._store.told_running(key)
+        snapshot = replace(snapshot, written=written, told_running=told)
         return await self._join(key, snapshot, group), snapshot.group.get("status") or {}
 
     def _drop_what_is_gone(self, known: Iterable[tuple[Kind, Json]], snapshot: Snapshot) -> None:
@@ -144,15 +145,16 @@ class Gathering:
         self.take_in(obj)
 
     def take_in_workload(self, key: Key, written: Json) -> None:
-        """Our own write: a StatefulSet of this generation needs no comparison with what we want."""
+        """Our own write: this StatefulSet, of this generation, needs no comparison with what we want."""
         self._store.put(STATEFUL_SET, written)
-        self._written_generations[key][written["metadata"]["name"]] = written["metadata"]["generation"]
+        metadata = written["metadata"]
+        self._written[key][metadata["name"]] = metadata["uid"], metadata["generation"]
 
     def forget(self, key: Key) -> None:
         self._parsed.pop(key, None)
         self._memories.pop(key, None)
         self._pods.pop(key, None)
-        self._written_generations.pop(key, None)
+        self._written.pop(key, None)
         self._templates.pop(key, None)
         self._doubted_at.pop(key, None)
         self._pod_events.forget(key)

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import kopf
 
-from slackwater.adapters.cluster.paths import POD
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.ports import Kind
 from slackwater.shell.queue import WorkQueue
-from slackwater.shell.store import LABELLED, Key, Store
+from slackwater.shell.store import LABELLED, Key, Store, owner
 
 WATCH_S: Final = 290
 """How long one watch lasts before it is opened again; a connection that died in silence is noticed by then.
@@ -85,7 +85,9 @@ def _register(
     @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
     async def changed(event: kopf.RawEvent, **_: Any) -> None:
         obj = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
-        if on_seen is not None:  # before the store, so that a pass which finds a pod gone can know how it ended
+        whose = owner(kind, obj)
+        # Before the store, so that a pass which finds a pod gone can know how it ended; of no group that is gone.
+        if on_seen is not None and whose is not None and store.get(CONSUMER_GROUP, whose) is not None:
             on_seen(obj)
         for key in store.drop(kind, obj) if event["type"] == "DELETED" else store.put(kind, obj):
             queue.add(key)

@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
-from slackwater.adapters.cluster.errors import Forbidden
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.ports import Cluster, Kind
 
 Json = Mapping[str, Any]
+
+REFUSED_FOR_S: Final = 120.0
+"""Until it has read its own rules, an API server that starts refuses what it allows a moment later."""
+_AGAIN_S: Final = 2.0
+_AGAIN_AT_MOST_S: Final = 60.0
+
+
+class Failing:
+    """Lists that fail, one after the other: how soon the next is due, and when there is no hope."""
+
+    def __init__(self) -> None:
+        self.again_s = 0.0
+        """None has failed: 0."""
+        self._refused_since: float | None = None
+
+    def failed(self, error: ClusterFailed) -> None:
+        """Raises the error, where the cluster has refused all of them for so long that somebody has to do something."""
+        now = time.monotonic()
+        if not isinstance(error, ClusterRefused):
+            self._refused_since = None
+        elif self._refused_since is None:
+            self._refused_since = now
+        elif now - self._refused_since >= REFUSED_FOR_S:
+            raise error
+        self.again_s = min(_AGAIN_AT_MOST_S, max(_AGAIN_S, 2 * self.again_s))
 
 
 async def list_in(

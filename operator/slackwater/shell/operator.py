@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import Final
@@ -15,7 +15,7 @@ import kopf
 import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterUnreachable, KindMissing
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
 from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.api.annotations import GROUP_LABEL
@@ -28,9 +28,10 @@ from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
-from slackwater.shell.listing import groups_of, list_in
+from slackwater.shell.listing import Failing, groups_of, list_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
+from slackwater.shell.parts import end, until_one_ends
 from slackwater.shell.queue import WorkQueue, most_at_will
 from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
@@ -170,20 +171,25 @@ class Operator:
 
         What may not be read, or is not watched, is tried again sooner, and nothing else is listed for that.
         """
-        listed_at = time.monotonic()
+        listed_at, failing = time.monotonic(), Failing()
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._listed_again_in_s(listed_at)):
                     await self.listing_wanted.wait()
-                    await asyncio.sleep(_LISTING_SETTLES_S)
+                    await asyncio.sleep(failing.again_s or _LISTING_SETTLES_S)
             everything = self.listing_wanted.is_set() or self._listed_again_in_s(listed_at, among_refused=False) == 0
             self.listing_wanted.clear()
             try:
                 await self.list_unwatched()
                 if everything or self._refused:
                     await self.relist(None if everything else self._refused)
-            except ClusterUnreachable as error:
+            except (ClusterUnreachable, ClusterRefused) as error:
                 _log.warning("relist_failed", error=str(error))
+                failing.failed(error)
+                if everything:  # what was deleted while no watch was there is not known yet
+                    self.listing_wanted.set()
+            else:
+                failing = Failing()
             if everything:
                 listed_at = time.monotonic()
 
@@ -218,7 +224,7 @@ async def _run(settings: Settings) -> None:
         serving = served(settings.port, operator.metrics, operator.problem, operator.not_ready, admit)
         await stack.enter_async_context(serving)
         parts: list[asyncio.Task[object]] = []
-        stack.push_async_callback(_end, parts)
+        stack.push_async_callback(end, parts)
         if not await until_sigterm(_prepare(operator, parts)):
             return
         parts.append(asyncio.create_task(operator.keep_listing(), name="relist"))
@@ -230,7 +236,7 @@ async def _run(settings: Settings) -> None:
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
         watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
-        await _until_one_ends(watching, parts)
+        await until_one_ends(watching, parts)
 
 
 async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership | None:
@@ -249,25 +255,6 @@ async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> Non
     await _first_list(operator)
     keep_for_good()
     operator.ready.set()
-
-
-async def _until_one_ends(watching: asyncio.Task[None], parts: Sequence[asyncio.Task[object]]) -> None:
-    """Kopf ends on a signal, having ended the parts, and then all is well; a part should never end by itself."""
-    done, _ = await asyncio.wait([watching, *parts], return_when=asyncio.FIRST_COMPLETED)
-    by_themselves = [task for task in done if not task.cancelled()]
-    if not by_themselves or watching in by_themselves:
-        return await watching
-    watching.cancel()
-    await asyncio.gather(watching, return_exceptions=True)
-    for task in by_themselves:
-        task.result()
-    raise SlackwaterError("a part of the operator has ended: see the log above; the process starts again")
-
-
-async def _end(tasks: Sequence[asyncio.Task[object]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _first_list(operator: Operator) -> None:

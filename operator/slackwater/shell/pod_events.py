@@ -13,6 +13,7 @@ from slackwater.adapters.cluster.translation import last_message, not_made
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster, Json
+from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.store import Key
 
 ASKED_AFTER_S: Final = 3.0
@@ -53,7 +54,7 @@ class PodEvents:
             return world
         now = self._now()
         asked = self._asked.setdefault(key, _Asked(now))
-        if now - asked.since >= ASKED_AFTER_S and now - (asked.asked_at or 0.0) >= ASKED_AGAIN_S:
+        if elapsed_s(asked.since, now) >= ASKED_AFTER_S and elapsed_s(asked.asked_at or 0.0, now) >= ASKED_AGAIN_S:
             asked.asked_at = now
             await self._ask(key, world, asked)
         if not asked.not_made and not asked.not_mounted:

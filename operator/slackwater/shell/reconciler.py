@@ -8,7 +8,7 @@ The status, with all that must survive a crash, is written before the act.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -24,9 +24,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.rejoined import marks_due
-from slackwater.core.pace import AT_ONCE, Pace, in_motion, matters, pace_after, still_refused
+from slackwater.core.pace import AT_ONCE, Pace, in_motion, is_out_of_date, matters, pace_after, still_refused
 from slackwater.core.plan import plan
-from slackwater.core.status.compose import compose_status, degraded_status
+from slackwater.core.status.compose import compose_status
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.world import World
@@ -41,11 +41,14 @@ from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import Post, ToldRefusals
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
+from slackwater.shell.reports import Reports
 from slackwater.shell.store import Key, Store, key_of
 from slackwater.shell.unanswered import Unanswered, UnansweredStatus
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
+
+MARKS_A_PASS: Final = 20
 
 _log = structlog.get_logger(__name__)
 
@@ -73,6 +76,9 @@ class Reconciler:
         )
         self._companions = Companions(api, store)
         self._refusals = Refusals()
+        self._reports = Reports(api, self._gathering.take_in, now)
+        self._marked: set[Key] = set()
+        """Of whose pods some were marked in this pass."""
         self._told = ToldRefusals()
         self._unanswered = Unanswered()
         self._witnesses = witnesses
@@ -89,34 +95,36 @@ class Reconciler:
                 return await self._deletion.go_on(group, obj)
             return await self._go_on(key, group, obj)
         except InvalidSpec as error:
-            await self._report_invalid(obj, error)
+            await self._reports.invalid(obj, error)
             return None
 
     async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
         """The pass over a group that is to stay. Raises InvalidSpec when what is remembered cannot be read."""
-        if FINALIZER not in group.metadata.finalizers:
-            written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
-            self._gathering.take_in_or_drop(key, written)
-            return AT_ONCE
         try:
+            if FINALIZER not in group.metadata.finalizers:
+                await self._give_finalizer(key, group, obj)
+                return AT_ONCE
             return await self._pass(key, group, obj)
         except (ClusterRefused, KafkaRefused) as error:
             self._refusals.add(key, error, self._now())
             raise
 
+    async def _give_finalizer(self, key: Key, group: ConsumerGroup, obj: Json) -> None:
+        try:
+            written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
+        except ClusterRefused as error:
+            await self._reports.refused(obj, error)
+            raise
+        self._gathering.take_in_or_drop(key, written)
+
     async def _pass(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
         await self._use_connection(key, group, self._gathering.remembered(key, obj))
-        world, status = await self._gathering.from_store(key, group)
+        world, status = await self._from_store(key, group, obj)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
         if matters(world, decided) or self._gathering.doubts(key, world):
-            try:
-                fresh = await self._gathering.read_again(key)
-            except ClusterRefused as error:  # the condition says so, though nothing can be decided
-                refusal = Hold(Reason.CLUSTER_REFUSED, str(error))
-                await self._remember(key, world, Decision(world.memory, hold=refusal), status)
-                raise
+            fresh = await self._read_again(key, world, status)
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
@@ -139,7 +147,25 @@ class Reconciler:
             raise unfit
         if self._refusals.came_through(key, self._now(), tried=decided.act is not None):
             return AT_ONCE
+        if key in self._marked:  # there may be more; and what an answer shows beside the mark, no watch tells again
+            self._marked.discard(key)
+            return AT_ONCE
         return self._keep(key, pace_after(world, decided))
+
+    async def _from_store(self, key: Key, group: ConsumerGroup, obj: Json) -> tuple[World, Json]:
+        try:
+            return await self._gathering.from_store(key, group)
+        except ClusterRefused as error:
+            await self._reports.refused(obj, error)
+            raise
+
+    async def _read_again(self, key: Key, world: World, status: Json) -> tuple[World, Json] | None:
+        try:
+            return await self._gathering.read_again(key)
+        except ClusterRefused as error:  # the condition says so, though nothing can be decided
+            refusal = Hold(Reason.CLUSTER_REFUSED, str(error))
+            await self._remember(key, world, Decision(world.memory, hold=refusal), status)
+            raise
 
     def _keep(self, key: Key, pace: Pace) -> float:
         """Returns in how many seconds to look again."""
@@ -201,12 +227,17 @@ class Reconciler:
         return unfit
 
     async def _mark(self, key: Key, world: World) -> None:
-        for mark in marks_due(world):
+        """A few a pass: what is to be done about the group waits for them."""
+        for mark in marks_due(world)[:MARKS_A_PASS]:
             self._store.put(POD, await write_mark(self._api, world, mark))
+            self._marked.add(key)
 
     async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""
         if decided.act is not None:
+            if is_out_of_date(world, decided.act, self._now()):
+                _log.warning("look_out_of_date", group=str(key), act=kind_of(decided.act))
+                return None  # the writes before it took long: the next pass, which has none of them, looks again
             try:
                 written = await carry_out(self._api, self._connections.admin(key), world, decided.act)
             except Conflict as error:
@@ -244,19 +275,6 @@ class Reconciler:
                 )
                 await self._post.send(group, note, self._now())
 
-    async def _report_invalid(self, obj: Json, error: InvalidSpec) -> None:
-        """A spec that an older CRD let through, or a memory that a newer operator left: its pods are left alone."""
-        before, problem = obj.get("status") or {}, str(error)
-        if obj["metadata"].get("deletionTimestamp"):
-            problem += f" To delete it as it is, with its members left in the group, remove the finalizer {FINALIZER}."
-        status = degraded_status(obj, "Invalid", Reason.INVALID_SPEC, problem, self._now())
-        if status != before:
-            at = obj["metadata"]
-            written = await self._api.apply_status(
-                CONSUMER_GROUP, at["namespace"], at["name"], at["uid"], status, at["resourceVersion"]
-            )
-            self._gathering.take_in(written)
-
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
         self._deletion.forget(key)
@@ -264,6 +282,7 @@ class Reconciler:
         self._companions.forget(key)
         self._gathering.forget(key)
         self._refusals.forget(key)
+        self._marked.discard(key)
         self._told.forget(key)
         self._unanswered.forget(key)
         for witness in self._witnesses:

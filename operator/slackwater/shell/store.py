@@ -54,13 +54,15 @@ class Store:
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
-        self._pods_of: dict[Key, set[Key]] = defaultdict(set)
+        self._pods_of: _Index[Key] = {}
         self._claimants: _Index[str] = {}
         """Kafka group id → the ConsumerGroups that claim it."""
         self._claimants_in: _Index[tuple[str, str]] = {}
         """The same of one namespace: (Kafka group id, namespace) → those of it."""
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
+        self._listed: dict[Kind, int] = defaultdict(int)
+        """The version of the last whole list."""
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
@@ -98,11 +100,8 @@ class Store:
         if kind is CONSUMER_GROUP:
             self._use(key, known, obj)
             return (key, *self._claim(key, known, obj))
-        if kind is POD and before is not None:
-            self._pods_of[before].discard(key)
-        if kind is POD and group is not None:
-            self._pods_of[group].add(key)
         if kind is POD:
+            _move(self._pods_of, key, before, group)
             told, now = self._told_running.get(key, {}), self._now()
             self._told_running[key] = {container: told.get(container, now) for container in running_containers(obj)}
         if kind in CONNECTIONS:  # its status is ours: were that a reason to look, looking would give another
@@ -127,7 +126,7 @@ class Store:
         if group is None:
             return ()
         if kind is POD:
-            self._pods_of[group].discard(key)
+            _move(self._pods_of, key, group, None)
         return (group,)
 
     def replace(
@@ -136,13 +135,23 @@ class Store:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
         what is newer than the list stays. `unlisted`: namespaces that could not be listed; what is there stays, too."""
         listed = {key_of(obj): obj for obj in objects}
-        changed = {group for obj in listed.values() for group in self.put(kind, obj)}
+        changed = self._forget_the_future(kind, listed_version, unlisted)
+        changed |= {group for obj in listed.values() for group in self.put(kind, obj)}
         known = self._objects[kind].items()
         vanished = [obj for key, obj in known if key not in listed and key.namespace not in unlisted]
         for obj in vanished:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
+
+    def _forget_the_future(self, kind: Kind, listed_version: int, unlisted: Collection[str]) -> set[Key]:
+        """Lists come from etcd itself, and versions only grow: an older one than before is that of an etcd which was
+        restored from a backup. Whatever is known with a newer version is of a time that never was."""
+        before, self._listed[kind] = self._listed[kind], listed_version or self._listed[kind]
+        if not 0 < listed_version < before:
+            return set()
+        known = [obj for key, obj in self._objects[kind].items() if key.namespace not in unlisted]
+        return {group for obj in known for group in self.drop(kind, obj)}
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.

@@ -93,8 +93,13 @@ class Telemetry(Witness):
     def saw_pod(self, obj: Json) -> None:
         """Every version of a pod that the watch brings, that of its deletion too."""
         name = group_of(obj)
-        if self._recorder is not None and name is not None:
+        if self._recorder is None or name is None:
+            return
+        try:
             self._ends.take(Key(obj["metadata"]["namespace"], name), obj)
+        except Exception:  # noqa: BLE001 - a bug in telling what happened must not hide it from those who act
+            self._recorder.dropped[Dropped.FAILED] += 1
+            _log.exception("telemetry_failed", group=name, pod=obj["metadata"]["name"])
 
     def forget(self, key: Key) -> None:
         self._trackers.pop(key, None)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Self
+from unittest.mock import Mock
 
 import pytest
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
@@ -520,3 +521,19 @@ def _api_versions(metadata: int) -> bytes:
             ]
         ).encode(version=4)
     )
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_network_thread_that_has_ended_is_replaced(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else would open the connection again: its groups would wait for the operator's next start."""
+    wire = wire_to(broker.port)
+    await wire.send(MetadataRequest(topics=[]))
+    first: Any = wire._session
+    monkeypatch.setattr(first._net._selector, "select", Mock(side_effect=OSError(24, "Too many open files")))
+    first._net.wakeup()
+    await asyncio.to_thread(first._net._io_thread.join, ANSWER_S)
+    assert first.has_ended()
+    monkeypatch.undo()
+    await wire.send(MetadataRequest(topics=[]))
+    assert wire._session is not first
+    await wire.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,7 @@ class Told:
         self.calls.clear()
         self.path.with_suffix(".new").write_text("".join(f"{line}\n" for line in lines))
         self.path.with_suffix(".new").replace(self.path)
-        self.source.look()
+        asyncio.run(self.source.look())
         return {(namespace, name): advice for namespace, name, advice in self.calls}
 
 
@@ -57,7 +59,7 @@ def test_an_unchanged_file_is_read_once(tmp_path: Path) -> None:
     told = Told(tmp_path / "r")
     told.after(line("a"))
     told.calls.clear()
-    told.source.look()
+    asyncio.run(told.source.look())
     assert told.calls == []
 
 
@@ -66,7 +68,7 @@ def test_a_file_that_vanishes_takes_nothing_back(tmp_path: Path) -> None:
     told.after(line("a"))
     told.calls.clear()
     told.path.unlink()
-    told.source.look()
+    asyncio.run(told.source.look())
     assert told.calls == []
 
 
@@ -88,3 +90,16 @@ def test_without_anything_to_set_the_status_stands() -> None:
     told = recommendation("a", status=RecommendationStatus.NOT_ENOUGH_DATA, max_poll_records=None)
     assert advice_of(told).status is AdviceStatus.NOT_ENOUGH_DATA
     assert advice_of(told).ranges == {}
+
+
+async def test_a_file_that_hangs_holds_nobody_up(tmp_path: Path) -> None:
+    """As one on a volume whose server is away: all groups, the probes and the Lease are of the same event loop."""
+    path = tmp_path / "recommendations"
+    os.mkfifo(path)  # who opens it to read waits for who writes
+    looking = asyncio.create_task(Told(path).source.look())
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not looking.done()
+    await asyncio.to_thread(lambda: os.close(os.open(path, os.O_WRONLY)))
+    async with asyncio.timeout(60):
+        await looking

@@ -16,7 +16,8 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Act, AlterGroupSettings, DeleteGroup, LetGo, WriteWorkload
 from slackwater.core.decision.reasons import Hold
-from slackwater.core.deletion import Remains, plan_deletion
+from slackwater.core.decision.remains import Remains
+from slackwater.core.deletion import plan_deletion
 from slackwater.core.world.memory import write_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView, TopicPartition
 from tests.api.manifests import consumer_group

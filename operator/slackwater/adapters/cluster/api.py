@@ -154,7 +154,11 @@ class KubernetesApi:
             metadata["resourceVersion"] = resource_version
         body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "status": status}
         query = {"fieldManager": FIELD_MANAGER, "force": "true"}
-        return await self._send("PATCH", kind, kind.path(namespace, name, "status"), query, body, APPLY) or {}
+        path = kind.path(namespace, name, "status")
+        written = await self._send("PATCH", kind, path, query, body, APPLY, absent_is_none=True)
+        if written is None:
+            raise Conflict(f"{kind.name} {name} is gone: its status cannot be written")
+        return written
 
     async def set_finalizers(self, kind: Kind, obj: Mapping[str, Any], finalizers: list[str]) -> Json | None:
         """Replace the list on exactly this version of the object; None when it is gone."""

@@ -54,8 +54,8 @@ class Snapshot:
     """The StatefulSets that have the group's names, ours or not."""
     pods: Sequence[Json] = ()
     last_good_template: Json | None = None
-    written_generations: Mapping[str, int] = field(default_factory=dict)
-    """By name, the generation of the StatefulSet that our own last write made, where that is known."""
+    written: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """By name, uid and generation of the StatefulSet that our own last write made, where that is known."""
     told_running: Mapping[str, float] = field(default_factory=dict)
     """When a watch first told that a container runs, by its id."""
     memory: RolloutMemory | None = None
@@ -158,9 +158,7 @@ def to_world(
 ) -> World:
     """Put both halves together. `group`: the parsed object, where the caller has it. Raises InvalidSpec."""
     group = group or parse_consumer_group(snapshot.group)
-    all_sets = [
-        to_workload(each, snapshot.written_generations.get(each["metadata"]["name"])) for each in snapshot.workloads
-    ]
+    all_sets = [to_workload(each, snapshot.written.get(each["metadata"]["name"])) for each in snapshot.workloads]
     ours = [each for each in all_sets if each.owner_uid == group.metadata.uid]
     # Where none is ours, one that has the group's very name is in the way; so is one whose pods have its instance ids.
     given_back = {each["metadata"]["name"] for each in snapshot.workloads if group_of(each) == group.name}

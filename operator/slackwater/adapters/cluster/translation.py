@@ -30,8 +30,9 @@ _NOT_MADE: Final = re.compile(
 _FIXED = ("selector", "serviceName", "podManagementPolicy")
 
 
-def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
-    """From a StatefulSet. `written_generation`: the one that our own last write made, where that is known."""
+def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
+    """From a StatefulSet. `written`: uid and generation of what our own last write made, where that is known. Who makes
+    it again by hand begins with generation 1, as we did."""
     metadata, spec, status = obj["metadata"], obj["spec"], obj.get("status", {})
     update = spec.get("updateStrategy", {})
     controller: Json = next((o for o in metadata.get("ownerReferences", ()) if o.get("controller")), {})
@@ -50,7 +51,7 @@ def to_workload(obj: Json, written_generation: int | None = None) -> Workload:
         owner_uid=controller.get("uid", ""),
         owner=f"{controller['kind']} {controller['name']}" if controller else "",
         template=spec["template"],
-        as_written=metadata.get("generation") == written_generation,
+        as_written=(metadata["uid"], metadata.get("generation")) == written,
         start=(spec.get("ordinals") or {}).get("start", 0),
         fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,

@@ -14,6 +14,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from threading import Thread
 from typing import Any, Final
 
 import kafka.errors as kafka_errors
@@ -116,6 +117,10 @@ class KafkaWire:
     def _open_session(self) -> _Session:
         if self._closed:
             raise KafkaUnreachable("the connection to Kafka was closed")
+        if self._session is not None and self._session.has_ended():  # by a bug, or without a file descriptor to be had
+            _log.error("network_thread_ended", brokers=self._settings["bootstrap_servers"])
+            Thread(target=self._session.close, name="kafka-close", daemon=True).start()
+            self._session = None
         if self._session is None:
             self._session = _Session(self._settings, self.timeout_s)
         return self._session
@@ -173,8 +178,22 @@ class _Session:
 
     def close(self) -> None:
         """Close every connection and end the thread; blocks until it has ended."""
-        self._manager.run(self._manager.close)
-        self._net.close()
+        try:
+            if self.has_ended():
+                self._close_sockets()
+            else:
+                self._manager.run(self._manager.close)
+        finally:
+            self._net.close()
+
+    def _close_sockets(self) -> None:
+        """There is no thread any more that would."""
+        for registered in list(self._net._selector.get_map().values()):  # noqa: SLF001
+            registered.fileobj.close()
+
+    def has_ended(self) -> bool:
+        """Its thread did not come through something: nobody will be answered any more."""
+        return not self._net._io_thread.is_alive()  # noqa: SLF001 - kafka-python tells it nowhere else
 
     async def _ask_any(self, request: Any, deadline: float) -> Any:
         """Ask one broker, and the next one as well where an answer takes long, until one answers.

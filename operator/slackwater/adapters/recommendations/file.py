@@ -8,7 +8,9 @@ from typing import Final, NoReturn
 
 import structlog
 
+from slackwater.adapters.recommendations.aside import aside
 from slackwater.adapters.recommendations.reading import OnAdvice, Reader
+from slackwater.core.world.advice import Advice
 
 LOOK_EVERY_S: Final = 5.0
 
@@ -28,30 +30,30 @@ class FileSource:
     async def run(self) -> NoReturn:
         """For ever. A file that is not there, or not any more, changes nothing that is known."""
         while True:
-            self.look()
+            await self.look()
             await asyncio.sleep(self._look_every_s)
 
-    def look(self) -> None:
-        """Read the file if it has changed since the last look."""
+    async def look(self) -> None:
+        """Read the file if it has changed since the last look. One that hangs is waited for, and holds nobody up."""
         try:
-            lines = self._read_if_changed()
+            found = await aside(self._read_if_changed)
         except (OSError, UnicodeDecodeError) as error:
             self._tell(error)
             return
-        if lines is not None:
-            self._take(lines)
+        if found is not None:
+            self._take(found)
 
-    def _read_if_changed(self) -> list[str] | None:
+    def _read_if_changed(self) -> dict[tuple[str, str], Advice] | None:
+        """None: it is as it was. By namespace and name."""
         status = self._path.stat()
         version = (status.st_ino, status.st_mtime_ns, status.st_size)
         if version == self._seen:
             return None
         lines = self._path.read_text(encoding="utf-8").splitlines()
         self._seen, self._told = version, ""
-        return lines
+        return {(read.namespace, read.name): read.advice for read in self._reader.read_lines(lines, str(self._path))}
 
-    def _take(self, lines: list[str]) -> None:
-        found = {(read.namespace, read.name): read.advice for read in self._reader.read_lines(lines, str(self._path))}
+    def _take(self, found: dict[tuple[str, str], Advice]) -> None:
         for gone in self._known - found.keys():
             self._on_advice(*gone, None)
         for (namespace, name), advice in found.items():

@@ -1,0 +1,46 @@
+"""What is written into a status where no pass can be made that would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.api.annotations import FINALIZER
+from slackwater.api.errors import InvalidSpec
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.status.compose import degraded_status
+from slackwater.ports import Cluster
+
+Json = Mapping[str, Any]
+
+
+class Reports:
+    """Each is written once for as long as it stands. All raise ClusterFailed, and Conflict where the object changed."""
+
+    def __init__(self, api: Cluster, take_in: Callable[[Json | None], None], now: Callable[[], float]) -> None:
+        self._api = api
+        self._take_in = take_in
+        self._now = now
+
+    async def invalid(self, obj: Json, error: InvalidSpec) -> None:
+        """A spec that an older CRD let through, or a memory that a newer operator left: its pods are left alone."""
+        problem = str(error)
+        if obj["metadata"].get("deletionTimestamp"):
+            problem += f" To delete it as it is, with its members left in the group, remove the finalizer {FINALIZER}."
+        await self._write(obj, degraded_status(obj, "Invalid", Reason.INVALID_SPEC, problem, self._now()))
+
+    async def refused(self, obj: Json, error: ClusterRefused) -> None:
+        """What has to come before anything can be decided. What is refused later, the next pass says."""
+        phase = (obj.get("status") or {}).get("phase", "Unknown")
+        await self._write(obj, degraded_status(obj, phase, Reason.CLUSTER_REFUSED, str(error), self._now()))
+
+    async def _write(self, obj: Json, status: Json) -> None:
+        if status == (obj.get("status") or {}):
+            return
+        at = obj["metadata"]
+        written = await self._api.apply_status(
+            CONSUMER_GROUP, at["namespace"], at["name"], at["uid"], status, at["resourceVersion"]
+        )
+        self._take_in(written)
