@@ -17,6 +17,7 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell import operator as module
 from slackwater.shell.leadership import Leadership
+from slackwater.shell.listing import VersionsWentBack
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list
 from slackwater.shell.parts import until_one_ends
 from slackwater.shell.settings import Settings
@@ -461,3 +462,20 @@ async def test_what_the_cluster_refuses_for_minutes_ends_the_operator(monkeypatc
     async with asyncio.timeout(60):
         with pytest.raises(Forbidden):
             await started.keep_listing()
+
+
+async def test_an_etcd_that_was_restored_from_a_backup_ends_the_process() -> None:
+    """All that comes would be taken for old, and watches from the future would tell nothing."""
+    started = operator()
+    api: Any = started.api
+    await started.relist()
+    started.store.put(CONSUMER_GROUP, group_object(api.version + 10))
+    with pytest.raises(VersionsWentBack, match="consumergroups have older versions than before: etcd was restored"):
+        await started.relist()
+
+
+async def test_where_no_namespace_can_be_listed_no_etcd_was_restored() -> None:
+    api: Any = RefusingApi("shop")
+    started = Operator(api, Settings.model_validate({"namespace": "shop"}))
+    started.store.put(CONSUMER_GROUP, group_object(10))
+    await started.relist()

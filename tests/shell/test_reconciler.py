@@ -5,12 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden
+from slackwater.adapters.cluster.errors import (
+    ClusterRefused,
+    ClusterUnreachable,
+    Conflict,
+    Forbidden,
+    WebhookFailed,
+)
 from slackwater.adapters.cluster.paths import (
     CONSUMER_GROUP,
     CONTROLLER_REVISION,
@@ -28,7 +35,7 @@ from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.core.pace import AT_ONCE, AT_REST_AGAIN_S
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.shell import gathering
 from slackwater.shell import reconciler as module
@@ -711,27 +718,58 @@ async def test_a_group_that_kafka_never_showed_and_that_never_had_a_pod_that_ran
     assert stage.reasons()[-1] == "NotAuthorized"
 
 
+class SlowWrites:
+    """All gates hold for the restart of a pod, and each write of the status takes so many seconds."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, takes_s: float) -> None:
+        self.stage, self.now, self.takes_s, self.carried_out = Stage(), NOW, takes_s, AsyncMock(return_value=None)
+        self.world = rolling()
+        self.rebalances = False
+        act = plan(self.world).act
+        assert isinstance(act, WriteWorkload)
+        assert act.purpose is Purpose.RESTART
+        monkeypatch.setattr(Gathering, "from_store", self._gathered)
+        monkeypatch.setattr(Gathering, "read_again", self._gathered)
+        monkeypatch.setattr(self.stage.reconciler, "_now", lambda: self.now)
+        monkeypatch.setattr(self.stage.reconciler, "_remember", self._remember)
+        monkeypatch.setattr("slackwater.shell.reconciler.carry_out", self.carried_out)
+
+    async def _gathered(self, *_: Any) -> Any:
+        state = GroupState.PREPARING_REBALANCE if self.rebalances else GroupState.STABLE
+        assert isinstance(self.world.kafka, GroupObservation)
+        kafka = observation(self.world.kafka.members, at=self.now, state=state)
+        return replace(self.world, now=self.now, kafka=kafka), {}
+
+    async def _remember(self, key: Key, world: Any, decided: Decision, before: Any) -> None:
+        if decided.memory != world.memory:
+            self.now += self.takes_s
+            self.world = replace(self.world, memory=decided.memory)
+
+
 async def test_a_pod_is_not_restarted_by_a_look_that_slow_writes_made_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage, world, clock = Stage(), rolling(), [NOW]
-    act = plan(world).act
-    assert isinstance(act, WriteWorkload)
-    assert act.purpose is Purpose.RESTART, "all gates hold"
-    gathered, carried_out, took_s = AsyncMock(return_value=(world, {})), AsyncMock(return_value=None), [0.0]
+    slow = SlowWrites(monkeypatch, takes_s=14.0)  # of the 15 s that a request may take
+    remember = slow._remember
 
-    async def remember(*_: Any) -> None:
-        clock[0] += took_s[0]
+    async def remember_and_rebalance(*given: Any) -> None:
+        await remember(*given)
+        slow.rebalances = True
 
-    monkeypatch.setattr(Gathering, "from_store", gathered)
-    monkeypatch.setattr(Gathering, "read_again", gathered)
-    monkeypatch.setattr(stage.reconciler, "_now", lambda: clock[0])
-    monkeypatch.setattr(stage.reconciler, "_remember", remember)
-    monkeypatch.setattr("slackwater.shell.reconciler.carry_out", carried_out)
-    took_s[0] = 14.0  # of the 15 s that a request may take
-    await stage.run()
-    carried_out.assert_not_awaited()
-    clock[0], took_s[0] = NOW, 0.5
-    await stage.run()
-    carried_out.assert_awaited_once()
+    monkeypatch.setattr(slow.stage.reconciler, "_remember", remember_and_rebalance)
+    await slow.stage.run()
+    slow.carried_out.assert_not_awaited()
+
+
+@pytest.mark.parametrize("takes_s", [0.5, 14.0])
+async def test_where_writes_take_long_a_rollout_goes_on_by_a_second_look(
+    monkeypatch: pytest.MonkeyPatch, takes_s: float
+) -> None:
+    """Each pass would write as long: it remembers the moment of its act."""
+    slow = SlowWrites(monkeypatch, takes_s)
+    await slow.stage.run()
+    slow.carried_out.assert_awaited_once()
+    (_, _, world, act), _ = slow.carried_out.await_args_list[0]
+    assert slow.now - world.now <= 10.0
+    assert act.purpose is Purpose.RESTART
 
 
 async def test_a_finalizer_that_is_refused_is_said() -> None:
@@ -806,3 +844,15 @@ async def test_pods_are_marked_a_few_at_a_time_and_the_next_pass_is_at_once(monk
     assert await stage.run() == AT_ONCE
     assert len(marked) == 30
     assert await stage.run() != AT_ONCE
+
+
+async def test_a_webhook_that_is_away_is_written_down_once() -> None:
+    """Its errors name a port of their own each time."""
+    stage = Stage(finalizers=())
+    for port in (1, 2, 3):
+        stage.api.failures["finalizers ConsumerGroup"] = WebhookFailed(
+            f"failed calling webhook: read tcp :{port} (500)"
+        )
+        with pytest.raises(WebhookFailed):
+            await stage.run()
+    assert stage.api.writes().count("status ConsumerGroup") == 1

@@ -227,26 +227,9 @@ def test_pods_that_come_and_go_leave_nothing() -> None:
     assert store._pods_of == {}
 
 
-def test_after_an_etcd_was_restored_what_is_there_counts() -> None:
-    """Versions begin anew below those that are known, so that all that comes would be taken for old."""
+def test_the_newest_version_is_that_of_all_that_ever_was_there() -> None:
     store = Store()
-    store.replace(CONSUMER_GROUP, [group_object(1_000, replicas=5), group_object(990, name="gone")], 1_001)
-    restored = store.replace(CONSUMER_GROUP, [group_object(900, replicas=3)], 950)
-    assert restored == {KEY, Key(KEY.namespace, "gone")}
-    assert store.keys(CONSUMER_GROUP) == [KEY]
-    assert store.put(CONSUMER_GROUP, group_object(960, replicas=4)) == (KEY,)
-
-
-def test_of_a_namespace_that_could_not_be_listed_what_was_known_before_a_restore_stays() -> None:
-    store = Store()
-    store.replace(CONSUMER_GROUP, [group_object(1_000)], 1_001)
-    assert store.replace(CONSUMER_GROUP, [], 950, {KEY.namespace}) == set()
-    assert store.keys(CONSUMER_GROUP) == [KEY]
-
-
-def test_a_list_of_nothing_at_all_is_none_of_a_restored_etcd() -> None:
-    """None of the namespaces could be listed."""
-    store = Store()
-    store.replace(CONSUMER_GROUP, [group_object(1_000)], 1_001)
-    store.replace(CONSUMER_GROUP, [], 0, {KEY.namespace})
-    assert store.replace(CONSUMER_GROUP, [group_object(1_000)], 1_002) == set()
+    store.put(CONSUMER_GROUP, group_object(7))
+    store.put(CONSUMER_GROUP, group_object(9, name=OTHER.name))
+    store.drop(CONSUMER_GROUP, group_object(9, name=OTHER.name))
+    assert (store.newest(CONSUMER_GROUP), store.newest(POD)) == (9, 0)

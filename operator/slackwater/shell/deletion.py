@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
@@ -30,7 +30,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.remains import Remains
 from slackwater.core.deletion import cannot_leave, is_kafkas_turn, is_let_go, plan_deletion
-from slackwater.core.status.compose import degraded_status
+from slackwater.core.status.compose import degraded_status, status_without_refusal
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, write_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
@@ -39,11 +39,13 @@ from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.claims import Claims
 from slackwater.shell.connections import Connections
-from slackwater.shell.elapsed import earlier
+from slackwater.shell.elapsed import earlier, elapsed_s
 from slackwater.shell.events import Post
 from slackwater.shell.store import Key
 
 Json = Mapping[str, Any]
+
+SAID_AFTER_S: Final = 10.0
 
 _log = structlog.get_logger(__name__)
 
@@ -55,6 +57,8 @@ class _Course:
     uid: str
     refused_since: float | None = None
     """Since when no look at its pods was allowed."""
+    act_refused_since: float | None = None
+    """Since when the API server has refused what is next."""
     kafkas_turn_since: float | None = None
     """Since when nothing of it is left in the cluster."""
     saw_pods: bool = False
@@ -102,7 +106,11 @@ class Deletion:
             except KafkaFailed as error:
                 return await self._wait(world, obj, cannot_leave(world, error.reason, str(error)))
             except ClusterRefused as error:  # a policy, or rights: nothing else will say so
+                course.act_refused_since = earlier(course.act_refused_since, self._now())
+                if elapsed_s(course.act_refused_since, self._now()) < SAID_AFTER_S:
+                    raise  # it may be a webhook that is away for a moment: it is tried again soon
                 return await self._wait(world, obj, cannot_leave(world, Reason.CLUSTER_REFUSED, str(error)))
+            course.act_refused_since = None
             if isinstance(decided.act, LetGo):
                 self._courses[key] = _Course(group.metadata.uid, let_go=True)
                 return None
@@ -216,7 +224,11 @@ class Deletion:
         before = _with_memory(obj, decided.memory) if decided.memory != world.memory else obj.get("status") or {}
         says = bool(decided.notes) and not self._connections.awaits_first_look(key)
         told = {**obj, "status": before}
-        status = degraded_status(told, "Deleting", hold.reason, hold.message, self._now()) if says else before
+        status = before
+        if says:
+            status = degraded_status(told, "Deleting", hold.reason, hold.message, self._now())
+        elif hold.reason is not Reason.CLUSTER_REFUSED:
+            status = status_without_refusal(told, "Deleting", self._now())
         if status != (obj.get("status") or {}):
             await self._write_status(world.group, status)
         for note in decided.notes if status != before else ():

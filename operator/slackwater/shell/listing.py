@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
+from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Cluster, Kind
 
 Json = Mapping[str, Any]
@@ -16,6 +17,16 @@ REFUSED_FOR_S: Final = 120.0
 """Until it has read its own rules, an API server that starts refuses what it allows a moment later."""
 _AGAIN_S: Final = 2.0
 _AGAIN_AT_MOST_S: Final = 60.0
+
+
+class VersionsWentBack(SlackwaterError):
+    """Lists come from etcd itself, and its versions only grow."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(
+            f"{kind.plural} have older versions than before: etcd was restored from a backup, it seems. What the"
+            " operator knows is of a time that never was, and no watch would tell it what is: the process starts again"
+        )
 
 
 class Failing:

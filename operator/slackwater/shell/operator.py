@@ -28,7 +28,7 @@ from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
-from slackwater.shell.listing import Failing, groups_of, list_in
+from slackwater.shell.listing import Failing, VersionsWentBack, groups_of, list_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.parts import end, until_one_ends
@@ -136,7 +136,7 @@ class Operator:
         for kind in self.settings.watched:
             if kind in self._unwatched:
                 continue
-            selector = GROUP_LABEL if kind in LABELLED else ""
+            selector, known = GROUP_LABEL if kind in LABELLED else "", self.store.newest(kind)
             try:
                 objects, version, unlisted = await list_in(self.api, kind, selector, listed)
             except KindMissing as error:
@@ -148,6 +148,8 @@ class Operator:
             refused |= unlisted
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
+            if 0 < version < known:
+                raise VersionsWentBack(kind)
             changed = self.store.replace(kind, objects, version, {*others, *unlisted})
             for key in changed:
                 self.queue.add(key)

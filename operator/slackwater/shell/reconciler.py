@@ -19,7 +19,7 @@ from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
-from slackwater.core.decision.acts import Act, kind_of
+from slackwater.core.decision.acts import Act, kind_of, without_version
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
@@ -110,16 +110,14 @@ class Reconciler:
             raise
 
     async def _give_finalizer(self, key: Key, group: ConsumerGroup, obj: Json) -> None:
-        try:
+        async with self._reports.saying_what_is_refused(obj):
             written = await self._api.set_finalizers(CONSUMER_GROUP, obj, [*group.metadata.finalizers, FINALIZER])
-        except ClusterRefused as error:
-            await self._reports.refused(obj, error)
-            raise
         self._gathering.take_in_or_drop(key, written)
 
     async def _pass(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
         await self._use_connection(key, group, self._gathering.remembered(key, obj))
-        world, status = await self._from_store(key, group, obj)
+        async with self._reports.saying_what_is_refused(obj):
+            world, status = await self._gathering.from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
         decided = plan(world)
@@ -145,19 +143,12 @@ class Reconciler:
             witness.saw(key, world, decided, done)
         if unfit is not None:
             raise unfit
-        if self._refusals.came_through(key, self._now(), tried=decided.act is not None):
+        if self._refusals.came_through(key, self._now(), tried=done is not None):
             return AT_ONCE
         if key in self._marked:  # there may be more; and what an answer shows beside the mark, no watch tells again
             self._marked.discard(key)
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
-
-    async def _from_store(self, key: Key, group: ConsumerGroup, obj: Json) -> tuple[World, Json]:
-        try:
-            return await self._gathering.from_store(key, group)
-        except ClusterRefused as error:
-            await self._reports.refused(obj, error)
-            raise
 
     async def _read_again(self, key: Key, world: World, status: Json) -> tuple[World, Json] | None:
         try:
@@ -234,24 +225,38 @@ class Reconciler:
 
     async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""
-        if decided.act is not None:
-            if is_out_of_date(world, decided.act, self._now()):
-                _log.warning("look_out_of_date", group=str(key), act=kind_of(decided.act))
-                return None  # the writes before it took long: the next pass, which has none of them, looks again
+        act: Act | None = decided.act
+        if act is not None and is_out_of_date(world, act, self._now()):
+            world, act = await self._looked_again(key, world, act)
+            if act is None:
+                return None
+        if act is not None:
             try:
-                written = await carry_out(self._api, self._connections.admin(key), world, decided.act)
+                written = await carry_out(self._api, self._connections.admin(key), world, act)
             except Conflict as error:
-                _log.info("world_changed", group=str(key), act=kind_of(decided.act), error=str(error))
+                _log.info("world_changed", group=str(key), act=kind_of(act), error=str(error))
                 return None  # decided about a world that is gone: the next pass decides about the new one
             except ClusterUnreachable:
                 self._unanswered.add_act(key, world, decided)
                 raise
-            self._acted(key, decided.act)
-            _log.info("acted", group=str(key), act=kind_of(decided.act), ordinal=getattr(decided.act, "ordinal", None))
+            self._acted(key, act)
+            _log.info("acted", group=str(key), act=kind_of(act), ordinal=getattr(act, "ordinal", None))
             if written is not None:
                 self._gathering.take_in_workload(key, written)
         await self._say(world.group, decided.notes, of_act=True)
-        return decided.act
+        return act
+
+    async def _looked_again(self, key: Key, world: World, act: Act) -> tuple[World, Act | None]:
+        """The same act in the world by a new look, if it is still the next one; else none, and the next pass decides.
+        What was written for it took long, and would take as long in each pass: that remembers the moment of its act."""
+        fresh = await self._gathering.read_again(key)
+        if fresh is not None:
+            again = plan(fresh[0]).act
+            same = again is not None and without_version(again) == without_version(act)
+            if again is not None and same and not is_out_of_date(fresh[0], again, self._now()):
+                return fresh[0], again
+        _log.warning("look_out_of_date", group=str(key), act=kind_of(act))
+        return world, None
 
     async def _tell_of_unanswered(self, key: Key, world: World, status: Json, decided: Decision) -> None:
         """A write that got no answer is counted and told of as soon as it shows that it was carried out."""

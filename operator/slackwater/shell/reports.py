@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
-from slackwater.adapters.cluster.errors import ClusterRefused
+from slackwater.adapters.cluster.errors import ClusterRefused, Conflict, WebhookFailed
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
@@ -33,14 +34,30 @@ class Reports:
 
     async def refused(self, obj: Json, error: ClusterRefused) -> None:
         """What has to come before anything can be decided. What is refused later, the next pass says."""
-        phase = (obj.get("status") or {}).get("phase", "Unknown")
+        before = obj.get("status") or {}
+        said: Json = next((each for each in before.get("conditions") or () if each["type"] == "Degraded"), {})
+        if isinstance(error, WebhookFailed) and (said.get("status"), said.get("reason")) == ("True", "ClusterRefused"):
+            return  # each try fails in words of its own: the first will do
+        phase = before.get("phase", "Unknown")
         await self._write(obj, degraded_status(obj, phase, Reason.CLUSTER_REFUSED, str(error), self._now()))
+
+    @asynccontextmanager
+    async def saying_what_is_refused(self, obj: Json) -> AsyncIterator[None]:
+        try:
+            yield
+        except ClusterRefused as error:
+            await self.refused(obj, error)
+            raise
 
     async def _write(self, obj: Json, status: Json) -> None:
         if status == (obj.get("status") or {}):
             return
         at = obj["metadata"]
-        written = await self._api.apply_status(
-            CONSUMER_GROUP, at["namespace"], at["name"], at["uid"], status, at["resourceVersion"]
-        )
+        try:
+            written = await self._api.apply_status(
+                CONSUMER_GROUP, at["namespace"], at["name"], at["uid"], status, at["resourceVersion"]
+            )
+        except Conflict:
+            self._take_in(await self._api.read(CONSUMER_GROUP, at["namespace"], at["name"]))
+            raise
         self._take_in(written)

@@ -61,13 +61,16 @@ class Store:
         """The same of one namespace: (Kafka group id, namespace) → those of it."""
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
-        self._listed: dict[Kind, int] = defaultdict(int)
-        """The version of the last whole list."""
+        self._newest: dict[Kind, int] = defaultdict(int)
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
     def get(self, kind: Kind, key: Key) -> Json | None:
         return self._objects[kind].get(key)
+
+    def newest(self, kind: Kind) -> int:
+        """The highest version that any object of the kind ever had here."""
+        return self._newest[kind]
 
     def keys(self, kind: Kind) -> list[Key]:
         return list(self._objects[kind])
@@ -95,6 +98,7 @@ class Store:
         if known is not None and _version(known) >= _version(obj):
             return ()
         self._objects[kind][key] = obj
+        self._newest[kind] = max(self._newest[kind], _version(obj))
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
         if kind is CONSUMER_GROUP:
@@ -135,23 +139,13 @@ class Store:
         """Take in a whole list, forgetting what it lacks; returns the groups concerned. A watch may have been quicker:
         what is newer than the list stays. `unlisted`: namespaces that could not be listed; what is there stays, too."""
         listed = {key_of(obj): obj for obj in objects}
-        changed = self._forget_the_future(kind, listed_version, unlisted)
-        changed |= {group for obj in listed.values() for group in self.put(kind, obj)}
+        changed = {group for obj in listed.values() for group in self.put(kind, obj)}
         known = self._objects[kind].items()
         vanished = [obj for key, obj in known if key not in listed and key.namespace not in unlisted]
         for obj in vanished:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
-
-    def _forget_the_future(self, kind: Kind, listed_version: int, unlisted: Collection[str]) -> set[Key]:
-        """Lists come from etcd itself, and versions only grow: an older one than before is that of an etcd which was
-        restored from a backup. Whatever is known with a newer version is of a time that never was."""
-        before, self._listed[kind] = self._listed[kind], listed_version or self._listed[kind]
-        if not 0 < listed_version < before:
-            return set()
-        known = [obj for key, obj in self._objects[kind].items() if key.namespace not in unlisted]
-        return {group for obj in known for group in self.drop(kind, obj)}
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.

@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.core.members.sharing import (
     MADE_AGAIN_WITHIN_S,
+    again_s,
     is_waited_for_s,
     note_claim,
     note_that_it_is_gone,
@@ -98,3 +99,9 @@ def test_the_first_one_is_waited_for_when_it_is_gone() -> None:
 
 def test_one_that_was_never_out_waits_for_nobody() -> None:
     assert is_waited_for_s(new()) == 0.0
+
+
+@pytest.mark.parametrize(("many", "expected"), [(1, 30.0), (20, 30.0), (100, 150.0), (5_000, 600.0)])
+def test_one_of_very_many_that_are_held_looks_more_seldom(many: int, expected: float) -> None:
+    claims = tuple(Claim("evil", f"reports-{number}") for number in range(many))
+    assert again_s(world(claims=claims)) == expected

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -187,6 +187,11 @@ Act = (
     | DeleteGroup
     | LetGo
 )
+
+
+def without_version(act: Act) -> Act:
+    """What it does to which pods, whatever version of the StatefulSet was looked at."""
+    return replace(act, resource_version="") if isinstance(act, WriteWorkload) else act
 
 
 def kind_of(act: Act) -> str:

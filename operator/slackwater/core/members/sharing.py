@@ -21,6 +21,12 @@ MADE_AGAIN_WITHIN_S: Final = 120.0
 """Tools that deploy delete a ConsumerGroup and make it again, when a field has changed that cannot be changed."""
 
 
+def again_s(world: World) -> float:
+    """When one that is held looks again, in seconds. Thousands that a tenant makes of one groupId look more seldom:
+    each look goes through all of them."""
+    return min(600.0, max(30.0, 1.5 * len(world.claims)))
+
+
 def sharers_in_words(world: World, *, running: bool = False) -> str:
     """Which other ConsumerGroups have the same group in Kafka; empty where none is known to. `running`: with pods."""
     known = [str(claim) for claim in world.claims if claim.certain and (claim.runs or not running)]

@@ -20,7 +20,13 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds, shown
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.members.elsewhere import runs_elsewhere
-from slackwater.core.members.sharing import is_waited_for_s, note_claim, note_that_it_is_gone, who_has_the_group
+from slackwater.core.members.sharing import (
+    again_s,
+    is_waited_for_s,
+    note_claim,
+    note_that_it_is_gone,
+    who_has_the_group,
+)
 from slackwater.core.plan.next_act import in_the_way, next_act
 from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import (
@@ -98,10 +104,14 @@ def group_is_ours(world: World) -> Decision:
     if owner := who_has_the_group(world):
         what = "make this one again with another groupId, or delete the other"
         message = f"{owner} and came first: it has the group in Kafka, and nothing is done for this one; {what}"
-        return Decision(replace(world.memory, outranked=Outranked()), hold=Hold(Reason.GROUP_ID_SHARED, message, 30.0))
+        return Decision(
+            replace(world.memory, outranked=Outranked()), hold=Hold(Reason.GROUP_ID_SHARED, message, again_s(world))
+        )
     if (wait_s := is_waited_for_s(world)) > 0.0:
         message = f"whoever had the group in Kafka is gone; it may be made again, which is waited for {seconds(wait_s)}"
-        return Decision(note_that_it_is_gone(world), hold=Hold(Reason.GROUP_ID_SHARED, message, min(wait_s, 30.0)))
+        return Decision(
+            note_that_it_is_gone(world), hold=Hold(Reason.GROUP_ID_SHARED, message, min(wait_s, again_s(world)))
+        )
     if world.claims and world.cluster_id is None and isinstance(world.kafka, Unobserved) and not world.sets:
         return Decision(world.memory, hold=Hold(world.kafka.reason, world.kafka.message, 1.0))  # where would it begin?
     if hold := runs_elsewhere(world):

@@ -129,8 +129,20 @@ def _lag_is_news(status: Mapping[str, Any], before: Mapping[str, Any], now: floa
 
 def degraded_status(obj: Mapping[str, Any], phase: str, reason: Reason, problem: str, now: float) -> Json:
     """The object's status with one thing more to say: it is Degraded, and why. All else stays as last reported."""
+    return _status_with(obj, phase, Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, reason, problem), now)
+
+
+def status_without_refusal(obj: Mapping[str, Any], phase: str, now: float) -> Json:
+    """The object's status, no longer Degraded where it was so by what the API server refused. As it is, else."""
+    before: Json = obj.get("status") or {}
+    said: Json = next((c for c in before.get("conditions") or () if c["type"] == ConditionType.DEGRADED.value), {})
+    if (said.get("status"), said.get("reason")) != (ConditionStatus.TRUE.value, Reason.CLUSTER_REFUSED.value):
+        return before
+    return _status_with(obj, phase, Verdict(ConditionType.DEGRADED, ConditionStatus.FALSE, Reason.AS_WANTED), now)
+
+
+def _status_with(obj: Mapping[str, Any], phase: str, verdict: Verdict, now: float) -> Json:
     before, generation = obj.get("status") or {}, obj["metadata"].get("generation", 0)
-    verdict = Verdict(ConditionType.DEGRADED, ConditionStatus.TRUE, reason, problem)
-    others = [c for c in before.get("conditions") or () if c["type"] != ConditionType.DEGRADED.value]
+    others = [c for c in before.get("conditions") or () if c["type"] != verdict.type.value]
     changed = merge(before.get("conditions") or (), (verdict,), now, generation)
     return {**before, "observedGeneration": generation, "phase": phase, "conditions": [*others, *changed]}
