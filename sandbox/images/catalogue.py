@@ -62,7 +62,8 @@ def images(layout: Layout, *, pipeline: bool) -> tuple[Image, ...]:
 def released_image(which: Released) -> Image:
     is_pipeline = which is Released.PIPELINE
     locks = [f"requirements/{name}.txt" for name in ("operator", "build", *(["pipeline"] if is_pipeline else []))]
-    files = ("Dockerfile", "pyproject.toml", "README.md", "LICENSE", "operator", *locks)
+    hashes = ("requirements/jars.sha256",) if is_pipeline else ()
+    files = ("Dockerfile", "pyproject.toml", "README.md", "LICENSE", "operator", *locks, *hashes)
     return Image(
         PIPELINE if is_pipeline else OPERATOR,
         Context({name: _ROOT / name for name in files}),

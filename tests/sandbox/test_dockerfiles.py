@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.images.catalogue import Released, released_image
+
 ROOT = Path(__file__).parents[2]
 DOCKERFILES = sorted([ROOT / "Dockerfile", *(ROOT / "sandbox" / "images").glob("*/Dockerfile")])
 each = pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.parent.name)
@@ -46,3 +48,10 @@ def test_what_is_run_runs_as_a_number_that_is_not_root(dockerfile: Path) -> None
 
 def test_the_operators_image_is_built_where_none_is_named() -> None:
     assert re.findall(r"^FROM .* AS (\S+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[-1] == "operator"
+
+
+def test_whatever_the_pipelines_image_is_made_of_goes_to_its_builder() -> None:
+    """It is built for minutes, and only by `make long`."""
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    given = released_image(Released.PIPELINE).context.inputs
+    assert [each for line in copied for each in line.split() if not {each, each.split("/")[0]} & set(given)] == []
