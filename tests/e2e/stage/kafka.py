@@ -39,6 +39,8 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 _COORDINATOR_LOST: Final = (KafkaError.NOT_COORDINATOR, KafkaError._TIMED_OUT)
 """The other one where the coordinator's broker was restarted: to that client it may be silent from then on."""
 _REQUEST_S: Final = 60.0
+_ANSWER_S: Final = 2 * _REQUEST_S
+"""A client that does not even say that its time is over has a bug, which must not take a day to show."""
 _LOOK_AGAIN_S: Final = 0.1
 _SESSIONS_S: Final = 90.0
 """Twice what clients and brokers take for a session where nobody says otherwise."""
@@ -84,6 +86,7 @@ class Kafka:
     def __init__(self, bootstrap_servers: str) -> None:
         self.bootstrap_servers = bootstrap_servers
         self._admin = self._new_admin()
+        self._replaced: list[AdminClient] = []
 
     def make_topic(self, name: str, partitions: int) -> None:
         """Returns when the partitions can be used: their leaders learn of them a moment after the topic is created."""
@@ -133,7 +136,7 @@ class Kafka:
         return sighting
 
     def _listed(self) -> set[str]:
-        listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result()
+        listed = self._admin.list_consumer_groups(request_timeout=_REQUEST_S).result(_ANSWER_S)
         return {each.group_id for each in listed.valid if each.state is not ConsumerGroupState.DEAD}
 
     def _new_admin(self) -> AdminClient:
@@ -145,13 +148,14 @@ class Kafka:
         except KafkaException as error:
             if error.args[0].code() not in _COORDINATOR_LOST:
                 raise
+        self._replaced.append(self._admin)  # another thread may wait for its answer: who is thrown away gives none
         self._admin = self._new_admin()  # the one before keeps to the coordinator that it found first for 15 minutes
         return self._asked(group)
 
     def _asked(self, group: str) -> Sighting:
         asked_at = time.time()
         try:
-            found = self._admin.describe_consumer_groups([group], request_timeout=_REQUEST_S)[group].result()
+            found = self._admin.describe_consumer_groups([group], request_timeout=_REQUEST_S)[group].result(_ANSWER_S)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
                 raise
