@@ -19,6 +19,9 @@ class ModelledCoordinator:
     _owners: dict[str, Process] = field(default_factory=dict)
     _seen: list[Seen] = field(default_factory=list)
 
+    async def connect(self, process: Process) -> None:
+        """Whoever is there is heard."""
+
     async def join(self, process: Process) -> None:
         member_id = process.member_id or self._new_id(process)
         member = Member(member_id, process.instance_id, process.protocols)

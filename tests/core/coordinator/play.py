@@ -66,6 +66,7 @@ class Described(NamedTuple):
 class Coordinator(Protocol):
     """What a scenario is played to. Requests are sent; `answers` waits until no more can be expected."""
 
+    async def connect(self, process: Process) -> None: ...
     async def join(self, process: Process) -> None: ...
     async def sync(self, process: Process) -> None: ...
     async def heartbeat(self, process: Process) -> None: ...
@@ -93,17 +94,18 @@ class Player:
         self, *who: str, offers: str = "", instance: str | None = None, static: bool = True, short: bool = False
     ) -> None:
         """Processes join one after the other, without waiting for the rebalance to end. `offers`: `range,sticky`."""
+        protocols = tuple(offers.split(",")) if offers else ()
+        session_ms = SHORT_SESSION_MS if short else LONG_SESSION_MS
+        self._modern = self._modern or not offers
         for name in who:
-            session_ms = SHORT_SESSION_MS if short else LONG_SESSION_MS
             instance_id = (instance or name) if static else None
-            protocols = tuple(offers.split(",")) if offers else ()
-            process = Process(name, instance_id, protocols, session_ms, self.rebalance_ms)
-            self.processes[name] = process
+            self.processes[name] = Process(name, instance_id, protocols, session_ms, self.rebalance_ms)
+            await self.coordinator.connect(self.processes[name])
+        for name in who:
             if offers:
-                await self.coordinator.join(process)
+                await self.coordinator.join(self.processes[name])
             else:
-                self._modern = True
-                await self.coordinator.consumer_heartbeat(process, 0)
+                await self.coordinator.consumer_heartbeat(self.processes[name], 0)
         kept = "" if instance is None else f" in place of {instance}"
         await self._write(f"{' '.join(who)} start{kept} with {offers or 'KIP-848'}")
 

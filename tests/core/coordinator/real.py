@@ -63,6 +63,11 @@ class RealCoordinator:
         for wire in self._wires.values():
             await wire.close()
 
+    async def connect(self, process: Process) -> None:
+        """Before it joins: an empty group waits for half a second for all that start together, and on a busy machine
+        three log-ins and three searches for the coordinator take longer."""
+        await self._ask(process, DescribeGroupsRequest(groups=[self.group_id]))
+
     async def join(self, process: Process) -> None:
         offered = JoinGroupRequest.JoinGroupRequestProtocol
         request = JoinGroupRequest(
