@@ -135,3 +135,15 @@ def test_restart_is_only_noted_since_it_is_a_part_of_the_template() -> None:
     before = memory(COMPLETE)
     obeyed = obey(world(memory=before, group=group(annotations={RESTART: "1"})))
     assert (obeyed.memory.phase, obeyed.notes) == (COMPLETE, ())
+
+
+def test_a_retry_of_what_has_stopped_goes_on_with_the_number_of_pods_that_is_asked_for_then() -> None:
+    for phase, replicas in ((FAILED, None), (ROLLED_BACK, None), (ROLLING_BACK, 5)):
+        before = replace(memory(phase, failed=True), replicas=5)
+        assert obey(world(memory=before, group=group(annotations={RETRY: "1"}))).memory.replicas == replicas
+
+
+def test_promote_says_so_where_the_hold_is_over_already() -> None:
+    passed = memory(PROGRESSING, canary=replace(HELD, passed=True))
+    (note,) = obey(world(memory=passed, group=group(annotations={PROMOTE: "1"}))).notes
+    assert note.message == "promote: no canary is being held, so nothing changes"

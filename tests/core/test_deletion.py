@@ -455,3 +455,16 @@ def test_without_rights_it_is_let_go_after_a_minute_and_says_what_stays(since_s:
     if not goes:
         assert decided.hold is not None
         assert "403" in decided.hold.message
+
+
+def test_rights_that_are_missing_are_waited_for_before_it_is_let_go_of_pods_that_are_to_stay() -> None:
+    decided = plan_deletion(ending(orphan=True), Remains(refused="cannot list pods (403)", refused_since=NOW - 1))
+    assert decided.act is None
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.CLUSTER_REFUSED
+
+
+def test_of_a_group_of_another_type_people_hear_though_no_pod_ever_ran() -> None:
+    decided = plan_deletion(ending(replace(RUN, never_ran=True), kafka=ANOTHER_TYPE), NOTHING_LEFT)
+    assert isinstance(decided.act, LetGo)
+    assert [note.reason for note in decided.notes] == [Reason.GROUP_OF_ANOTHER_TYPE]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.decision.acts import Act, AlterGroupSettings, Cause, DeletePod
+from slackwater.core.decision.acts import Act, AlterGroupSettings, Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.scaled_away import LATE_FOR_S
@@ -25,6 +25,7 @@ from slackwater.core.rollout.gates import OLDEST_OBSERVATION_S
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState, KafkaView, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, changed, group, member, members, observation, pod, workload, world
 
@@ -195,3 +196,11 @@ REPAIR = DeletePod("payments-1", "uid", 1, Cause.REFUSED)
 )
 def test_what_takes_a_pod_down_is_done_soon_after_the_look(act: Act, later_s: float, expected: bool) -> None:
     assert is_out_of_date(AT_REST, act, AT_REST.now + later_s) is expected
+
+
+@pytest.mark.parametrize(("purpose", "late"), [(Purpose.HAND_OVER, True), (Purpose.SCALE, False)])
+def test_what_waited_for_the_gates_is_done_soon_after_the_look_though_it_takes_no_pod_down(
+    purpose: Purpose, late: bool
+) -> None:
+    act = WriteWorkload(purpose, {}, 1, UpdateStrategy.ROLLING_UPDATE, 1, "7")
+    assert is_out_of_date(AT_REST, act, NOW + OLDEST_OBSERVATION_S + 1) is late

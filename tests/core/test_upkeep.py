@@ -358,3 +358,31 @@ def test_a_setting_that_is_wanted_or_cannot_be_looked_for_is_not_forgotten(has: 
     asked = {"session": "50s"} if has is not None else {}
     given = settings_scene({}, made, **asked)
     assert note_settings(replace(given, kafka=replace(modern(), settings=has))).memory.group_settings == made
+
+
+def test_an_id_is_released_before_the_pod_of_another_is_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks for it meanwhile is refused."""
+    due = Decision(MEMORY, DeletePod("payments-2", "uid-2", 2, Cause.REFUSED))
+    monkeypatch.setattr("slackwater.core.upkeep.restart_due", lambda *_: due)
+    care = upkeep(scene(modern()), AT_REST)
+    assert care is not None
+    assert isinstance(care.act, ReleaseMembers)
+
+
+def test_for_new_partitions_one_member_of_a_pod_that_has_several_is_enough() -> None:
+    two = [
+        member(ordinal, instance_id=f"payments-{ordinal}-{t}", member_id=f"id-{ordinal}-{t}", assignment=its)
+        for ordinal, both in enumerate(((tp(0), tp(1)), (tp(2), tp(3)), (tp(4), tp(5))))
+        for t, its in enumerate(frozenset({each}) for each in both)
+    ]
+    given = replace(grown(members=two), group=group(membersPerPod=2))
+    assert given.seen is not None
+    found = rebalance_for_more_partitions(given, given.seen, AT_REST)
+    assert found is not None
+    assert isinstance(found.act, RemoveMembers)
+    assert found.act.members == (MemberRef("payments-0-0", "id-0-0"),)
+
+
+def test_of_a_topic_that_is_out_of_sight_it_stays_known_that_it_has_grown() -> None:
+    seen = replace(world().memory, grown={"refunds": 4})
+    assert note_members(world().remembering(seen)).memory.grown == {"refunds": 4}

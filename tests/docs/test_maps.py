@@ -10,6 +10,7 @@ import pytest
 
 import slackwater
 from slackwater.cli.main import app
+from tests.test_layout import ROOT
 
 PACKAGE: Final = Path(slackwater.__file__).parent
 HOUSES: Final = ("core", "cli", "pipeline")
@@ -53,6 +54,12 @@ def test_a_map_names_every_module_of_its_room(room: str) -> None:
 def test_a_map_names_no_module_that_is_not_there(room: str) -> None:
     others = {*COMMANDS, "slackwater"} if room.startswith("cli") else {room.partition("/")[0]}
     assert named(map_of(room)) - modules(room) - others == set()
+
+
+def test_the_shell_which_is_flat_is_mapped_on_the_architecture_page() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = page.partition("**`shell`**")[2].partition("What the shell wants")[0]
+    assert modules("shell") - {*_IN_TICKS.findall(table)} == set()
 
 
 @pytest.mark.parametrize(

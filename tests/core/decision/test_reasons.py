@@ -1,4 +1,5 @@
-"""What each reason means to the code: its gate and its facets. A new reason needs a row here before anything passes."""
+"""What each reason means to the code: its gate and its facets. A new reason needs a row here before anything passes,
+but for a gate's that has no facet."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from slackwater.cli.words.explanation import explain
-from slackwater.core.handover import names_of
 from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.two_sets import names_of
 from tests.core.factories import NAME
 from tests.core.handover.bad_node import BadNode, condition
 from tests.core.simulation.operator import Crash, Crashes

@@ -10,7 +10,7 @@ import pytest
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover.refusals import IMPOSSIBLE
+from slackwater.core.handover.refusals import IMPOSSIBLE, may_not_begin
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupType
@@ -97,3 +97,21 @@ def test_a_name_that_somebody_else_has_is_not_taken(owner: str, way_out: str) ->
 )
 def test_each_check_refuses_what_it_is_for_and_nothing_else(given: World, check: str) -> None:
     assert [each.__name__ for each in IMPOSSIBLE if each(given)] == ([check] if check else [])
+
+
+@pytest.mark.parametrize(
+    ("library", "kafka", "checks"),
+    [
+        ("KafkaStreams", MODERN, ["members_are_kip_848s", "tasks_need_their_state", "volume_is_claimed"]),
+        ("Other", MODERN, ["members_are_kip_848s", "library_is_not_known", "volume_is_claimed"]),
+        ("Other", observation(), ["library_is_not_known", "volume_is_claimed"]),
+    ],
+)
+def test_of_several_refusals_people_read_the_first(library: str, kafka: Any, checks: list[str]) -> None:
+    client = {"library": library, "version": "3.9"}
+    given = world(kafka=kafka, group=group(client=client, template={"spec": {"containers": CONTAINERS, **CLAIM}}))
+    refused = [each for each in IMPOSSIBLE if each(given)]
+    assert [each.__name__ for each in refused] == checks
+    hold = may_not_begin(given)
+    assert hold is not None
+    assert hold.message.startswith(refused[0](given))

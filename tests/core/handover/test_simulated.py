@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover import names_of
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import MemberRef
+from slackwater.core.world.two_sets import names_of
 from tests.core.factories import NAME
 from tests.core.simulation import chance
 from tests.core.simulation.operator import Crash, Crashes

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.core.handover import names_of
 from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.two_sets import names_of
 from tests.core.factories import NAME
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run

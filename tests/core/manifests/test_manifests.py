@@ -13,11 +13,12 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.objects import disruption_budget, headless_service, stateful_set
 from slackwater.core.manifests.template import Template, render_template, wanted_template
+from slackwater.core.manifests.writes import in_place, shape
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.workload import UpdateStrategy
 from tests.api.manifests import template
-from tests.core.factories import BOOTSTRAP, NAME, UID, group, world
+from tests.core.factories import BOOTSTRAP, NAME, UID, group, pod, workload, world
 
 
 def rendered(of: ConsumerGroup, profile: Profile = Profile.OWN_CHOICE) -> Template:
@@ -191,3 +192,31 @@ def test_everything_made_belongs_to_the_group() -> None:
     for manifest in (*made, disruption_budget(group())):
         owner = manifest["metadata"]["ownerReferences"][0]
         assert (owner["uid"], owner["controller"], manifest["metadata"]["name"]) == (UID, True, NAME)
+
+
+def test_of_a_library_that_only_its_users_know_what_they_say_wins() -> None:
+    own = {"profiles": {"Eager": {"session.timeout.ms": "7000", "assignor": "mine"}}}
+    body = rendered(group(client={"library": "Other"}, protocol=own), Profile.EAGER).body
+    made = {entry["name"]: entry.get("value") for entry in body["spec"]["containers"][0]["env"]}
+    assert (made["KAFKA_SESSION_TIMEOUT_MS"], made["KAFKA_ASSIGNOR"]) == ("7000", "mine")
+
+
+@pytest.mark.parametrize(("pods", "replicas", "partition"), [((), 0, 0), ((), 3, 3), ((pod(0),), 0, 3)])
+def test_pods_that_come_where_there_is_none_have_the_template_and_all_others_stay(
+    pods: Any, replicas: int, partition: int
+) -> None:
+    given = world(pods=pods, workload=workload(replicas=replicas))
+    assert shape(given, rendered(group()), Purpose.SCALE).partition == partition
+
+
+@pytest.mark.parametrize(
+    ("purpose", "strategy"),
+    [
+        (Purpose.OPEN_OUT_OF_ORDER, UpdateStrategy.ON_DELETE),
+        (Purpose.CLOSE_OUT_OF_ORDER, UpdateStrategy.ROLLING_UPDATE),
+        (Purpose.RESTART, UpdateStrategy.ROLLING_UPDATE),
+    ],
+)
+def test_out_of_order_no_controller_restarts_a_pod(purpose: Purpose, strategy: UpdateStrategy) -> None:
+    given = world()
+    assert in_place(given, given.sets[0], rendered(group()), purpose, 2).strategy is strategy

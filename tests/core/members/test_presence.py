@@ -32,7 +32,14 @@ from slackwater.core.members.presence import (
 from slackwater.core.world.handover import Begun, Handover, Held, TakenOver
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
-from slackwater.core.world.observation import GroupObservation, GroupType, Member, PartitionOffsets, Unobserved
+from slackwater.core.world.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    Member,
+    PartitionOffsets,
+    Unobserved,
+)
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -306,6 +313,7 @@ PROOF_BY_PROOF: list[tuple[Proof, str, Case, Presence | None]] = [
     (a_session_has_passed, "as long as by default", case(fresh_pod(2, 65), MODERN, broker=None), YES),
     (a_session_has_passed, "before the coordinator changed", case(fresh_pod(2, 60), *to_another(10, 9)), YES),
     (a_session_has_passed, "not quite before that", case(fresh_pod(2, 60), *to_another(10.1, 10)), None),
+    (a_session_has_passed, "long after the coordinator changed", case(fresh_pod(2, 20), *to_another(85, 80)), None),
     (a_session_has_passed, "since the coordinator changed", case(fresh_pod(2, 85), *to_another(60, 50)), YES),
     (a_session_has_passed, "not quite since that", case(fresh_pod(2, 85), *to_another(60, 49.9)), None),
 ]
@@ -342,6 +350,11 @@ ORDER: list[tuple[str, Case, Presence]] = [
         NO,
     ),
     ("one that was there before the start stays out, too", case(RESTARTED, *COMMITTED), NO),
+    (
+        "the member before the step stays out, though it was seen to come back",
+        case(JUST_RESTARTED, at(30), at(0.6, members(0, 1)), at(0), memory=RolloutMemory(step=STEP_JUST_NOW)),
+        NO,
+    ),
     ("nothing is known", case(), UNKNOWN),
 ]
 
@@ -469,3 +482,10 @@ def test_whose_member_nobody_knows_may_be_a_dynamic_pod_s(given: World, says: Pr
     """Behind address translation a pod that works looks like one without a member, beside somebody else's."""
     assert presence(given, given.pods[2]) is says
     assert is_down(given, given.pods[2]) is (says is NO)
+
+
+@pytest.mark.parametrize(("age_s", "down"), [(9.0, False), (11.0, True)])
+def test_in_a_group_that_is_long_empty_a_pod_has_a_moment_to_join(age_s: float, down: bool) -> None:
+    empty = at(0, (), state=GroupState.EMPTY)
+    given = world(pods=(fresh_pod(2, age_s),), kafka=empty, history=folded(at(90, (), state=GroupState.EMPTY), empty))
+    assert is_down(given, given.pods[0]) is down

@@ -43,3 +43,9 @@ def test_at_rest_there_is_no_step() -> None:
     rest = replace(FIRST, phase=RolloutPhase.COMPLETE)
     assert step_result(rest, replace(rest, phase=RolloutPhase.PROGRESSING, started_at=300.0)) is None
     assert step_result(RolloutMemory(), RolloutMemory(phase=RolloutPhase.PROGRESSING)) is None
+
+
+def test_a_step_that_is_taken_in_the_pass_that_begins_its_rollout_counts() -> None:
+    """As after `retry`: the pod that failed goes at once."""
+    at_once = replace(FIRST, started_at=110.0)
+    assert step_result(at_once, replace(at_once, step=Step(1, 130.0))) is StepResult.DONE

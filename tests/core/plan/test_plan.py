@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.annotations import PAUSE, TEMPLATE_HASH
-from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.api.annotations import FORCE, PAUSE, TEMPLATE_HASH
+from slackwater.core.decision.acts import DeletePod, Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
@@ -22,6 +22,7 @@ from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, St
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -678,3 +679,48 @@ def test_what_was_forced_is_the_rollout_under_way_and_not_the_one_that_overtakes
     overtaken = rolling(memory={"forced_hash": "other", "target_hash": "other"})
     assert overtaken.memory.is_forced
     assert not plan(overtaken).memory.is_forced
+
+
+def test_without_a_connection_that_is_said_and_not_that_it_allows_too_little() -> None:
+    hold = plan(world(bootstrap_servers=None, allowed_groups=("other-",))).hold
+    assert hold is not None
+    assert hold.reason is Reason.CONNECTION_MISSING
+
+
+def test_of_somebody_elses_stateful_set_people_hear_before_the_group_in_kafka() -> None:
+    """Nothing is written down of a group that this one cannot begin."""
+    given = world(workload=workload(owner_uid="theirs"), pods=(), claims=(FIRST,), cluster_id="here")
+    decided = plan(given)
+    assert decided.hold is not None
+    assert decided.hold.reason is Reason.FOREIGN_STATEFUL_SET
+    assert decided.memory.outranked is None
+
+
+def test_a_new_template_with_another_number_of_pods_is_taken_up_as_a_template() -> None:
+    given = rolling(memory={"phase": COMPLETE}, sets={"replicas": 3, "template_hash": "before"}, spec={"replicas": 5})
+    act = plan(given).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.replicas, act.partition) == (Purpose.TAKE_TEMPLATE, 5, 5)
+
+
+def test_a_protocol_that_is_applied_and_forced_in_one_go_is_forced() -> None:
+    """What is forced is known once the course is set."""
+    spec = {
+        "annotations": {FORCE: "1"},
+        "protocol": {"target": "Cooperative"},
+        "client": {"library": "Java", "version": "3.9.0"},
+    }
+    decided = plan(rolling(spec=spec, memory={"phase": COMPLETE, "protocol": Profile.EAGER}))
+    assert decided.memory.protocol is Profile.EAGER_AND_COOPERATIVE
+    assert decided.memory.is_forced
+
+
+def test_members_are_cared_for_while_somebody_elses_number_of_pods_stands() -> None:
+    others = {"replicas": 5, "replicas_by": "an autoscaler", "generation": 7, "observed_generation": 7}
+    memory = {"phase": COMPLETE, "last_good_revision": NEW, "put_back": PutBack(3, 5, NOW - 15, 9), "ids_given": 6}
+    pods = tuple(pod(ordinal, NEW) for ordinal in range(3))
+    resting = rolling(memory=memory, sets={"current_revision": NEW, **others}, pods=pods)
+    hold = plan(resting).hold
+    assert hold is not None
+    assert hold.reason is Reason.SCALED_BY_OTHERS
+    assert isinstance(plan(changed(resting, kafka=observation(members(0, 1, 2, 5)))).act, RemoveMembers)

@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.protocol import preflight
+from slackwater.core.protocol.origin import find_origin
 from slackwater.core.protocol.preflight import Way, can_make, find_way
 from slackwater.core.protocol.strategies import STRATEGIES, Strategy, parse_version
 from slackwater.core.world.broker import MigrationPolicy
@@ -380,3 +381,9 @@ def test_the_client_is_named_before_the_brokers() -> None:
     refusal = can_make(of(OLD_JAVA, broker=None), CONSUMER)
     assert refusal is not None
     assert refusal.reason is Reason.CLIENT_CANNOT
+
+
+def test_of_pods_that_have_yet_to_join_an_empty_group_it_is_known_what_they_have() -> None:
+    """An empty group is never calm."""
+    empty = observation((), state=GroupState.EMPTY)
+    assert find_origin(world(kafka=empty), empty, Profile.EAGER, Profile.COOPERATIVE) is Profile.EAGER

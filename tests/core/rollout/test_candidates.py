@@ -7,15 +7,17 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.rollout.candidates import known_down, out_of_the_group, replaceable, step_with
+from slackwater.core.rollout.candidates import incomplete, known_down, out_of_the_group, replaceable, step_with
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
     NOW,
+    OLD,
     dynamic_member,
     folded,
     group,
+    member,
     members,
     observation,
     pod,
@@ -105,3 +107,23 @@ def test_a_second_try_of_a_pod_knows_why_the_first_failed(
 ) -> None:
     given = world(memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, step=step, **memory))
     assert step_with(given, given.pods[2], {"payments-2": "a"}) == Step(2, NOW, {"payments-2": "a"}, halted=halted)
+
+
+@pytest.mark.parametrize(
+    ("in_part", "first"),
+    [({1}, {1}), ({2}, set()), ({1, 2}, set()), (set(), set())],
+    ids=["another", "the next", "both", "none"],
+)
+def test_on_the_way_back_the_next_in_order_goes_as_always_though_it_works_in_part(
+    in_part: set[int], first: set[int]
+) -> None:
+    ids = [(o, t) for o in range(3) for t in range(2) if not (o in in_part and t == 1)]
+    who = [member(o, instance_id=f"payments-{o}-{t}", member_id=f"id-{o}-{t}") for o, t in ids]
+    given = world(
+        group=group(membersPerPod=2),
+        kafka=observation(who),
+        pods=tuple(pod(o, NEW) for o in range(3)),
+        workload=workload(update_revision=OLD, current_revision=NEW),
+        memory=RolloutMemory(phase=RolloutPhase.ROLLING_BACK),
+    )
+    assert incomplete(given, tuple(reversed(given.pods))) == first

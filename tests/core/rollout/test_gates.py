@@ -449,6 +449,11 @@ HAD_ITS_TIME: list[tuple[str, World, bool]] = [
     ("nobody of the failed version works", going_back_beside(LOST, away_s=301, who=ONLY_GOOD), True),
     ("somebody does", going_back_beside(LOST, away_s=301, who=ONE_LESS), False),
     ("it works itself, and is not Ready", going_back_beside(WORKS_UNREADY, away_s=301), True),
+    (
+        "it works itself, and its startup probe goes on",
+        going_back_beside(replace(WORKS_UNREADY, starting=True), away_s=301),
+        False,
+    ),
     ("it is missing, and nobody of the failed version works", going_back_beside(away_s=301, who=ONLY_GOOD), True),
     ("it is missing", going_back_beside(away_s=301, who=ONE_LESS), False),
 ]
@@ -690,3 +695,22 @@ def test_in_a_warm_rollout_the_lowest_ordinal_is_the_next_to_go(ordinal: int, ex
     given = world(kafka=looks[-1], history=folded(*looks), pods=pods, group=warm, memory=memory)
     hold = partitions_are_owned(replace(given, sets=(in_use, newcomer)), looks[-1], NOBODY)
     assert (hold and hold.reason) == expected
+
+
+@pytest.mark.parametrize(("joined_ago", "expected"), [(590, Reason.OFFSETS_NOT_MOVING), (610, None)])
+def test_a_pod_of_an_overtaken_version_came_lately_for_twice_rejoin_timeout(
+    joined_ago: float, expected: Reason | None
+) -> None:
+    looks = none_committed_by(1, joined_ago=joined_ago)
+    step = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=Step(0, NOW - 900))
+    given = world(kafka=looks[-1], history=folded(*looks), pods=(pod(0, NEW), OVERTAKEN, pod(2)), memory=step)
+    hold = partitions_are_owned(given, looks[-1], NOBODY)
+    assert (hold and hold.reason) == expected
+
+
+def test_a_group_that_has_been_calm_for_almost_long_enough_is_looked_at_in_time() -> None:
+    kafka = observation()
+    given = world(kafka=kafka, history=watched(kafka, for_s=9.75))
+    hold = group_is_settled(given, kafka, NOBODY)
+    assert hold is not None
+    assert hold.recheck_s == pytest.approx(0.25)

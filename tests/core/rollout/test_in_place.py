@@ -18,7 +18,7 @@ from slackwater.core.world.observation import GroupState
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
-from tests.core.factories import NEW, NOW, OLD, group, members, observation, pod, workload, world
+from tests.core.factories import NEW, NOW, OLD, folded, group, members, observation, pod, workload, world
 
 CLOSE, OPEN, RESTART = Purpose.CLOSE_OUT_OF_ORDER, Purpose.OPEN_OUT_OF_ORDER, Purpose.RESTART
 IS_OPEN: dict[str, Any] = {"strategy": UpdateStrategy.ON_DELETE}
@@ -148,3 +148,15 @@ def test_who_works_and_is_not_ready_waits_for_the_group_as_any_other() -> None:
 @pytest.mark.parametrize("before", [given(*ALL), given(pod(0), pod(1), down(2), partition=2)], ids=["in turn", "down"])
 def test_who_was_there_before_is_remembered_with_the_restart(before: World) -> None:
     assert move(before).memory.step == Step(2, NOW, {"payments-2": "payments-2-a"})
+
+
+@pytest.mark.parametrize(("came_s_ago", "expected"), [(5, (Reason.GROUP_STABILIZING,)), (20, (CLOSE, 2))])
+def test_it_stays_open_for_a_pod_that_has_just_come_back_and_may_go_again(
+    came_s_ago: float, expected: tuple[object, ...]
+) -> None:
+    back = given(pod(0), pod(1), pod(2, NEW), **IS_OPEN)
+    assert back.seen is not None
+    away = replace(back.seen, members=members(0, 2), observed_at=NOW - 100)
+    before = replace(away, observed_at=NOW - came_s_ago - 1)
+    history = folded(away, before, replace(back.seen, observed_at=NOW - came_s_ago), back.seen)
+    assert told(move(replace(back, history=history))) == expected

@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.annotations import RETRY
+from slackwater.api.annotations import PAUSE, RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import LAG_REPORT_INTERVAL_S, compose_status, degraded_status
 from slackwater.core.world.history import advance
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import KafkaView, Unobserved
+from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.world import World
 from tests.api.manifests import consumer_group
-from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, workload, world
+from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, tp, workload, world
 
 Status = dict[str, Any]
 
@@ -134,3 +135,43 @@ def test_an_object_that_cannot_be_worked_on_keeps_what_was_last_reported() -> No
     assert (degraded["status"], degraded["message"]) == ("True", "name at least one topic")
     again = degraded_status(obj | {"status": after}, "Invalid", Reason.INVALID_SPEC, "name at least one topic", NOW + 9)
     assert again == after
+
+
+def said(status: Status, kind: str) -> tuple[str, str]:
+    found = next(condition for condition in status["conditions"] if condition["type"] == kind)
+    return found["status"], found["reason"]
+
+
+def test_one_that_is_being_deleted_is_that_though_it_is_paused() -> None:
+    given = at_rest()
+    paused = group(annotations={PAUSE: ""})
+    metadata = paused.metadata.model_copy(update={"deletion_timestamp": "2026-01-01T00:00:00Z"})
+    deleted = paused.model_copy(update={"metadata": metadata})
+    assert written(replace(given, group=paused))["phase"] == "Paused"
+    assert written(replace(given, group=deleted))["phase"] == "Deleting"
+
+
+def test_much_lag_is_half_of_what_it_was() -> None:
+    before = written(at_rest(lag=5000))
+    assert written(later(at_rest(lag=5000), 3600, 7501), before)["group"]["lag"] == 7501
+    assert written(later(at_rest(lag=5000), 3600, 2499), before)["group"]["lag"] == 2499
+
+
+def test_a_pod_that_is_not_ready_is_named_though_kafka_is_away() -> None:
+    away = Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", NOW)
+    pods = (pod(0, NEW), pod(1, NEW, ready=False), pod(2, NEW))
+    assert said(written(changed(at_rest(), kafka=away, pods=pods)), "Ready") == ("False", "NotAllReady")
+
+
+@pytest.mark.parametrize(("partitions", "oversized"), [(2, "True"), (3, "False")])
+def test_a_member_for_each_partition_is_none_too_many(partitions: int, oversized: str) -> None:
+    kafka = observation(partitions=frozenset(tp(number) for number in range(partitions)))
+    assert said(written(replace(at_rest(), kafka=kafka)), "Oversized")[0] == oversized
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.FAILED, RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK])
+def test_a_step_that_failed_is_shown_as_that_until_somebody_decides(phase: RolloutPhase) -> None:
+    upgrade = Upgrade(Profile.EAGER, StrategyName.TWO_BOUNCE, (Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE))
+    given = at_rest()
+    failed = given.remembering(replace(given.memory, phase=phase, upgrade=upgrade))
+    assert said(written(failed), "ProtocolUpgrade") == ("False", "RolloutFailed")

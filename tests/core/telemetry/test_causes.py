@@ -13,6 +13,7 @@ from slackwater.core.telemetry import causes
 from slackwater.core.telemetry.causes import CLUES, with_reason
 from slackwater.core.telemetry.lives import Episode
 from slackwater.core.telemetry.sight import PodEnd, Sight
+from slackwater.core.world.handover import Begun, Handover, Held
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
 from slackwater.core.world.profile import Profile, StrategyName
 from tests.core.factories import NEW, NOW, OLD, group, pod, workload, world
@@ -132,3 +133,15 @@ def test_every_clue_has_its_table_in_the_order_in_which_they_are_believed() -> N
 )
 def test_the_first_clue_decides(given: Sight, episode: Episode, reason: RestartReason) -> None:
     assert with_reason(given, episode).reason is reason
+
+
+@pytest.mark.parametrize(
+    ("cold", "mode"),
+    [(False, RestartMode.WARM_HANDOVER), (True, RestartMode.IN_PLACE)],
+    ids=["warm", "gone on without"],
+)
+def test_a_handover_without_an_overlap_is_none(cold: bool, mode: RestartMode) -> None:
+    """There was no room for one pod more: see `surgeTimeout`."""
+    memory = replace(LAST_STEP, handover=Handover(2, "payments-alt", NOW - 9, Begun(Held({}, None)), cold=cold))
+    given = sight(memory, group=group(rollout={"strategy": "WarmHandover"}))
+    assert with_reason(given, EPISODE).mode is mode

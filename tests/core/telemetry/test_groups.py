@@ -171,3 +171,12 @@ def test_nothing_of_a_template_but_our_own_settings_is_ever_told(phase: RolloutP
 
 def template_with_secrets() -> dict[str, Any]:
     return {"spec": {"containers": [{"name": "consumer", "image": "consumer:v1", "env": SECRET_ENV}]}}
+
+
+def test_settings_are_those_of_a_template_that_the_controller_has_read() -> None:
+    """Until then no pod is outdated, as it seems."""
+    story = Story(**running(timeouts={"session": "45s"}))
+    story.look(0)
+    new = running(timeouts={"session": "30s"})
+    assert changed(story.look(10, workload=replace(new["workload"], generation=3))) == []
+    assert len(changed(story.look(20, workload=new["workload"]))) == 1

@@ -141,3 +141,22 @@ def test_what_an_outage_hid_is_told_as_one() -> None:
     story.look(10, kafka=UNREACHABLE)
     story.members = tuple(two_of_three())
     assert len(rebalances(story.look(100))) == 1
+
+
+def test_somebody_else_s_member_is_the_cause_though_a_pod_crashes_meanwhile() -> None:
+    story = Story()
+    story.look(0)
+    story.look(6, pods=story.replaced(2, ended()), group=MOVING)
+    story.members = (*two_of_three(), stranger())
+    (told,) = rebalances(story.look(8))
+    assert told.cause is RebalanceCause.FOREIGN
+
+
+def test_a_crash_is_the_cause_though_another_pod_was_restarted_meanwhile() -> None:
+    story = Story()
+    story.look(0)
+    story.look(6, pods=story.replaced(1, None), group=MOVING)
+    story.look(7, pods=story.replaced(2, ended()), group=MOVING)
+    story.members = tuple(two_of_three())
+    (told,) = rebalances(story.look(8))
+    assert told.cause is RebalanceCause.CRASH

@@ -14,10 +14,11 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.status.recommendation import say
+from slackwater.core.timeouts.adoption import at_rest as go_on
 from slackwater.core.world.advice import Range, Subject
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory, write_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade, read_memory, write_memory
 from slackwater.core.world.observation import GroupType
-from slackwater.core.world.profile import Profile
+from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.recording import read_world, write_world
 from slackwater.core.world.settings import Setting
 from slackwater.core.world.tuning import Tuning
@@ -207,3 +208,17 @@ def test_the_same_recommendation_is_adopted_once() -> None:
 
 def test_memory_of_an_older_operator_is_read() -> None:
     assert read_memory({"rollout": {"phase": "Complete"}}) == RolloutMemory(phase=RolloutPhase.COMPLETE)
+
+
+def test_nothing_is_queued_on_the_way_to_another_protocol() -> None:
+    """Between two of its steps no rollout is under way."""
+    world = at_rest()
+    upgrade = Upgrade(Profile.EAGER, StrategyName.TWO_BOUNCE, (Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE))
+    assert go_on(world).memory.tuning.queued == FITS
+    assert go_on(world.remembering(replace(world.memory, upgrade=upgrade))).memory.tuning == Tuning()
+
+
+def test_a_person_who_approves_lets_it_turn_once_more() -> None:
+    world = at_rest("Recommend", annotations={APPROVE: "1"})
+    turned = replace(world.memory, tuning=Tuning(turned=(Setting.SESSION,)))
+    assert plan(world.remembering(turned)).memory.tuning.turned == ()

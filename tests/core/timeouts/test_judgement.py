@@ -54,6 +54,7 @@ SHOWN_ONLY: list[tuple[str, World, Reason]] = [
     ("longer than the max poll interval", seen(session(301)), Reason.RECOMMENDATION_OUT_OF_BOUNDS),
     ("brokers not asked yet", at_rest(broker=None), Reason.BOUNDS_UNKNOWN),
     ("less than a tenth away", seen(session(41, 40, 42)), Reason.AS_RECOMMENDED),
+    ("a tenth away, and no more", seen(session(49.5, 49, 50)), Reason.AS_RECOMMENDED),
     ("today's does as well", seen(session(30, 20, 46)), Reason.AS_RECOMMENDED),
     ("the spec says it", at_rest(spec={"timeouts": {"session": "45s", "heartbeat": "3s"}}), Reason.AS_RECOMMENDED),
     (
@@ -163,3 +164,8 @@ def test_each_check_finds_what_it_is_for_and_nothing_else(check: str, given: Wor
 
 def test_every_check_has_its_row_in_the_order_in_which_they_are_asked() -> None:
     assert [each.__name__ for each in judgement.UNFIT] == [check for check, _ in UNFIT_FOR]
+
+
+def test_a_session_of_just_three_heartbeats_of_the_spec_fits() -> None:
+    world = at_rest(advice=advice(session(21)), spec={"timeouts": {"heartbeat": "7s"}})
+    assert judged(world) == (Reason.RECOMMENDED, {Setting.SESSION: 21_000})

@@ -254,3 +254,13 @@ def test_a_group_that_was_the_same_in_every_look_has_not_changed_since_it_was_wa
     assert not folded(look(10, 0), look(20, 0, 1), look(30, 0, 1)).unchanged_from_the_first
     assert not interrupted(two).unchanged_from_the_first
     assert not GroupHistory().unchanged_from_the_first
+
+
+def test_the_first_offset_that_is_committed_reads_what_waited() -> None:
+    where = tp(0)
+    looks = [
+        observation(at=at, offsets={where: PartitionOffsets(read, end)})
+        for at, read, end in ((10, None, 5), (20, None, 6), (30, 6, 6))
+    ]
+    assert where in folded(*looks[:2]).unread_since
+    assert where not in folded(*looks).unread_since

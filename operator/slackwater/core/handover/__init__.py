@@ -15,7 +15,7 @@ from slackwater.core.handover.refusals import is_asked_for, may_not_begin
 from slackwater.core.handover.remains import afterwards
 from slackwater.core.handover.steps import at_once, failing, leads_nowhere, onwards
 from slackwater.core.manifests.writes import opened, put_right
-from slackwater.core.world.two_sets import direction_of, names_of, other_name
+from slackwater.core.world.two_sets import direction_of, other_name
 
 __all__ = (
     "afterwards",
@@ -25,7 +25,6 @@ __all__ = (
     "is_asked_for",
     "leads_nowhere",
     "may_not_begin",
-    "names_of",
     "onwards",
     "opened",
     "other_name",

@@ -192,7 +192,7 @@ def brokers_are_too_old(world: World) -> Hold | None:
 
 
 def feature_is_not_raised(world: World) -> Hold | None:
-    """The brokers are new enough, and nobody has finished their upgrade (F22)."""
+    """The brokers are new enough, and nobody has finished their upgrade (F6, F58)."""
     if world.broker is None or world.broker.group_version >= 1:
         return None
     message = (

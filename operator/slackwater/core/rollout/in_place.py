@@ -3,7 +3,7 @@
 The order of things in one pass: a restart under way is waited for; pods that are known to be down go first (under
 OrderedReady, the lowest of them), since they have nothing to lose; then those that work although they are not Ready;
 then the highest outdated ordinal. All gates hold before each, but for pods that are out of the group: what goes on
-there keeps nobody out of it. A canary's hold comes before all.
+there keeps nobody out of it. A canary's hold comes after the gates, and before any pod goes.
 """
 
 from __future__ import annotations

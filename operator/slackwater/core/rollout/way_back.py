@@ -25,7 +25,7 @@ def is_on_the_way_back(world: World) -> bool:
 
 
 def the_pod_before_is_back(world: World, kafka: GroupObservation, down: frozenset[int]) -> Hold | None:
-    """On the way back, instead of gates 4 to 7: each pod of the good version is back.
+    """On the way back, instead of the gates from the fourth on: each pod of the good version is back.
 
     Where a member of it lives, or no pod of the failed version works, it is waited for no longer than `rejoinTimeout`.
 

@@ -1,7 +1,7 @@
 """Is a recommendation fit to be applied, and what would it change? What is not fit is shown, with the reason.
 
 Three things keep timeouts from going back and forth with every new recommendation: a value changes only when it lies
-outside of what is recommended by now, and by a tenth at least; and the first turn of direction that the operator makes
+outside of what is recommended by now, and by more than a tenth; and the first turn of direction that the operator makes
 on its own is also the last one, until a person approves another.
 """
 

@@ -23,7 +23,7 @@ from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.identity import by_ordinal, ordinal_of
 from slackwater.core.world.made_with import ADOPTED, MadeWith, asked_for
-from slackwater.core.world.memory import LastHolder, Release, RolloutMemory
+from slackwater.core.world.memory import Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
 from slackwater.core.world.placing import Placed, Placing
 from slackwater.core.world.pods import NotMade, Pod
@@ -237,10 +237,6 @@ class World:
         """When members with an instance id of this ordinal that are gone were first seen missing."""
         return self._departures.get(ordinal, {})
 
-    def holders_at(self, ordinal: int) -> Mapping[str, LastHolder]:
-        """Who held the instance ids of this ordinal last, as far as is remembered."""
-        return self._holders.get(ordinal, {})
-
     def released_at(self, ordinal: int) -> Mapping[str, Release]:
         """Dead members with an instance id of this ordinal that were released, as far as is remembered."""
         return self._released.get(ordinal, {})
@@ -290,10 +286,6 @@ class World:
     @cached_property
     def _departures(self) -> Mapping[int, Mapping[str, float]]:
         return by_ordinal(self.history.departures, self.ordinal_of)
-
-    @cached_property
-    def _holders(self) -> Mapping[int, Mapping[str, LastHolder]]:
-        return by_ordinal(self.memory.holders, self.ordinal_of)
 
     @cached_property
     def _released(self) -> Mapping[int, Mapping[str, Release]]:
