@@ -93,6 +93,26 @@ async def test_one_that_is_too_long_alone_is_named_and_the_others_still_come_tog
     assert failures == {}
 
 
+async def test_a_broker_that_takes_its_time_for_each_that_is_too_long_is_not_asked_for_ever(
+    clock: Callable[[float], None],
+) -> None:
+    names = [f"{each:03}" for each in range(600)]
+    broker, parts = Broker(dict.fromkeys(names, 11)), group_parts()
+
+    async def slowly(some: list[str]) -> dict[str, int]:
+        clock(1.9)
+        return await broker.ask(some)
+
+    answers, failures = await parts.ask(names, slowly)
+    assert answers == []
+    assert failures.keys() == set(names)
+    assert len(broker.asked) <= parts_module.PATIENCE_S / 1.9 + 1
+    late = [each for each in failures.values() if each.reason is Reason.OBSERVATION_INCOMPLETE]
+    assert len(late) > 500
+    broker.limit = 10_000
+    assert merged((await parts.ask(names, broker.ask))[0]).keys() >= {names[-1]}, "they are asked for again"
+
+
 async def test_every_other_failure_is_the_askers_own() -> None:
     async def silent(_: list[str]) -> None:
         raise KafkaUnreachable("Kafka broker 1 does not answer")

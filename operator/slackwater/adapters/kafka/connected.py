@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
@@ -16,6 +18,9 @@ from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView
 from slackwater.ports import Secrets
+
+LOOK_S: Final = 120.0
+"""A worker waits for a look no longer. Three requests after each other take 15 s, and those in parts twice 30 s."""
 
 
 class ConnectedKafka:
@@ -52,9 +57,10 @@ class ConnectedKafka:
 
     async def look_now(self, key: str) -> None:
         try:
-            await self._observer.observe_now(key)
-        except (NotWatched, ObserverStopped):
-            return  # forgotten, or the connection renewed meanwhile: the view is then too old for any act
+            async with asyncio.timeout(LOOK_S):
+                await self._observer.observe_now(key)
+        except (NotWatched, ObserverStopped, TimeoutError):
+            return  # forgotten, or renewed, or as slow as nothing should be: the view is then too old for any act
 
     def look_soon(self, key: str) -> None:
         self._observer.look_soon(key)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from slackwater.adapters.kafka.errors import Code, Failure, group_failure, unanswered
+from slackwater.adapters.kafka.sizes import MOST_MEMBERS, crowded, named_in, outgrown, too_much
+from slackwater.adapters.kafka.subscriptions import subscribed
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import shown
 from slackwater.core.world.observation import GroupState, GroupType, Member, TopicPartition
 
 
@@ -75,10 +77,15 @@ def _classic(group: Any) -> Answer:
     if group.protocol_type not in _CONSUMER_PROTOCOLS:
         return _of_another_type(group.group_id, f"group of the protocol type {group.protocol_type}")
     try:
+        there = (bytes(member.member_assignment or b"") for member in group.members)
+        if failure := outgrown(group.group_id, there, len(group.members)):
+            return failure
         members = tuple(_classic_member(member) for member in group.members)
     except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up
         return unanswered(f"a readable assignment of group {group.group_id} ({error})")
-    return Description(_state(group.group_state), GroupType.CLASSIC, assignor=group.protocol_data, members=members)
+    return Description(
+        _state(group.group_state), GroupType.CLASSIC, assignor=shown(group.protocol_data or ""), members=members
+    )
 
 
 def _classic_member(member: Any) -> Member:
@@ -93,18 +100,8 @@ def _classic_member(member: Any) -> Member:
             TopicPartition(owned.topic, number) for owned in decoded.assigned_partitions for number in owned.partitions
         ),
         assignor_data=bool(decoded.user_data),
-        subscribed=_subscribed(bytes(member.member_metadata or b"")),
+        subscribed=subscribed(bytes(member.member_metadata or b"")),
     )
-
-
-@lru_cache(maxsize=32_768)
-def _subscribed(metadata: bytes) -> frozenset[str] | None:
-    """It stays the same from look to look. Empty while the group rebalances; anybody in it may have made it up."""
-    try:
-        topics = frozenset(ConsumerProtocolSubscription.decode(metadata).topics) if metadata else None
-    except Exception:  # noqa: BLE001 - not known is a value
-        return None
-    return topics if topics is not None and all(isinstance(topic, str) for topic in topics) else None
 
 
 def _consumer(group: Any) -> Answer:
@@ -113,6 +110,13 @@ def _consumer(group: Any) -> Answer:
         return NotOfThisType()
     if group.error_code != Code.NONE:
         return group_failure(group.group_id, group.error_code)
+    name = f"group {group.group_id}"
+    if len(group.members) > MOST_MEMBERS:
+        return too_much(name, len(group.members), MOST_MEMBERS, "members")
+    owned = sum(named_in(member.assignment) for member in group.members)
+    wanted = sum(named_in(member.target_assignment) for member in group.members)
+    if failure := crowded(name, max(owned, wanted)):
+        return failure
     members = tuple(
         Member(
             member_id=member.member_id,
@@ -126,7 +130,9 @@ def _consumer(group: Any) -> Answer:
         )
         for member in group.members
     )
-    return Description(_state(group.group_state), GroupType.CONSUMER, group.assignor_name, group.group_epoch, members)
+    return Description(
+        _state(group.group_state), GroupType.CONSUMER, shown(group.assignor_name or ""), group.group_epoch, members
+    )
 
 
 def _partitions(assignment: Any) -> frozenset[TopicPartition]:

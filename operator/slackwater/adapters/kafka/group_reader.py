@@ -26,6 +26,7 @@ from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, offset_parts, read_committed, read_ends, read_starts
 from slackwater.adapters.kafka.parts import Parts, group_parts
+from slackwater.adapters.kafka.sizes import crowded
 from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout, topic_parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
@@ -78,28 +79,24 @@ class KafkaGroupReader:
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
         partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
+        outgrown = {g: failure for g, those in partitions.items() if (failure := crowded(f"group {g}", len(those)))}
+        partitions |= dict.fromkeys(outgrown, frozenset())
+        wanted = frozenset().union(*partitions.values())
         groups, ends, settings = await asyncio.gather(
             self._read_groups(partitions),
-            self._read_offsets(layout, layout.leaders, read_ends),
+            self._read_offsets(layout, wanted, read_ends),
             self._read_settings(settings_of),
         )
         starts = await self._read_offsets(layout, _uncommitted(groups.values()), read_starts)
         answered_at = self._now()
         for group_id, topics in topics_by_group.items():
-            group = groups[group_id]
+            group = outgrown.get(group_id) or groups[group_id]
             if isinstance(group, Failure):
                 views[group_id] = _unobserved(group, began_at)
                 continue
             view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
-            unread = {topic: _unobserved(layout.failures[topic], began_at) for topic in topics & layout.failures.keys()}
-            blind_in = {**view.blind_in, **unread}
-            views[group_id] = replace(
-                view,
-                blind_to=blind_in[min(unread or blind_in)] if blind_in else None,
-                blind_in=blind_in,
-                settings=settings.get(group_id),
-                answered_at=answered_at,
-            )
+            view = _blind_to_topics(view, topics, layout)
+            views[group_id] = replace(view, settings=settings.get(group_id), answered_at=answered_at)
         return views
 
     async def close(self) -> None:
@@ -180,6 +177,13 @@ def _both(node_id: int, description: Description | Failure, committed: Committed
 
 def _unobserved(failure: Failure, began_at: float) -> Unobserved:
     return Unobserved(failure.reason, shown(failure.message, LONGEST_MESSAGE), began_at)
+
+
+def _blind_to_topics(view: GroupObservation, topics: frozenset[str], layout: TopicLayout) -> GroupObservation:
+    """The same, of which the topics that could not be read are not known."""
+    unread = {topic: _unobserved(layout.failures[topic], view.observed_at) for topic in topics & layout.failures.keys()}
+    blind_in = {**view.blind_in, **unread}
+    return replace(view, blind_to=blind_in[min(unread or blind_in)] if blind_in else None, blind_in=blind_in)
 
 
 def _assembled(

@@ -78,10 +78,9 @@ def _committed_by_one(group: Any, partitions: Collection[TopicPartition]) -> Com
         for partition in topic.partitions:
             if partition.error_code != Code.NONE:
                 return topic_failure(topic.name, partition.error_code)
-            offset = partition.committed_offset
-            committed[TopicPartition(topic.name, partition.partition_index)] = (
-                None if offset == _NOT_COMMITTED else offset
-            )
+            at, offset = TopicPartition(topic.name, partition.partition_index), partition.committed_offset
+            if at in partitions:
+                committed[at] = None if offset == _NOT_COMMITTED else offset
     if missing := set(partitions) - committed.keys():
         return unanswered(f"the committed offset of {min(missing)} of group {group.group_id}")
     return committed
@@ -131,6 +130,8 @@ def ends_in(response: Any, partitions: Collection[TopicPartition]) -> dict[Topic
         for partition in topic.partitions:
             at = TopicPartition(topic.name, partition.partition_index)
             failed = partition.error_code != Code.NONE
+            if at not in ends:  # nobody asked for it
+                continue
             ends[at] = topic_failure(topic.name, partition.error_code) if failed else partition.offset
     return ends
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.errors import Code, Failure, topic_failure, unanswered
 from slackwater.adapters.kafka.parts import Parts
+from slackwater.adapters.kafka.sizes import crowded
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import TopicPartition
@@ -21,7 +24,7 @@ def topic_parts() -> Parts[str]:
     return Parts("topic {}".format)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TopicLayout:
     """Leaders by partition, NO_LEADER where there is none, and why topics could not be read in whole."""
 
@@ -29,7 +32,14 @@ class TopicLayout:
     failures: Mapping[str, Failure] = field(default_factory=dict)
 
     def partitions_of(self, topics: Collection[str]) -> frozenset[TopicPartition]:
-        return frozenset(partition for partition in self.leaders if partition.topic in topics)
+        return frozenset(partition for topic in topics for partition in self._by_topic.get(topic, ()))
+
+    @cached_property
+    def _by_topic(self) -> Mapping[str, list[TopicPartition]]:
+        found: defaultdict[str, list[TopicPartition]] = defaultdict(list)
+        for partition in self.leaders:
+            found[partition.topic].append(partition)
+        return found
 
 
 async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None) -> TopicLayout:
@@ -51,14 +61,20 @@ async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str
 
 
 def layout_of(response: Any, topics: Collection[str]) -> TopicLayout:
-    """Read a MetadataResponse. A topic with a partition that nobody leads is known, and a failure besides."""
+    """Read a MetadataResponse. A topic with a partition that nobody leads is known, and a failure besides; one that
+    nobody asked for is passed over."""
     leaders: dict[TopicPartition, int] = {}
     failures = {topic: unanswered(f"topic {topic}") for topic in topics}
     for topic in response.topics:
+        if topic.name not in failures:
+            continue
+        if failure := crowded(f"topic {topic.name}", len(topic.partitions)):
+            failures[topic.name] = failure
+            continue
         if topic.error_code != Code.NONE:
             failures[topic.name] = topic_failure(topic.name, topic.error_code)
             continue
-        failures.pop(topic.name, None)
+        del failures[topic.name]
         for partition in topic.partitions:
             leaders[TopicPartition(topic.name, partition.partition_index)] = partition.leader_id
             if partition.leader_id == NO_LEADER:

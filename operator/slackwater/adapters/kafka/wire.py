@@ -28,6 +28,7 @@ from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManag
 from slackwater.adapters.kafka.closing import closed_aside
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
+from slackwater.adapters.kafka.sizes import MOST_BROKERS, too_much
 from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, translated
 
 DEFAULT_TIMEOUT_S: Final = 5.0
@@ -93,7 +94,13 @@ class KafkaWire:
             _log.error("kafka_client_failed", at=self._settings["bootstrap_servers"], exc_info=error)
 
     def remember_brokers(self, metadata: Any) -> None:
-        """Take the brokers' addresses from a MetadataResponse, so that their node ids can be asked."""
+        """Take the brokers' addresses from a MetadataResponse, so that their node ids can be asked.
+
+        Raises KafkaUnreachable where it names more than are looked at.
+        """
+        if len(metadata.brokers) > MOST_BROKERS:
+            failure = too_much(self._name(None), len(metadata.brokers), MOST_BROKERS, "brokers")
+            raise KafkaUnreachable(failure.message, failure.reason)
         self._known_node_ids = frozenset(broker.node_id for broker in metadata.brokers)
         self.cluster_id = metadata.cluster_id or ""
         if self._session is not None:
