@@ -27,6 +27,9 @@ from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import Unobserved
 
 POLL_S: Final = 0.2
+_FORCED_WITH_A_NEW_SPEC: Final = (
+    "force: what was applied last goes on as a rollback does, without waiting for a calm group, if it is rolled out"
+)
 _NOT_LOOKED: Final = "Kafka is not asked for this"
 
 
@@ -108,7 +111,7 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     (note,) = obeyed.notes
     observed = snapshot.group.get("status", {}).get("observedGeneration")
     if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out
-        return ""
+        return _FORCED_WITH_A_NEW_SPEC
     if replace(obeyed.memory, commands=earlier.commands) == earlier:
         raise NothingToDo(f"{world.group.name} is as it was: {note.message}")
     return note.message

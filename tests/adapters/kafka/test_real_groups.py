@@ -48,7 +48,7 @@ async def test_members_assignments_and_offsets_are_seen(
             reader,
             group_id,
             topic,
-            lambda view: is_settled(view) and all(o.lag == 0 for o in view.offsets.values()),  # type: ignore[union-attr]
+            lambda view: is_settled(view) and all(o.unread == 0 for o in view.offsets.values()),  # type: ignore[union-attr]
         )
 
     assert isinstance(view, GroupObservation)
