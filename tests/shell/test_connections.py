@@ -26,7 +26,8 @@ from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
-from slackwater.shell.connections import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S, Connections
+from slackwater.shell.connections import MOST_OPEN, Connections
+from slackwater.shell.open_connection import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
 from slackwater.shell.store import Key
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
@@ -165,6 +166,20 @@ async def test_a_cluster_connection_is_one_for_all_namespaces_and_has_its_secret
     assert set(observer.watched) == {"shop/payments", "ops/payments"}
     assert stage.secrets == [{"login": {"username": b"me", "password": b"x"}}]
     assert len(stage.connections.views(Key("", CONNECTION.name), 0.0)) == 2
+
+
+async def test_of_one_namespace_so_many_are_open_and_no_more(stage: Stage) -> None:
+    for number in range(MOST_OPEN):
+        await stage.use(Key("default", f"g{number}"), connection=f"c{number}")
+    await stage.use(KEY, connection="one-more")
+    assert len(stage.observers) == MOST_OPEN
+    assert stage.reason(KEY) == Reason.CONNECTION_INVALID
+    await stage.use(Key("default", "g0"), connection="c0", generation=2)
+    assert len(stage.observers) == MOST_OPEN + 1, "one that is open is renewed"
+    await stage.connections.forget(Key("default", "g1"))
+    await stage.use(KEY, connection="one-more")
+    assert len(stage.observers) == MOST_OPEN + 2
+    assert stage.reason(KEY) == Reason.OBSERVATION_INCOMPLETE
 
 
 async def test_another_spec_opens_it_again_and_every_group_is_told(stage: Stage) -> None:

@@ -23,6 +23,7 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
+from slackwater.shell.descriptors import take_all
 from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
@@ -251,6 +252,7 @@ async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership |
 
 async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> None:
     """Wait until this replica leads, and has read the cluster."""
+    take_all()
     if operator.leadership is not None:
         await operator.leadership.acquire()
         parts.append(asyncio.create_task(operator.leadership.keep(), name="leadership"))

@@ -102,11 +102,12 @@ def test_a_status_is_written_by_the_operator_and_by_who_may_everywhere(writes: W
     assert writes.apply("developer", kafka_connection("connects")) == ""
     claimed = {"status": {"rollout": {"claimed": {"clusterId": "A", "at": "1970-01-01T00:00:00Z"}}}}
     seen = {"status": {"observedGeneration": 1}}
-    for kind, name, status in (("cg", "claims", claimed), ("kafkaconnection", "connects", seen)):
-        change = ("patch", kind, name, "--subresource=status", "--type=merge", "-p", json.dumps(status))
-        assert MEMORY in writes.refusal("administrator", *change)
-        assert writes.refusal(OPERATOR, *change) == ""
-        assert writes.refusal("", *change) == "", "an administrator of the cluster, as one who restores a backup"
+    apply = ("apply", "--server-side", "--force-conflicts", "--subresource=status", "-f", "-")  # as the operator does
+    for whole, status in ((consumer_group("claims"), claimed), (kafka_connection("connects"), seen)):
+        written = {each: whole[each] for each in ("apiVersion", "kind", "metadata")} | status
+        assert MEMORY in writes.refusal("administrator", *apply, given=written)
+        assert writes.refusal(OPERATOR, *apply, given=written) == ""
+        assert writes.refusal("", *apply, given=written) == "", "who administers the cluster may restore a backup"
     told = writes.kubectl("get", "cg", "claims", "-o", "jsonpath={.status.rollout.claimed.clusterId}").stdout
     assert told == "A"
 
