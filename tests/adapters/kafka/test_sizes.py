@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -11,12 +12,20 @@ import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
-from slackwater.adapters.kafka import sizes
+from slackwater.adapters.kafka import reading_pace, sizes
 from slackwater.adapters.kafka.descriptions import Answer, Description, classic_answers, consumer_answers
 from slackwater.adapters.kafka.errors import Failure, KafkaUnreachable
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.lookups import AT_A_TIME, Lookups
 from slackwater.adapters.kafka.offsets import committed_in, ends_in
+from slackwater.adapters.kafka.reading_pace import (
+    AT_ONCE,
+    BYTES_A_SECOND,
+    LARGE,
+    ReadingPace,
+    one_at_a_time,
+    pace_of,
+)
 from slackwater.adapters.kafka.sizes import MOST_BROKERS, partitions_in
 from slackwater.adapters.kafka.subscriptions import LONGEST_KEPT, MOST_KEPT, Subscriptions
 from slackwater.adapters.kafka.topics import layout_of
@@ -236,3 +245,42 @@ def test_names_are_looked_up_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) ->
         lookups._done(place, future, future.success, [])
     assert len(begun) == 2 * AT_A_TIME
     assert [future.is_done for future in futures[:9]] == [True] * 8 + [False]
+
+
+def test_a_namespaces_connections_are_read_at_one_pace() -> None:
+    now = [100.0]
+    pace = ReadingPace(lambda: now[0])
+    assert pace.wait_s(AT_ONCE) == 0.0
+    assert pace.wait_s(BYTES_A_SECOND) == 1.0
+    assert pace.wait_s(BYTES_A_SECOND) == 2.0, "for whoever reads next, too"
+    now[0] += 2
+    assert pace.wait_s(0) == 0.0
+    now[0] += 10**6
+    assert pace.wait_s(AT_ONCE) == 0.0
+    assert pace.wait_s(BYTES_A_SECOND) == 1.0, "no more comes together than that"
+
+
+def test_it_is_that_of_the_namespace_as_long_as_there_is_a_connection() -> None:
+    one, same, another = pace_of("shop"), pace_of("shop"), pace_of("ops")
+    assert one is same
+    assert one is not another
+    del one, same
+    assert "shop" not in reading_pace._PACES
+
+
+def test_large_answers_are_decoded_one_at_a_time() -> None:
+    entered, may_go_on = Event(), Event()
+
+    def process(read_buffer: bytes) -> int:
+        entered.set()
+        may_go_on.wait(10)
+        return len(read_buffer)
+
+    other = Thread(target=lambda: one_at_a_time(process)(bytes(LARGE + 1)))
+    other.start()
+    assert entered.wait(10)
+    assert not reading_pace._ONE_AT_A_TIME.acquire(blocking=False)
+    assert one_at_a_time(len)(bytes(LARGE)) == LARGE, "a small one does not"
+    may_go_on.set()
+    other.join(10)
+    assert one_at_a_time(len)(bytes(LARGE + 1)) == LARGE + 1

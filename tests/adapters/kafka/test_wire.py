@@ -378,7 +378,7 @@ async def test_a_client_that_hangs_keeps_nobody_from_closing(
 @pytest.mark.parametrize(
     ("announced", "error", "said"),
     [
-        ((17_000_000).to_bytes(4, "big"), AnswerTooLong, "answers with more than 16 MB, which is not read"),
+        ((5_000_000).to_bytes(4, "big"), AnswerTooLong, "answers with more than 4 MB, which is not read"),
         (b"SSH-", KafkaUnreachable, "does not speak Kafka's protocol: is it a broker, or does it want tls"),
     ],
     ids=["a wide group", "another program"],
@@ -437,7 +437,7 @@ def _answer_one_at_length(server: socket.socket, first: str) -> None:
                     if int.from_bytes(request[:2], "big") == ApiVersionsResponse.API_KEY:
                         _answer(connection, request, _api_versions(8))
                     elif b"wide" in request:
-                        connection.sendall(held + (17_000_000).to_bytes(4, "big") + request[4:8])
+                        connection.sendall(held + (5_000_000).to_bytes(4, "big") + request[4:8])
                     elif b"small" in request and first == "behind an answer" and not held:
                         body = request[4:8] + told
                         held = len(body).to_bytes(4, "big") + body

@@ -19,6 +19,7 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 from slackwater.adapters.kafka.lookups import Lookups
+from slackwater.adapters.kafka.reading_pace import ReadingPace, one_at_a_time
 from slackwater.adapters.kafka.translated import is_too_long
 
 _PART: Final = 65_536
@@ -32,8 +33,9 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
     And lets each broker say for itself what it can do, whenever it is connected to.
     """
 
-    def __init__(self, net: Any, **configs: Any) -> None:
+    def __init__(self, net: Any, pace: ReadingPace, **configs: Any) -> None:
         super().__init__(net, **configs)
+        self._pace = pace
         self._lookups = Lookups(net)
 
     @property
@@ -47,7 +49,7 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
         sock = await self._connected_socket(node.host, node.port, timeout_at)
         if not self.ssl_enabled:
-            return _TcpTransport(self._net, sock, host=node.host)
+            return self._paced(_TcpTransport(self._net, sock, host=node.host))
         configs = {key: value for key, value in self.config.items() if key.startswith("ssl_")}
         transport = _TlsTransport(self._net, sock, host=node.host, **configs)
         try:
@@ -57,6 +59,10 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
             if isinstance(error, OSError):
                 raise kafka_errors.KafkaConnectionError(f"TLS handshake failed: {error}") from error
             raise
+        return self._paced(transport)
+
+    def _paced(self, transport: _LastWords) -> _LastWords:
+        transport.pace = self._pace
         return transport
 
     async def _connected_socket(self, host: str, port: int, timeout_at: float | None) -> socket.socket:
@@ -111,6 +117,8 @@ class _LastWords:
     answer that is too long is the failure of who asked for it, and not of all who wait on the connection.
     """
 
+    pace: ReadingPace
+    _parser: Any = None
     _sock: Any
     _protocol: Any
 
@@ -134,6 +142,9 @@ class _LastWords:
         return EndedForAnother("the connection ended with an answer to another request")
 
     def _sock_recv(self) -> tuple[bytes, BaseException | None]:
+        if (parser := self._protocol.parser) is not self._parser:  # it comes after the transport
+            self._parser = parser
+            parser._process_response = one_at_a_time(parser._process_response)  # noqa: SLF001 - there is no other place
         received: list[bytes] = []
         size, error = 0, None
         while size < _AT_A_TIME or self._holds_more():
@@ -149,6 +160,7 @@ class _LastWords:
                 break
             received.append(data)
             size += len(data)
+        time.sleep(self.pace.wait_s(size))  # in the network thread of this connection, which is all that waits
         return b"".join(received), None if received else error
 
     def _holds_more(self) -> bool:

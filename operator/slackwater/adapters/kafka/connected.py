@@ -10,6 +10,7 @@ from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
+from slackwater.adapters.kafka.reading_pace import pace_of
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.resources import Connection
@@ -93,7 +94,7 @@ def connected(
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
     settings = client_settings(f"{connection.kind} {connection.metadata.name}", spec, secrets, token_hosts)
-    wire = KafkaWire(settings.kafka_python)
+    wire = KafkaWire(settings.kafka_python, pace=pace_of(connection.metadata.namespace))
     observer = Observer(
         KafkaGroupReader(wire),
         on_change,

@@ -14,7 +14,7 @@ import kafka.errors as kafka_errors
 from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.scram import WeakLogIn
 
-MAX_RESPONSE_BYTES: Final = 16_000_000
+MAX_RESPONSE_BYTES: Final = 4_000_000
 """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds: one of 1,000 members with
 1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and anybody may be a broker."""
 TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)

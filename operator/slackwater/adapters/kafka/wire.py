@@ -28,6 +28,7 @@ from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManag
 from slackwater.adapters.kafka.closing import closed_aside
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
+from slackwater.adapters.kafka.reading_pace import ReadingPace
 from slackwater.adapters.kafka.sizes import MOST_BROKERS, too_much
 from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, translated
 
@@ -51,8 +52,11 @@ _log = structlog.get_logger(__name__)
 class KafkaWire:
     """Sends requests to brokers by node id, or to any broker; counts them in `requests` by API name."""
 
-    def __init__(self, settings: Mapping[str, Any], *, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+    def __init__(
+        self, settings: Mapping[str, Any], *, timeout_s: float = DEFAULT_TIMEOUT_S, pace: ReadingPace | None = None
+    ) -> None:
         """`settings` are kafka-python's, with at least `bootstrap_servers`. Nothing is opened before the first send."""
+        self._pace = pace or ReadingPace()
         self.timeout_s = timeout_s
         self.requests: Counter[str] = Counter()
         self.cluster_id: str | None = None
@@ -129,7 +133,7 @@ class KafkaWire:
             Thread(target=self._session.close, name="kafka-close", daemon=True).start()
             self._session = None
         if self._session is None:
-            self._session = _Session(self._settings, self.timeout_s)
+            self._session = _Session(self._settings, self.timeout_s, self._pace)
         return self._session
 
     async def _exchange(self, session: _Session, request: Any, node_id: int | None) -> Any:
@@ -150,7 +154,7 @@ class KafkaWire:
 class _Session:
     """kafka-python's manager and its thread. Public methods are for any thread, the others for its own."""
 
-    def __init__(self, settings: Mapping[str, Any], timeout_s: float) -> None:
+    def __init__(self, settings: Mapping[str, Any], timeout_s: float, pace: ReadingPace) -> None:
         configs = {
             "client_id": "slackwater-operator",
             "request_timeout_ms": int(timeout_s * 1000),
@@ -167,7 +171,7 @@ class _Session:
         """Whether nobody answered the last request that anybody might have answered."""
         self._net = NetworkSelector(**configs)
         try:
-            self._manager = BoundedConnectionManager(self._net, **configs)
+            self._manager = BoundedConnectionManager(self._net, pace, **configs)
         except BaseException:  # settings that it cannot read
             self._net.close()
             raise
