@@ -24,8 +24,8 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
+from slackwater.adapters.aside import aside
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager, EndedForAnother
-from slackwater.adapters.kafka.closing import closed_aside
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
 from slackwater.adapters.kafka.reading_pace import ReadingPace
@@ -33,6 +33,7 @@ from slackwater.adapters.kafka.sizes import MOST_BROKERS, too_much
 from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, translated
 
 DEFAULT_TIMEOUT_S: Final = 5.0
+_CLOSED_WITHIN_S: Final = 1.0
 _CONNECT_TIMEOUT_MS: Final = 3_000
 _RECONNECT_BACKOFF_MS: Final = 50
 _RECONNECT_BACKOFF_MAX_MS: Final = 500
@@ -114,8 +115,15 @@ class KafkaWire:
         """End the connections and the thread; one that hangs, for a log-in say, ends later, and nobody waits for it."""
         self._closed = True
         session, self._session = self._session, None
-        if session is not None:
-            await closed_aside(session.close)
+        if session is None:
+            return
+        try:
+            async with asyncio.timeout(_CLOSED_WITHIN_S):
+                await aside(session.close, "kafka-close")
+        except TimeoutError:
+            return
+        except Exception:  # noqa: BLE001 - it is over, however it ended
+            _log.exception("kafka_client_not_closed", at=self._settings["bootstrap_servers"])
 
     def _name(self, node_id: int | None) -> str:
         return f"Kafka at {self._settings['bootstrap_servers']}" if node_id is None else f"Kafka broker {node_id}"
