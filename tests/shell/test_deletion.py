@@ -10,7 +10,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from slackwater.adapters.cluster.errors import Conflict, Forbidden
+from slackwater.adapters.cluster.errors import Conflict, Forbidden, WebhookFailed
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
@@ -654,6 +654,14 @@ async def test_what_the_api_server_refuses_is_said_with_the_way_on_and_no_longer
     assert (said["status"], said["reason"]) == ("True", "ClusterRefused")
     assert said["message"].startswith("what is left cannot be done: statefulsets payments: deletion is blocked")
     assert "remove the finalizer" in said["message"]
+    again = Forbidden("statefulsets payments: deletion is blocked by policy, says request 7 (403)")
+    stage.api.failures["delete StatefulSet"], written = again, stage.api.asked.count("status ConsumerGroup")
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert stage.condition("Degraded") == said, "each try says it in its own words, and people read it once"
+    assert stage.api.asked.count("status ConsumerGroup") == written
+    stage.api.failures["delete StatefulSet"] = WebhookFailed("failed calling webhook")
+    await stage.run()
+    assert "failed calling webhook" in stage.condition("Degraded")["message"], "it is another reason"
     await stage.run()
     assert ("StatefulSet", *KEY) not in stage.api.objects, "the policy is gone"
     assert ("ConsumerGroup", *KEY) in stage.api.objects, "its pod has not ended yet"
