@@ -25,7 +25,7 @@ from slackwater.shell.claims import Claims
 from slackwater.shell.deletion import SAID_AFTER_S, Deletion, _Course
 from slackwater.shell.store import Key, Store
 from tests.core.factories import members, observation, stranger, watched
-from tests.shell import test_reconciler
+from tests.shell import reconciler_stage
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
 UID = f"uid-of-{KEY.name}"
@@ -630,7 +630,7 @@ async def test_what_was_seen_of_one_is_not_taken_for_another_of_its_name() -> No
 
 async def test_what_the_api_server_refuses_is_said_with_the_way_on_and_no_longer_than_it_lasts() -> None:
     """By a policy that lets nobody delete StatefulSets, say: nothing else would tell why it takes so long."""
-    stage = test_reconciler.Stage()
+    stage = reconciler_stage.Stage()
     await stage.run_to_rest()
     owner = {"kind": "StatefulSet", "name": KEY.name, "uid": "uid-of-StatefulSet", "controller": True}
     named: dict[str, Any] = {"name": f"{KEY.name}-0", "namespace": KEY.namespace, "uid": "pod", "resourceVersion": "50"}

@@ -10,7 +10,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, 
 from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.shell.store import Key, Store
 from tests.shell.fakes import KEY, connection_object, group_object
-from tests.shell.test_reconciler import Stage
+from tests.shell.reconciler_stage import Stage
 
 NEIGHBOUR: Final = Key("neighbour", "x")
 CLAIMED: Final = {"rollout": {"claimed": {"clusterId": "A", "at": "2026-01-01T00:00:00Z"}}}
