@@ -13,7 +13,7 @@ from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverSto
 from slackwater.adapters.kafka.reading_pace import pace_of
 from slackwater.adapters.kafka.security import client_settings
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.api.resources import Connection
+from slackwater.api.resources import ClusterKafkaConnection, Connection
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -94,7 +94,10 @@ def connected(
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
     settings = client_settings(f"{connection.kind} {connection.metadata.name}", spec, secrets, token_hosts)
-    wire = KafkaWire(settings.kafka_python, pace=pace_of(connection.metadata.namespace))
+    # Who writes a ClusterKafkaConnection administers the cluster: each has a pace of its own.
+    shared = isinstance(connection, ClusterKafkaConnection)
+    pace = pace_of(f"/{connection.metadata.name}" if shared else connection.metadata.namespace)
+    wire = KafkaWire(settings.kafka_python, pace=pace)
     observer = Observer(
         KafkaGroupReader(wire),
         on_change,

@@ -41,9 +41,9 @@ class ReadingPace:
 _PACES: Final[WeakValueDictionary[str, ReadingPace]] = WeakValueDictionary()
 
 
-def pace_of(namespace: str) -> ReadingPace:
-    """The same for all connections of a namespace, as long as there is one."""
-    return _PACES.setdefault(namespace, ReadingPace())
+def pace_of(whose: str) -> ReadingPace:
+    """The same for all connections of a namespace, say, as long as there is one."""
+    return _PACES.setdefault(whose, ReadingPace())
 
 
 def one_at_a_time(process: Callable[[Any], Any]) -> Callable[[Any], Any]:
