@@ -18,7 +18,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, KafkaView
 from tests.adapters.kafka.fake_cluster import CLASSIC, CONSUMER, FakeCluster, FakeGroup
 
-WHY = "Kafka broker 1 answers with more than 4 MB, which is not read"
+WHY = "Kafka broker 1 answers with more bytes than are read of one answer"
 
 
 class Broker:

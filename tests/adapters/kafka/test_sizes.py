@@ -12,7 +12,7 @@ import pytest
 from kafka.protocol.admin import DescribeGroupsResponse
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
 
-from slackwater.adapters.kafka import reading_pace, sizes
+from slackwater.adapters.kafka import reading_pace
 from slackwater.adapters.kafka.descriptions import Answer, Description, classic_answers, consumer_answers
 from slackwater.adapters.kafka.errors import Failure, KafkaUnreachable
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
@@ -26,7 +26,7 @@ from slackwater.adapters.kafka.reading_pace import (
     one_at_a_time,
     pace_of,
 )
-from slackwater.adapters.kafka.sizes import MOST_BROKERS, partitions_in
+from slackwater.adapters.kafka.sizes import USUAL, Limits, partitions_in
 from slackwater.adapters.kafka.subscriptions import LONGEST_KEPT, MOST_KEPT, Subscriptions
 from slackwater.adapters.kafka.topics import layout_of
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -35,6 +35,7 @@ from slackwater.core.world.observation import GroupObservation, TopicPartition, 
 from tests.adapters.kafka.fake_cluster import CLASSIC, FakeCluster, FakeGroup
 
 ROW: Final = DescribeGroupsResponse.DescribedGroup
+SMALL: Final = Limits(partitions=10, members=3, brokers=2)
 
 
 def assignment(owned: Mapping[str, int]) -> bytes:
@@ -52,7 +53,7 @@ def classic(*assignments: bytes) -> Answer:
         for n, each in enumerate(assignments)
     ]
     row = ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=members)
-    return classic_answers(DescribeGroupsResponse(groups=[row]))["payments"]
+    return classic_answers(DescribeGroupsResponse(groups=[row]), SMALL)["payments"]
 
 
 def modern(*owned: int) -> Answer:
@@ -76,20 +77,13 @@ def modern(*owned: int) -> Answer:
     group = SimpleNamespace(
         group_id="payments", error_code=0, group_state="Stable", assignor_name="uniform", group_epoch=1, members=members
     )
-    return consumer_answers(SimpleNamespace(groups=[group]))["payments"]
+    return consumer_answers(SimpleNamespace(groups=[group]), SMALL)["payments"]
 
 
 def why(answer: Any) -> str:
     assert isinstance(answer, Failure), answer
     assert answer.reason is Reason.ANSWER_TOO_LONG
     return answer.message
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "MOST_PARTITIONS", 10)
-    monkeypatch.setattr("slackwater.adapters.kafka.descriptions.MOST_MEMBERS", 3)
-    monkeypatch.setattr(sizes, "MOST_MEMBERS", 3)
 
 
 def test_partitions_are_counted_as_they_are_read() -> None:
@@ -114,7 +108,6 @@ def test_what_counts_nothing_ends(encoded: bytes) -> None:
         partitions_in(encoded)
 
 
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     ("describe", "each"),
     [(classic, lambda n: assignment({"orders": n})), (modern, lambda n: n)],
@@ -138,18 +131,11 @@ def test_an_assignors_name_is_shown_and_no_longer_than_a_name() -> None:
     assert len(answer.assignor) < 1_000
 
 
-def test_assignments_of_many_bytes_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sizes, "LARGEST_ASSIGNMENTS", 100)
-    assert isinstance(classic(assignment({"t" * 30: 1})), Description)
-    assert "bytes" in why(classic(assignment({"t" * 60: 1}), assignment({"t" * 60: 1})))
-
-
-@pytest.mark.usefixtures("small")
 async def test_a_group_of_topics_with_too_many_partitions_is_not_looked_at_and_others_are() -> None:
     cluster = FakeCluster({"payments": FakeGroup(CLASSIC), "other": FakeGroup(CLASSIC)})
     cluster.topics = {"orders": 6, "refunds": 6}
     asked = {"payments": frozenset({"orders", "refunds"}), "other": frozenset({"orders"})}
-    views = await KafkaGroupReader(cluster, now=lambda: 1.0).observe(asked)  # type: ignore[arg-type]
+    views = await KafkaGroupReader(cluster, now=lambda: 1.0, limits=SMALL).observe(asked)  # type: ignore[arg-type]
     crowded = views["payments"]
     assert isinstance(crowded, Unobserved)
     assert crowded.reason is Reason.ANSWER_TOO_LONG
@@ -169,9 +155,8 @@ def metadata(**topics: int) -> Any:
     )
 
 
-@pytest.mark.usefixtures("small")
 def test_a_topic_that_nobody_asked_for_is_passed_over_and_one_of_too_many_partitions_is_a_failure() -> None:
-    layout = layout_of(metadata(orders=2, refunds=11, made_up=5), ["orders", "refunds"])
+    layout = layout_of(metadata(orders=2, refunds=11, made_up=5), ["orders", "refunds"], SMALL)
     assert set(layout.leaders) == {TopicPartition("orders", 0), TopicPartition("orders", 1)}
     assert "refunds" in why(layout.failures["refunds"])
     assert layout.partitions_of({"orders"}) == set(layout.leaders)
@@ -188,9 +173,9 @@ def test_offsets_that_nobody_asked_for_are_passed_over() -> None:
 
 
 def test_of_more_brokers_than_are_looked_at_none_is_taken_in() -> None:
-    wire = KafkaWire({"bootstrap_servers": "kafka:9092"})
-    brokers = [SimpleNamespace(node_id=n) for n in range(MOST_BROKERS + 1)]
-    with pytest.raises(KafkaUnreachable, match=r"257 brokers, and slackwater looks at 256"):
+    wire = KafkaWire({"bootstrap_servers": "kafka:9092"}, limits=SMALL)
+    brokers = [SimpleNamespace(node_id=n) for n in range(3)]
+    with pytest.raises(KafkaUnreachable, match=r"3 brokers, and slackwater looks at 2"):
         wire.remember_brokers(SimpleNamespace(brokers=brokers, cluster_id="A"))
     assert wire.cluster_id is None
     wire.remember_brokers(SimpleNamespace(brokers=brokers[1:], cluster_id="A"))
@@ -284,3 +269,22 @@ def test_large_answers_are_decoded_one_at_a_time() -> None:
     may_go_on.set()
     other.join(10)
     assert one_at_a_time(len)(bytes(LARGE + 1)) == LARGE + 1
+
+
+def test_a_fleet_of_a_thousand_members_with_a_thousand_partitions_fits_into_what_is_usual() -> None:
+    topic = "a-topic-with-a-name-of-usual-length"
+    members = [
+        ROW.DescribedGroupMember(
+            member_id=f"rdkafka-{n:032}",
+            group_instance_id=f"payments-{n}",
+            client_id="payments",
+            client_host=f"/10.0.{n // 250}.{n % 250}",
+            member_metadata=subscription(topic),
+            member_assignment=assignment({topic: 1}),
+        )
+        for n in range(1_000)
+    ]
+    row = ROW(group_id="payments", group_state="Stable", protocol_type="consumer", members=members)
+    answer = DescribeGroupsResponse(groups=[row])
+    assert len(answer.encode(version=5)) < USUAL.answer_bytes / 5
+    assert isinstance(classic_answers(answer)["payments"], Description)

@@ -12,6 +12,7 @@ from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
 from slackwater.adapters.kafka.reading_pace import pace_of
 from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.resources import ClusterKafkaConnection, Connection
 from slackwater.core.status.certificates import Validity
@@ -82,7 +83,7 @@ class ConnectedKafka:
         await self._observer.close()
 
 
-def connected(
+def connected(  # noqa: PLR0913 - the operator's own settings go before the connection's
     connection: Connection,
     secrets: Secrets,
     on_change: Callable[[str], None],
@@ -90,6 +91,7 @@ def connected(
     moving_interval_s: float | None = None,
     rest_interval_s: float | None = None,
     token_hosts: Collection[str] = (),
+    limits: Limits = USUAL,
 ) -> ConnectedKafka:
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
@@ -97,9 +99,9 @@ def connected(
     # Who writes a ClusterKafkaConnection administers the cluster: each has a pace of its own.
     shared = isinstance(connection, ClusterKafkaConnection)
     pace = pace_of(f"/{connection.metadata.name}" if shared else connection.metadata.namespace)
-    wire = KafkaWire(settings.kafka_python, pace=pace)
+    wire = KafkaWire(settings.kafka_python, pace=pace, limits=limits)
     observer = Observer(
-        KafkaGroupReader(wire),
+        KafkaGroupReader(wire, limits=limits),
         on_change,
         brokers=BrokerReader(wire),
         moving_interval_s=moving_interval_s or spec.observe.moving_interval_ms / 1000,

@@ -30,11 +30,12 @@ from slackwater.adapters.kafka.errors import (
     unanswered,
 )
 from slackwater.adapters.kafka.parts import Parts, group_parts
+from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.world.observation import GroupType
 
 Request = Callable[[list[str]], Any]
-Reads = Callable[[Any], dict[str, Answer]]
+Reads = Callable[[Any, Limits], dict[str, Answer]]
 
 
 def _as_classic(group_ids: list[str]) -> Any:
@@ -46,8 +47,9 @@ def _as_consumer(group_ids: list[str]) -> Any:
 
 
 class Describer:
-    def __init__(self, wire: KafkaWire) -> None:
+    def __init__(self, wire: KafkaWire, limits: Limits = USUAL) -> None:
         self._wire = wire
+        self._limits = limits
         self._types: dict[str, GroupType] = {}
         self._classic, self._consumer = group_parts(), group_parts()
 
@@ -75,7 +77,7 @@ class Describer:
     ) -> dict[str, Answer]:
         async def ask(some: list[str]) -> dict[str, Answer]:
             try:
-                found = read(await self._wire.send(request(some), node_id))
+                found = read(await self._wire.send(request(some), node_id), self._limits)
             except ApiMissing:  # a broker from before KIP-848 has no such groups
                 return {group_id: NotOfThisType() for group_id in some}
             return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in some}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from slackwater.adapters.kafka.errors import Code, Failure, group_failure, unanswered
-from slackwater.adapters.kafka.sizes import MOST_MEMBERS, crowded, named_in, outgrown, too_much
+from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded, named_in, overcrowded, partitions_in
 from slackwater.adapters.kafka.subscriptions import subscribed
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import shown
@@ -39,14 +39,14 @@ _STATES: Final = {state.value: state for state in GroupState}
 _TYPES: Final = {"classic": GroupType.CLASSIC, "consumer": GroupType.CONSUMER}
 
 
-def classic_answers(response: Any) -> dict[str, Answer]:
+def classic_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a DescribeGroupsResponse by group id. Groups of other types and missing ones look alike in it (F18)."""
-    return {group.group_id: _classic(group) for group in response.groups}
+    return {group.group_id: _classic(group, limits) for group in response.groups}
 
 
-def consumer_answers(response: Any) -> dict[str, Answer]:
+def consumer_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a ConsumerGroupDescribeResponse by group id."""
-    return {group.group_id: _consumer(group) for group in response.groups}
+    return {group.group_id: _consumer(group, limits) for group in response.groups}
 
 
 def listed_answer(group_id: str, listed: Any | None) -> Description | Failure:
@@ -68,7 +68,7 @@ def _of_another_type(group_id: str, what: str) -> Failure:
     return Failure(Reason.GROUP_OF_ANOTHER_TYPE, message)
 
 
-def _classic(group: Any) -> Answer:
+def _classic(group: Any, limits: Limits) -> Answer:
     # Up to version 5 a missing group has no error and is Dead, from version 6 on (KIP-1043) there is the error.
     if group.error_code == Code.GROUP_ID_NOT_FOUND or (group.error_code == Code.NONE and group.group_state == "Dead"):
         return NotOfThisType()
@@ -77,8 +77,10 @@ def _classic(group: Any) -> Answer:
     if group.protocol_type not in _CONSUMER_PROTOCOLS:
         return _of_another_type(group.group_id, f"group of the protocol type {group.protocol_type}")
     try:
-        there = (bytes(member.member_assignment or b"") for member in group.members)
-        if failure := outgrown(group.group_id, there, len(group.members)):
+        if failure := overcrowded(f"group {group.group_id}", len(group.members), limits):
+            return failure
+        owned = sum(partitions_in(bytes(member.member_assignment or b"")) for member in group.members)
+        if failure := crowded(f"group {group.group_id}", owned, limits):
             return failure
         members = tuple(_classic_member(member) for member in group.members)
     except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up
@@ -104,18 +106,18 @@ def _classic_member(member: Any) -> Member:
     )
 
 
-def _consumer(group: Any) -> Answer:
+def _consumer(group: Any, limits: Limits) -> Answer:
     # A broker whose group.version is 0 knows the request but none of these groups (F6).
     if group.error_code in (Code.GROUP_ID_NOT_FOUND, Code.UNSUPPORTED_VERSION):
         return NotOfThisType()
     if group.error_code != Code.NONE:
         return group_failure(group.group_id, group.error_code)
     name = f"group {group.group_id}"
-    if len(group.members) > MOST_MEMBERS:
-        return too_much(name, len(group.members), MOST_MEMBERS, "members")
+    if failure := overcrowded(name, len(group.members), limits):
+        return failure
     owned = sum(named_in(member.assignment) for member in group.members)
     wanted = sum(named_in(member.target_assignment) for member in group.members)
-    if failure := crowded(name, max(owned, wanted)):
+    if failure := crowded(name, max(owned, wanted), limits):
         return failure
     members = tuple(
         Member(

@@ -26,7 +26,7 @@ from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, offset_parts, read_committed, read_ends, read_starts
 from slackwater.adapters.kafka.parts import Parts, group_parts
-from slackwater.adapters.kafka.sizes import crowded
+from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
 from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout, topic_parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
@@ -49,11 +49,17 @@ class KafkaGroupReader:
     """A `GroupReader` of one cluster. `requests` counts what was sent, by API name."""
 
     def __init__(
-        self, wire: KafkaWire, coordinators: Coordinators | None = None, *, now: Callable[[], float] = time.time
+        self,
+        wire: KafkaWire,
+        coordinators: Coordinators | None = None,
+        *,
+        now: Callable[[], float] = time.time,
+        limits: Limits = USUAL,
     ) -> None:
+        self._limits = limits
         self._wire = wire
         self._coordinators = coordinators or Coordinators(wire)
-        self._describer = Describer(wire)
+        self._describer = Describer(wire, limits)
         self._topics, self._offsets = topic_parts(), offset_parts()
         self._committed, self._settings = group_parts(), group_parts()
         self._now = now
@@ -75,11 +81,13 @@ class KafkaGroupReader:
         began_at = self._now()
         views: dict[str, KafkaView] = {}
         try:
-            layout = await read_layout(self._wire, frozenset().union(*topics_by_group.values()), self._topics)
+            topics = frozenset[str]().union(*topics_by_group.values())
+            layout = await read_layout(self._wire, topics, self._topics, self._limits)
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
         partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
-        outgrown = {g: failure for g, those in partitions.items() if (failure := crowded(f"group {g}", len(those)))}
+        crowds = {g: crowded(f"group {g}", len(those), self._limits) for g, those in partitions.items()}
+        outgrown = {g: failure for g, failure in crowds.items() if failure is not None}
         partitions |= dict.fromkeys(outgrown, frozenset())
         wanted = frozenset().union(*partitions.values())
         groups, ends, settings = await asyncio.gather(

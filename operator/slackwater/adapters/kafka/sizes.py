@@ -7,28 +7,48 @@ What has more is a failure like any other, and says so; nothing is decided on a 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.adapters.kafka.errors import Failure
+from slackwater.adapters.kafka.errors import Failure, KafkaUnreachable
 from slackwater.core.decision.reasons import Reason
 
-MOST_PARTITIONS: Final = 50_000
-"""Of one group: of its topics together, and of its members."""
-MOST_MEMBERS: Final = 10_000
-MOST_BROKERS: Final = 256
-"""Of one cluster: there is a connection to each."""
-LARGEST_ASSIGNMENTS: Final = 4 * 1024 * 1024
-"""Bytes, of a classic group's members together. A coordinator writes a group into one record, which has 1 MB where the
-brokers have nothing else set."""
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A fleet of a thousand members with a thousand partitions has less of each by far."""
+
+    answer_bytes: int = 4_000_000
+    """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds. Decoded, an answer
+    takes twenty times as much memory."""
+    partitions: int = 50_000
+    """Of one group: of its topics together, and of its members."""
+    members: int = 10_000
+    brokers: int = 256
+    """Of one cluster: there is a connection to each."""
+
+
+USUAL: Final = Limits()
 
 
 def too_much(what: str, number: int, most: int, unit: str) -> Failure:
     return Failure(Reason.ANSWER_TOO_LONG, f"{what} has {number:,} {unit}, and slackwater looks at {most:,} at most")
 
 
+def refuse_a_crowd(name: str, brokers: int, limits: Limits) -> None:
+    """Raises KafkaUnreachable where there are more than are looked at."""
+    if brokers > limits.brokers:
+        failure = too_much(name, brokers, limits.brokers, "brokers")
+        raise KafkaUnreachable(failure.message, failure.reason)
+
+
 def partitions_in(assignment: bytes) -> int:
-    """How many partitions a ConsumerProtocolAssignment names; the numbers are passed over. Raises ValueError."""
+    """How many partitions a ConsumerProtocolAssignment names; the numbers are passed over. Raises ValueError.
+
+    A member has none of its own while its group rebalances.
+    """
+    if not assignment:
+        return 0
     try:
         (topics,) = struct.unpack_from(">i", assignment, 2)
         at, number = 6, 0
@@ -43,20 +63,14 @@ def partitions_in(assignment: bytes) -> int:
     return number
 
 
-def outgrown(group_id: str, assignments: Iterable[bytes], members: int) -> Failure | None:
-    """Why a classic group is not looked at; None where it can be. Raises ValueError for what is no assignment."""
-    name = f"group {group_id}"
-    if members > MOST_MEMBERS:
-        return too_much(name, members, MOST_MEMBERS, "members")
-    there = [each for each in assignments if each]
-    if (size := sum(map(len, there))) > LARGEST_ASSIGNMENTS:
-        return too_much(f"the assignment of {name}", size, LARGEST_ASSIGNMENTS, "bytes")
-    return crowded(name, sum(map(partitions_in, there)))
+def overcrowded(name: str, members: int, limits: Limits) -> Failure | None:
+    """Why so many members are not looked at."""
+    return too_much(name, members, limits.members, "members") if members > limits.members else None
 
 
-def crowded(name: str, partitions: int) -> Failure | None:
+def crowded(name: str, partitions: int, limits: Limits) -> Failure | None:
     """Why so many partitions are not looked at."""
-    return too_much(name, partitions, MOST_PARTITIONS, "partitions") if partitions > MOST_PARTITIONS else None
+    return too_much(name, partitions, limits.partitions, "partitions") if partitions > limits.partitions else None
 
 
 def named_in(assignment: Any) -> int:

@@ -12,7 +12,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka.errors import Code, Failure, topic_failure, unanswered
 from slackwater.adapters.kafka.parts import Parts
-from slackwater.adapters.kafka.sizes import crowded
+from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import TopicPartition
@@ -42,14 +42,16 @@ class TopicLayout:
         return found
 
 
-async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None) -> TopicLayout:
+async def read_layout(
+    wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None, limits: Limits = USUAL
+) -> TopicLayout:
     """Ask any broker. Raises KafkaFailed when none answers; what concerns one topic is a failure in the layout."""
 
     async def ask(some: Collection[str]) -> TopicLayout:
         wanted = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in some]
         response = await wire.send(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
         wire.remember_brokers(response)
-        return layout_of(response, some)
+        return layout_of(response, some, limits)
 
     layouts, failures = await (parts or topic_parts()).ask(topics, ask)
     if not layouts:  # the brokers' addresses come with it
@@ -60,7 +62,7 @@ async def read_layout(wire: KafkaWire, topics: Collection[str], parts: Parts[str
     )
 
 
-def layout_of(response: Any, topics: Collection[str]) -> TopicLayout:
+def layout_of(response: Any, topics: Collection[str], limits: Limits = USUAL) -> TopicLayout:
     """Read a MetadataResponse. A topic with a partition that nobody leads is known, and a failure besides; one that
     nobody asked for is passed over."""
     leaders: dict[TopicPartition, int] = {}
@@ -68,7 +70,7 @@ def layout_of(response: Any, topics: Collection[str]) -> TopicLayout:
     for topic in response.topics:
         if topic.name not in failures:
             continue
-        if failure := crowded(f"topic {topic.name}", len(topic.partitions)):
+        if failure := crowded(f"topic {topic.name}", len(topic.partitions), limits):
             failures[topic.name] = failure
             continue
         if topic.error_code != Code.NONE:

@@ -14,9 +14,6 @@ import kafka.errors as kafka_errors
 from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.scram import WeakLogIn
 
-MAX_RESPONSE_BYTES: Final = 4_000_000
-"""kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds: one of 1,000 members with
-1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and anybody may be a broker."""
 TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 _LOG_IN: Final = (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError, WeakLogIn)
 _LENGTH: Final = re.compile(r"Invalid frame length: (\d+)")
@@ -25,7 +22,7 @@ _NO_LENGTH: Final = 2**29
 
 
 def is_too_long(error: BaseException) -> bool:
-    """An answer that a broker began, longer than MAX_RESPONSE_BYTES: another broker's would be as long."""
+    """An answer that a broker began, longer than is read: another broker's would be as long."""
     length = _LENGTH.search(_cause(error))
     return length is not None and int(length[1]) < _NO_LENGTH
 
@@ -49,7 +46,7 @@ def translated(error: BaseException, where: str, others: str) -> KafkaFailed:
         return KafkaUnreachable(f"{where} is not part of the cluster now")
     cause = _cause(error)
     if is_too_long(error):
-        return AnswerTooLong(f"{where} answers with more than {MAX_RESPONSE_BYTES // 1_000_000} MB, which is not read")
+        return AnswerTooLong(f"{where} answers with more bytes than are read of one answer")
     if _LENGTH.search(cause) is not None:  # letters, which are not repeated: somebody else may listen there
         return KafkaUnreachable(f"{where} does not speak Kafka's protocol: is it a broker, or does it want tls?")
     if "CERTIFICATE" in cause or "certificate" in cause:

@@ -29,8 +29,8 @@ from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManag
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
 from slackwater.adapters.kafka.reading_pace import ReadingPace
-from slackwater.adapters.kafka.sizes import MOST_BROKERS, too_much
-from slackwater.adapters.kafka.translated import MAX_RESPONSE_BYTES, TIMED_OUT, as_exception, translated
+from slackwater.adapters.kafka.sizes import USUAL, Limits, refuse_a_crowd
+from slackwater.adapters.kafka.translated import TIMED_OUT, as_exception, translated
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CLOSED_WITHIN_S: Final = 1.0
@@ -54,15 +54,21 @@ class KafkaWire:
     """Sends requests to brokers by node id, or to any broker; counts them in `requests` by API name."""
 
     def __init__(
-        self, settings: Mapping[str, Any], *, timeout_s: float = DEFAULT_TIMEOUT_S, pace: ReadingPace | None = None
+        self,
+        settings: Mapping[str, Any],
+        *,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        pace: ReadingPace | None = None,
+        limits: Limits = USUAL,
     ) -> None:
         """`settings` are kafka-python's, with at least `bootstrap_servers`. Nothing is opened before the first send."""
         self._pace = pace or ReadingPace()
+        self._limits = limits
         self.timeout_s = timeout_s
         self.requests: Counter[str] = Counter()
         self.cluster_id: str | None = None
         """None until a broker has told it; empty when it has none to tell."""
-        self._settings = dict(settings)
+        self._settings = {"receive_message_max_bytes": limits.answer_bytes, **settings}
         self._session: _Session | None = None
         self._known_node_ids: frozenset[int] = frozenset()
         self._closed = False
@@ -103,9 +109,7 @@ class KafkaWire:
 
         Raises KafkaUnreachable where it names more than are looked at.
         """
-        if len(metadata.brokers) > MOST_BROKERS:
-            failure = too_much(self._name(None), len(metadata.brokers), MOST_BROKERS, "brokers")
-            raise KafkaUnreachable(failure.message, failure.reason)
+        refuse_a_crowd(self._name(None), len(metadata.brokers), self._limits)
         self._known_node_ids = frozenset(broker.node_id for broker in metadata.brokers)
         self.cluster_id = metadata.cluster_id or ""
         if self._session is not None:
@@ -115,11 +119,10 @@ class KafkaWire:
         """End the connections and the thread; one that hangs, for a log-in say, ends later, and nobody waits for it."""
         self._closed = True
         session, self._session = self._session, None
-        if session is None:
-            return
         try:
             async with asyncio.timeout(_CLOSED_WITHIN_S):
-                await aside(session.close, "kafka-close")
+                if session is not None:
+                    await aside(session.close, "kafka-close")
         except TimeoutError:
             return
         except Exception:  # noqa: BLE001 - it is over, however it ended
@@ -170,7 +173,6 @@ class _Session:
             "socket_connection_setup_timeout_max_ms": _CONNECT_TIMEOUT_MS,
             "reconnect_backoff_ms": _RECONNECT_BACKOFF_MS,
             "reconnect_backoff_max_ms": _RECONNECT_BACKOFF_MAX_MS,
-            "receive_message_max_bytes": MAX_RESPONSE_BYTES,
             "max_in_flight_requests_per_connection": _IN_FLIGHT_PER_CONNECTION,
             **settings,
         }
