@@ -18,6 +18,7 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
 from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
+from slackwater.adapters.kafka.sizes import Limits
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
@@ -82,7 +83,8 @@ class Operator:
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        opens = partial(connected, **settings.of_connections)
+        limits = Limits(answer_bytes=settings.largest_answer_mb * 1_000_000, partitions=settings.most_partitions)
+        opens = partial(connected, **settings.of_connections, limits=limits)
         self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
