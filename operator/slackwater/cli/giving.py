@@ -96,8 +96,6 @@ def _refuse_deleted(group: Mapping[str, Any]) -> None:
 
 def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     """What the operator will say to it. Raises NothingToDo, InvalidSpec."""
-    if command == RESTART:
-        return "every pod is replaced, each after its gates, as in any rollout"
     if command == APPROVE:  # what is recommended, only the operator knows
         return ""
     now = time.time()
@@ -108,11 +106,14 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     annotations = {**metadata.annotations, command: token}
     given = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
     obeyed = foreseen(replace(world, group=given))
+    if command == RESTART and not obeyed.notes:
+        return "every pod is replaced, each after its gates, as in any rollout"
     (note,) = obeyed.notes
     observed = snapshot.group.get("status", {}).get("observedGeneration")
     if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out
         return _FORCED_WITH_A_NEW_SPEC
-    if replace(obeyed.memory, commands=earlier.commands) == earlier:
+    refused = command == RESTART
+    if refused or replace(obeyed.memory, commands=earlier.commands) == earlier:
         raise NothingToDo(f"{world.group.name} is as it was: {note.message}")
     return note.message
 

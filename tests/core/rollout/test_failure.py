@@ -21,6 +21,7 @@ from tests.core.factories import (
     changed,
     folded,
     fresh_pod,
+    group,
     member,
     members,
     observation,
@@ -157,6 +158,20 @@ def stalled(for_s: float) -> World:
     looks.append(observation(who, offsets=arrived))
     memory = RolloutMemory(step=replace(STEP, started_at=NOW - 1001))
     return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
+
+
+def with_too_many(*, for_s: float, away: bool = False, dynamic: bool = False, shares: bool = False) -> World:
+    """Pod 2 runs since 1000 s, and has had a second member for so long."""
+    second = replace(member(2, "c"), instance_id="payments-2-1", epoch=-2 if away else None)
+    own = (member(2, "b"), second)
+    if dynamic:
+        own = tuple(replace(each, instance_id=None) for each in own)
+    before = observation((*members(0, 1), own[0]), at=NOW - for_s - 1)
+    looks = [before, observation((*members(0, 1), *own), at=NOW - for_s), observation((*members(0, 1), *own))]
+    new = fresh_pod(2, 1000)
+    old = (pod(0), pod(1, address=new.address) if shares else pod(1))
+    asked = group(membership="Dynamic") if dynamic else group()
+    return world(pods=(*old, new), kafka=looks[-1], history=folded(*looks), memory=MEMORY, group=asked)
 
 
 def halted(for_s: float) -> World:
@@ -297,6 +312,14 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         ("for a moment", halted(for_s=5), ""),
         ("works", with_new(fresh_pod(2, 400)), ""),
         ("not Ready", changed(halted(for_s=301), pods=(pod(0), pod(1), fresh_pod(2, 1000, ready=False))), ""),
+    ],
+    "crowded": [
+        ("by one", with_too_many(for_s=301), "more than 5 min, and membersPerPod is 1: correct the one or the other"),
+        ("not for long", with_too_many(for_s=300), ""),
+        ("one of them has left", with_too_many(for_s=301, away=True), ""),
+        ("dynamic ones", with_too_many(for_s=301, dynamic=True), "membersPerPod is 1: correct the one or the other"),
+        ("whose they are is not known", with_too_many(for_s=301, dynamic=True, shares=True), ""),
+        ("with as many as it should have", with_new(fresh_pod(2, 400)), ""),
     ],
     "not_back_in_time": [
         ("not Ready", with_new(fresh_pod(2, 301, ready=False)), "payments-2 is not Ready after 5 min (rejoinTimeout)"),

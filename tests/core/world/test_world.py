@@ -248,6 +248,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
         WORDS, st.builds(MadeWith, st.sampled_from(Membership), st.integers(1, 99), WORDS), max_size=2
     ),
     "restart": WORDS,
+    "restart_refused": WORDS,
     "revisions": st.dictionaries(WORDS, WORDS, max_size=2),
     "forced_hash": WORDS,
     "onwards_hash": WORDS,

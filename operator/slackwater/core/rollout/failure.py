@@ -12,6 +12,7 @@ from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
 from slackwater.core.members.shortfall import shortfall
 from slackwater.core.members.standing import find_halted, is_halted
+from slackwater.core.members.surplus import has_too_many, members_for_good
 from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
 from slackwater.core.world.observation import GroupObservation, TopicPartition
 from slackwater.core.world.pods import SCHEDULING_GATED, UNSCHEDULABLE, Pod
@@ -98,7 +99,8 @@ def is_ending(world: World, pod: Pod) -> bool:
 
 def works(world: World, pod: Pod) -> bool:
     """It is in the group and gets on there, or has not yet had `rejoinTimeout` to."""
-    return serves(world, pod) and not is_stalled(world, pod) and not is_halted(world, pod)
+    is_right = not is_stalled(world, pod) and not is_halted(world, pod) and not has_too_many(world, pod)
+    return serves(world, pod) and is_right
 
 
 def may_be_in_the_group(world: World, pod: Pod) -> bool:
@@ -131,6 +133,18 @@ def halted(world: World, pod: Pod) -> Failure | None:
     where, for_s = partitions_in_words(partitions), seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = f"pod {pod.name} has committed nothing in {where} for more than {for_s}, where the one before it got on"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal, partitions)
+
+
+def crowded(world: World, pod: Pod) -> Failure | None:
+    """It has a consumer more than its version says: no gate lets the next pod go, as long as it has."""
+    if not has_too_many(world, pod):
+        return None
+    number, for_s = members_for_good(world, pod), seconds(world.group.spec.rollout.rejoin_timeout_s)
+    message = (
+        f"pod {pod.name} has had {number} members in the group for more than {for_s}, and membersPerPod is"
+        f" {world.made_with(pod).members_per_pod}: correct the one or the other"
+    )
+    return Failure(Reason.FOREIGN_MEMBERS, message, pod.ordinal)
 
 
 def not_back_in_time(world: World, pod: Pod) -> Failure | None:
@@ -218,7 +232,13 @@ EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
     gets_on_as_little_as_others,
 )
 """Any of them is enough; the cheap ones come first."""
-FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, stalled, halted, not_back_in_time)
+FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (
+    stuck,
+    stalled,
+    halted,
+    crowded,
+    not_back_in_time,
+)
 """The first that is found is what people read."""
 
 

@@ -211,6 +211,8 @@ class RolloutMemory:
     """Template hash → what the pods of that version are; of versions that pods have, or may get."""
     restart: str = ""
     """The token of `restart` that pods are made with; the annotation itself may be gone."""
+    restart_refused: str = ""
+    """One that came when the version asked for had been given up. It never counts."""
     revisions: Mapping[str, str] = field(default_factory=dict)
     """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
     has edited the template, in whatever form the API server keeps it."""
