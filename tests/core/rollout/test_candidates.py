@@ -16,6 +16,7 @@ from tests.core.factories import (
     OLD,
     dynamic_member,
     folded,
+    fresh_pod,
     group,
     member,
     members,
@@ -87,6 +88,51 @@ def test_out_of_the_group_is_nobody_whom_somebody_unknown_may_be(
     now = observation(others)
     given = world(pods=pods, kafka=now, history=folded(now), group=group(membership=membership))
     assert out_of_the_group(given, workload()) == out
+
+
+STEP = Step(2, NOW - 20)
+TAKEN = [observation((member(0, who), *members(1)), at=NOW - ago_s) for ago_s, who in ((20, "a"), (9, "x"), (6, "y"))]
+"""Pod 0's id changes hands twice."""
+
+
+def beside_a_new_pod(
+    step: Step = STEP, phase: str = "Progressing", forced: str = "", history: Any = None, back: bool = False, **run: Any
+) -> World:
+    """Pod 2 got the version 20 s ago, and is not in the group; pod 0 is down."""
+    now = observation((*members(0, 1), member(2, "b")) if back else members(0, 1))
+    pods = (pod(0, ready=False, started_at=None, **run), pod(1), fresh_pod(2, 15))
+    memory = RolloutMemory(phase=RolloutPhase(phase), step=step, forced_hash=forced, target_hash="v2")
+    return world(
+        pods=pods, kafka=now, history=history or folded(observation(members(0, 1), at=NOW - 10), now), memory=memory
+    )
+
+
+FELL: dict[str, Any] = {"ended_at": NOW - 5, "last_run_started_at": NOW - 900, "restarts": 1}
+FELLED = [
+    ("since the last one got the version", beside_a_new_pod(**FELL), set()),
+    ("before that", beside_a_new_pod(ended_at=NOW - 25, last_run_started_at=NOW - 900, restarts=1), {0}),
+    ("again and again, as before", beside_a_new_pod(ended_at=NOW - 5, last_run_started_at=NOW - 15, restarts=9), {0}),
+    (
+        "again, after its id was taken once more",
+        beside_a_new_pod(
+            ended_at=NOW - 5,
+            last_run_started_at=NOW - 15,
+            restarts=2,
+            history=folded(*TAKEN, observation(members(0, 1))),
+        ),
+        set(),
+    ),
+    ("but the last one is back", beside_a_new_pod(back=True, **FELL), {0}),
+    ("but it is the last one itself", beside_a_new_pod(replace(STEP, ordinal=0), **FELL), {0}),
+    ("but the new version is forced", beside_a_new_pod(forced="v2", **FELL), {0}),
+    ("but the version goes back", beside_a_new_pod(phase="RollingBack", **FELL), {0}),
+]
+
+
+@pytest.mark.parametrize(("given", "out"), [pytest.param(w, out, id=name) for name, w, out in FELLED])
+def test_who_fell_beside_a_new_pod_that_is_not_back_does_not_go_first(given: World, out: set[int]) -> None:
+    """It may have been felled by that one, and what felled it is no remedy."""
+    assert out_of_the_group(given, workload()) & {0} == out
 
 
 HALTED = Step(2, NOW - 400, halted=("orders-3",))

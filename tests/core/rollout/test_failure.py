@@ -12,7 +12,7 @@ from slackwater.core.rollout import failure
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.history import interrupted
 from slackwater.core.world.memory import RolloutMemory, Step
-from slackwater.core.world.observation import GroupObservation, GroupState, PartitionOffsets, Unobserved
+from slackwater.core.world.observation import GroupObservation, GroupState, Member, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -163,7 +163,7 @@ def stalled(for_s: float) -> World:
 def with_too_many(*, for_s: float, away: bool = False, dynamic: bool = False, shares: bool = False) -> World:
     """Pod 2 runs since 1000 s, and has had a second member for so long."""
     second = replace(member(2, "c"), instance_id="payments-2-1", epoch=-2 if away else None)
-    own = (member(2, "b"), second)
+    own: tuple[Member, ...] = (member(2, "b"), second)
     if dynamic:
         own = tuple(replace(each, instance_id=None) for each in own)
     before = observation((*members(0, 1), own[0]), at=NOW - for_s - 1)

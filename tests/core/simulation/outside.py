@@ -235,8 +235,10 @@ class Outside:
                 part(passed_s)
 
     def serves(self, pod: SimulatedPod) -> bool:
-        """The truth, of which the operator sees only signs."""
-        return pod.ready and bool(pod.processes) and all(map(self.broker.works, pod.processes))
+        """The truth, of which the operator sees only signs. Who works in another pod's name keeps that one from it."""
+        in_its_own_name = pod.version.id_of in (None, pod.ordinal)
+        works = bool(pod.processes) and all(map(self.broker.works, pod.processes))
+        return pod.ready and works and in_its_own_name
 
     def reads_only_what_nobody_named(self, ordinal: int) -> bool:
         """Nobody can see whether it gets on there."""

@@ -158,7 +158,8 @@ class SimulatedPod:
         threads = range(self.version.members)
         if not self.static or not self.version.takes_its_id:
             return [None for _ in threads]
-        return [instance_id(NAME, self.ordinal, thread if len(threads) > 1 else None) for thread in threads]
+        ordinal = self.ordinal if self.version.id_of is None else self.version.id_of
+        return [instance_id(NAME, ordinal, thread if len(threads) > 1 else None) for thread in threads]
 
     def _join(self, now: float, broker: Broker) -> None:
         stays_s = self.version.stays_s

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
+from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.ownership import may_be_unrecognized
-from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence
+from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
 from slackwater.core.members.standing import is_halted
 from slackwater.core.members.work import is_stalled
 from slackwater.core.rollout.failure import has_failed
-from slackwater.core.world.memory import Step
+from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_overtaken
 from slackwater.core.world.workload import Workload
@@ -30,13 +31,29 @@ def out_of_the_group(world: World, workload: Workload) -> frozenset[int]:
     It does not run, or the group lists no member of it whose process may be alive.
     """
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) and _is_out(world, pod))
+    out = (pod for pod in pods if is_down(world, pod) and _is_out(world, pod))
+    return frozenset(pod.ordinal for pod in out if not _may_have_been_felled(world, pod))
 
 
 def _is_out(world: World, pod: Pod) -> bool:
     listed = (*world.members_of(pod), *world.nameless_members_of(pod))
     ended = all(has_ended(world, member) for member in listed)
     return pod.started_at is None or (ended and not may_be_unrecognized(world, pod))
+
+
+def _may_have_been_felled(world: World, pod: Pod) -> bool:
+    """By the pod that got the version last and is not in the group by itself yet: it may have taken this one's instance
+    id. What felled a pod is no remedy for it."""
+    step = world.memory.step
+    goes_forward = world.memory.phase is RolloutPhase.PROGRESSING and not world.memory.is_forced
+    if step is None or not goes_forward or step.ordinal == pod.ordinal:
+        return False
+    last = world.pod(step.ordinal)
+    if last is not None and serves(world, last):
+        return False
+    fell_at = max(pod.ended_at or 0.0, (0.0 if pod.ready else pod.ready_changed_at) or 0.0)
+    ran_since = pod.last_run_started_at or pod.runs_since or 0.0
+    return ran_since < step.started_at <= fell_at or was_taken_from(world, pod) != ""
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.needs import needs_otherwise
+from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import Presence, absent_since, presence, serves
 from slackwater.core.members.shortfall import shortfall
 from slackwater.core.members.standing import find_halted, is_halted
@@ -54,8 +55,17 @@ def find_failure(world: World) -> Failure | None:
         failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
         # One that is to be tried again is replaced for what it failed by: that is known, and no news.
         if failure is not None and not (pod is not None and world.memory.retries(pod)):
-            return failure
+            return _with_whose_id(world, failure)
     return _topic_forgotten(world, world.seen)
+
+
+def _with_whose_id(world: World, failure: Failure) -> Failure:
+    """And of which other pod an instance id was taken: a version may give one to all its pods."""
+    taken = next((taken for pod in world.outdated if (taken := was_taken_from(world, pod))), "")
+    if not taken:
+        return failure
+    message = f"{failure.message}; meanwhile another process than its pod's joined with instance id {taken}"
+    return replace(failure, message=message)
 
 
 def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
@@ -201,8 +211,10 @@ def meets_what_others_meet(world: World, pod: Pod) -> bool:
 
 
 def _troubles_of_others(world: World) -> frozenset[str | None]:
-    """What pods of the other version wait for that are not Ready; None for one that is."""
-    return frozenset(None if pod.ready else pod.waiting for pod in world.outdated if not pod.terminating)
+    """What pods of the other version wait for that are not Ready; None for one that is. Not of one whose instance id
+    was taken: that may be the version's doing."""
+    others = (pod for pod in world.outdated if not pod.terminating and not was_taken_from(world, pod))
+    return frozenset(None if pod.ready else pod.waiting for pod in others)
 
 
 def _troubles_of_those_before(world: World, pod: Pod) -> frozenset[str | None]:
