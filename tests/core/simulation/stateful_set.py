@@ -246,6 +246,10 @@ class StatefulSet:
             return
         for ordinal, pod in list(self.pods.items()):
             self.delete(ordinal, pod.uid, now)
+        self.orphan()
+
+    def orphan(self) -> None:
+        """Delete the object alone; one of its name takes its pods back."""
         self.exists = False
         self.replicas = self.partition = self.start = 0
         self.current_revision = self.update_revision = ""

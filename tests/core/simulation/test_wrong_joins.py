@@ -73,7 +73,7 @@ CALL_THEMSELVES_0 = ("calls-itself-0", "calls-itself-0-and-lives-when-fenced")
 def test_a_version_with_another_pods_instance_id_gets_no_second_pod(version: str, on_failure: str) -> None:
     """Pod 0 was knocked over by pod 2, so it was down; and who is down went first: it got the version, too."""
     run = at_rest(onFailure=on_failure)
-    had_it = set()
+    had_it: set[int] = set()
 
     def note(run: Run) -> bool:
         had_it.update(pod.ordinal for pod in run.outside.pods if run.outside.image(pod) == version)
