@@ -12,9 +12,11 @@ import kafka.errors as kafka_errors
 from kafka.future import Future
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
+from kafka.protocol.metadata import MetadataResponse
 
 from slackwater.adapters.kafka.bounded_connections import BoundedConnectionManager, EndedForAnother
-from slackwater.adapters.kafka.reading_pace import ReadingPace
+from slackwater.adapters.kafka.reading_pace import OwnReading
+from slackwater.adapters.kafka.sizes import Limits
 from slackwater.adapters.kafka.translated import TIMED_OUT
 
 _CONNECT_TIMEOUT_MS: Final = 3_000
@@ -34,7 +36,7 @@ _UNANSWERED: Final = (kafka_errors.KafkaConnectionError, kafka_errors.NodeNotRea
 class Session:
     """kafka-python's manager and its thread. Public methods are for any thread, the others for its own."""
 
-    def __init__(self, settings: Mapping[str, Any], timeout_s: float, pace: ReadingPace) -> None:
+    def __init__(self, settings: Mapping[str, Any], timeout_s: float, reading: OwnReading, limits: Limits) -> None:
         configs = {
             "client_id": "slackwater-operator",
             "request_timeout_ms": int(timeout_s * 1000),
@@ -50,7 +52,7 @@ class Session:
         """Whether nobody answered the last request that anybody might have answered."""
         self._net = NetworkSelector(**configs)
         try:
-            self._manager = BoundedConnectionManager(self._net, pace, **configs)
+            self._manager = BoundedConnectionManager(self._net, reading, limits, **configs)
         except BaseException:  # settings that it cannot read
             self._net.close()
             raise
@@ -64,7 +66,15 @@ class Session:
         return self._manager.call_soon(self._ask, request, node_id, deadline)
 
     def remember_brokers(self, metadata: Any) -> None:
-        self._net.call_soon_threadsafe(lambda: self._manager.cluster.update_metadata(metadata))
+        """And nothing else of a MetadataResponse: kafka-python would keep each partition for good."""
+        known = MetadataResponse(
+            version=metadata.API_VERSION,
+            brokers=metadata.brokers,
+            cluster_id=metadata.cluster_id,
+            controller_id=metadata.controller_id,
+            topics=[],
+        )
+        self._net.call_soon_threadsafe(lambda: self._manager.cluster.update_metadata(known))
 
     def close(self) -> None:
         """Close every connection and end the thread; blocks until it has ended."""

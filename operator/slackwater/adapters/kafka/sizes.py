@@ -13,6 +13,11 @@ from typing import Any, Final
 from slackwater.adapters.kafka.errors import Failure, KafkaUnreachable
 from slackwater.core.decision.reasons import Reason
 
+_MOST_ROWS: Final = 50_000
+"""Of which each is five objects. A coordinator lists as many groups; what has more is asked for in parts."""
+_VALUES_OF_A_ROW: Final = 10
+"""A partition names each of its replicas twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -26,6 +31,16 @@ class Limits:
     members: int = 10_000
     brokers: int = 256
     """Of one cluster: there is a connection to each."""
+
+    @property
+    def rows(self) -> int:
+        """Groups, members, topics, partitions, brokers and the like, of one answer together."""
+        return max(_MOST_ROWS, self.partitions + self.members + self.brokers)
+
+    @property
+    def values(self) -> int:
+        """Numbers and names that are listed in the rows of one answer, as the replicas of each partition."""
+        return _VALUES_OF_A_ROW * self.rows
 
 
 USUAL: Final = Limits()

@@ -1,14 +1,16 @@
 """One cluster's connections: sends a request of kafka-python's protocol and awaits the answer.
 
-With `session`, `bounded_connections` and `lookups` the only module that uses kafka-python's network layer, not its
-public interface. Going below `KafkaAdminClient` gives batched requests, one node's failure apart from another's, and a
-constructor that neither blocks, nor fails while Kafka is down, nor logs its settings. kafka-python runs its own loop in
-one thread of its own; answers come back to asyncio by `call_soon_threadsafe`, so neither loop ever waits for the other.
+With `session`, `bounded_connections`, `answers`, `counted` and `lookups` the only module that uses kafka-python's
+network layer, not its public interface. Going below `KafkaAdminClient` gives batched requests, one node's failure apart
+from another's, and a constructor that neither blocks, nor fails while Kafka is down, nor logs its settings.
+kafka-python runs its own loop in one thread of its own; answers come back to asyncio by `call_soon_threadsafe`, so
+neither loop ever waits for the other.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from threading import Thread
@@ -21,10 +23,11 @@ from kafka.protocol.metadata import MetadataRequest
 from slackwater.adapters.aside import aside
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
-from slackwater.adapters.kafka.reading_pace import ReadingPace
+from slackwater.adapters.kafka.reading_pace import BYTES_A_SECOND, OwnReading, ReadingPace
 from slackwater.adapters.kafka.session import Session
 from slackwater.adapters.kafka.sizes import USUAL, Limits, refuse_a_crowd
-from slackwater.adapters.kafka.translated import as_exception, translated
+from slackwater.adapters.kafka.translated import TIMED_OUT, as_exception, translated
+from slackwater.core.decision.reasons import Reason
 
 DEFAULT_TIMEOUT_S: Final = 5.0
 _CLOSED_WITHIN_S: Final = 1.0
@@ -44,7 +47,7 @@ class KafkaWire:
         limits: Limits = USUAL,
     ) -> None:
         """`settings` are kafka-python's, with at least `bootstrap_servers`. Nothing is opened before the first send."""
-        self._pace = pace or ReadingPace()
+        self._reading = OwnReading(pace or ReadingPace())
         self._limits = limits
         self.timeout_s = timeout_s
         self.requests: Counter[str] = Counter()
@@ -63,14 +66,15 @@ class KafkaWire:
         """
         if node_id is not None and node_id not in self._known_node_ids:
             self.remember_brokers(await self.send(MetadataRequest(topics=[], allow_auto_topic_creation=False)))
+        began = time.monotonic()
         try:
             session = self._open_session()
             self.requests[type(request).__name__.removesuffix("Request")] += 1
             return await self._exchange(session, request, node_id)
         except KafkaFailed:
             raise
-        except TimeoutError as error:
-            raise KafkaUnreachable(f"{self._name(node_id)} does not answer{self._others(node_id)}") from error
+        except (TimeoutError, *TIMED_OUT) as error:
+            raise self._late(node_id, began) from error
         except (kafka_errors.KafkaError, OSError, RuntimeError) as error:  # RuntimeError: writing while it closes
             raise translated(error, self._name(node_id), self._others(node_id)) from error
         except Exception as error:
@@ -80,6 +84,14 @@ class KafkaWire:
             # By its type alone: nobody knows what a text that nobody foresaw repeats, and this shows in conditions.
             message = f"{self._name(node_id)} cannot be asked ({type(error).__name__}): the operator's log says more"
             raise KafkaUnreachable(message) from error
+
+    def _late(self, node_id: int | None, began: float) -> KafkaUnreachable:
+        """An answer that is slowed down here is no silence."""
+        name = self._name(node_id)
+        if not self._reading.was_held_up(began):
+            return KafkaUnreachable(f"{name} does not answer{self._others(node_id)}")
+        pace = f"all connections of one namespace together are read at {BYTES_A_SECOND // 1_000_000} MB a second"
+        return KafkaUnreachable(f"{name} answers with more than is read in time: {pace}", Reason.ANSWER_TOO_LONG)
 
     def _tell_once(self, error: Exception) -> None:
         if repr(error) != self._told:
@@ -126,7 +138,7 @@ class KafkaWire:
             Thread(target=self._session.close, name="kafka-close", daemon=True).start()
             self._session = None
         if self._session is None:
-            self._session = Session(self._settings, self.timeout_s, self._pace)
+            self._session = Session(self._settings, self.timeout_s, self._reading, self._limits)
         return self._session
 
     async def _exchange(self, session: Session, request: Any, node_id: int | None) -> Any:
