@@ -13,8 +13,8 @@ from kafka.errors import InvalidReceiveError, KafkaProtocolError
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest, MetadataResponse
 from kafka.protocol.parser import KafkaProtocol
 
-from slackwater.adapters.kafka import answers as module
-from slackwater.adapters.kafka.answers import LARGE, SHORT_BYTES, Answers
+from slackwater.adapters.kafka.answers import LARGE, QUICK, SHORT_BYTES, Answers
+from slackwater.adapters.kafka.apart import ONE_AT_A_TIME
 from slackwater.adapters.kafka.counted import TooMuch
 from slackwater.adapters.kafka.library import set_up
 from slackwater.adapters.kafka.sizes import USUAL, Limits
@@ -139,11 +139,11 @@ def test_large_answers_are_decoded_one_at_a_time() -> None:
     def decoded(size: int) -> tuple[int, int]:
         return Answers(Slow(), USUAL, MOST)._answer(bytes(size))
 
-    other = Thread(target=lambda: decoded(LARGE + 1))
+    other = Thread(target=lambda: decoded(QUICK + 1))
     other.start()
     assert entered.wait(10)
-    assert not module._ONE_AT_A_TIME.acquire(blocking=False)
+    assert not ONE_AT_A_TIME.acquire(blocking=False)
     may_go_on.set()
-    assert decoded(LARGE) == (1, LARGE), "a small one does not wait"
+    assert decoded(QUICK) == (1, QUICK), "a small one does not wait"
     other.join(10)
-    assert decoded(LARGE + 1) == (1, LARGE + 1)
+    assert decoded(QUICK + 1) == (1, QUICK + 1)

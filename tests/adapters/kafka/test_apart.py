@@ -11,7 +11,7 @@ from kafka.protocol.admin import DescribeGroupsResponse
 
 from slackwater.adapters.aside import aside
 from slackwater.adapters.kafka import apart as module
-from slackwater.adapters.kafka.apart import MOST_AT_ONCE, apart
+from slackwater.adapters.kafka.apart import MOST_AT_ONCE, ONE_AT_A_TIME, apart
 from slackwater.adapters.kafka.descriptions import weight_of
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -23,6 +23,12 @@ from tests.adapters.kafka.lying_broker import Lie, lying_broker
 async def test_it_is_worked_out_where_it_holds_nobody_up(weight: int, here: bool) -> None:
     where = await apart(weight, threading.current_thread)
     assert (where is threading.current_thread()) is here
+
+
+async def test_there_is_one_at_a_time() -> None:
+    assert not await apart(MOST_AT_ONCE + 1, lambda: ONE_AT_A_TIME.acquire(blocking=False))
+    assert ONE_AT_A_TIME.acquire(blocking=False)
+    ONE_AT_A_TIME.release()
 
 
 async def test_what_it_raises_is_raised() -> None:

@@ -4,26 +4,26 @@ and sets aside as much memory as a broker says that it is going to send."""
 from __future__ import annotations
 
 from io import BytesIO
-from threading import Lock
 from typing import Any, Final
 
 from kafka.errors import InvalidReceiveError, KafkaError, KafkaProtocolError
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
+from slackwater.adapters.kafka.apart import ONE_AT_A_TIME
 from slackwater.adapters.kafka.counted import TooMuch, counted
 from slackwater.adapters.kafka.sizes import Limits
 
 LARGE: Final = 256 * 1024
-"""Bytes. So many are decoded as soon as they are there, to see if the numbers in them forbid to read the rest; and what
-has more is decoded one at a time, of whatever connections."""
+"""Bytes. So many are decoded as soon as they are there, to see if the numbers in them forbid to read the rest."""
+QUICK: Final = 16 * 1024
+"""Bytes that are decoded in two milliseconds; what has more is decoded one at a time, of whatever connections."""
 SHORT_BYTES: Final = 64 * 1024
 """Of what is said before anything is asked, by whoever takes the connection. A real one has a hundredth of it."""
 _RAW: Final = SaslAuthenticateRequest.API_KEY
 """What brokers from before Kafka 1.0 answer to a log-in has no key of its own."""
 _SHORT: Final = frozenset({ApiVersionsRequest.API_KEY, SaslHandshakeRequest.API_KEY, _RAW})
 _HEADER: Final = 4
-_ONE_AT_A_TIME: Final = Lock()
 
 
 class Answers:
@@ -76,7 +76,7 @@ class Answers:
         kind = waits[0].get_response_class()
         beginning = BytesIO(self._held[_HEADER:])
         try:
-            with counted(self._limits):
+            with ONE_AT_A_TIME, counted(self._limits):
                 kind.parse_header(beginning)
                 kind.decode(beginning)
         except TooMuch:
@@ -85,9 +85,9 @@ class Answers:
             return
 
     def _answer(self, frame: bytes) -> tuple[int, Any]:
-        if len(frame) <= LARGE:
+        if len(frame) <= QUICK:
             return self._decoded(frame)
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             return self._decoded(frame)
 
     def _decoded(self, frame: bytes) -> tuple[int, Any]:
