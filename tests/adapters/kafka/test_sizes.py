@@ -264,6 +264,11 @@ def test_a_client_knows_when_the_pace_held_it_up() -> None:
     assert not other.was_held_up(100.0), "it has read nothing"
 
 
+def test_whoever_may_look_at_more_partitions_may_look_at_more_members() -> None:
+    assert Limits.of(answer_megabytes=4, partitions=10_000) == USUAL
+    assert Limits.of(answer_megabytes=8, partitions=50_000) == Limits(8_000_000, 50_000, 10_000)
+
+
 def test_a_fleet_of_a_thousand_members_with_a_thousand_partitions_fits_into_what_is_usual() -> None:
     topic = "a-topic-with-a-name-of-usual-length"
     members = [

@@ -26,11 +26,17 @@ class Limits:
     answer_bytes: int = 4_000_000
     """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds. Decoded, an answer
     takes twenty times as much memory."""
-    partitions: int = 50_000
-    """Of one group: of its topics together, and of its members."""
-    members: int = 10_000
+    partitions: int = 10_000
+    """Of one group: of its topics together, and of its members. Each that is looked at is kept, with its offsets: a
+    kilobyte. Whoever runs the operator may have it look at more."""
+    members: int = 2_000
     brokers: int = 256
     """Of one cluster: there is a connection to each."""
+
+    @classmethod
+    def of(cls, *, answer_megabytes: int, partitions: int) -> Limits:
+        """As whoever runs the operator has it: a fifth as many members as partitions."""
+        return cls(answer_megabytes * 1_000_000, partitions, partitions // 5)
 
     @property
     def rows(self) -> int:
