@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from threading import Lock
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +13,7 @@ from kafka.protocol.admin import DescribeGroupsResponse
 
 from slackwater.adapters.aside import aside
 from slackwater.adapters.kafka import apart as module
-from slackwater.adapters.kafka.apart import MOST_AT_ONCE, ONE_AT_A_TIME, apart
+from slackwater.adapters.kafka.apart import MOST_AT_ONCE, ONE_AT_A_TIME, OWN_TURN, apart
 from slackwater.adapters.kafka.descriptions import weight_of
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -29,6 +31,17 @@ async def test_there_is_one_at_a_time() -> None:
     assert not await apart(MOST_AT_ONCE + 1, lambda: ONE_AT_A_TIME.acquire(blocking=False))
     assert ONE_AT_A_TIME.acquire(blocking=False)
     ONE_AT_A_TIME.release()
+
+
+async def test_of_one_namespace_one_waits_and_others_do_not_wait_behind_it() -> None:
+    busy, idle = Lock(), Lock()
+    with busy:
+        OWN_TURN.set(busy)
+        waits = asyncio.ensure_future(apart(MOST_AT_ONCE + 1, lambda: 1))
+        OWN_TURN.set(idle)
+        assert await apart(MOST_AT_ONCE + 1, idle.locked)
+        assert not waits.done()
+    assert await waits == 1
 
 
 async def test_what_it_raises_is_raised() -> None:

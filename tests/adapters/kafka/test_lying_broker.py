@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from kafka.protocol.admin import DescribeGroupsRequest
 from kafka.protocol.metadata import FindCoordinatorRequest, MetadataRequest
 
+from slackwater.adapters.kafka.apart import ONE_AT_A_TIME, OWN_TURN
 from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
+from slackwater.adapters.kafka.reading_pace import ReadingPace
 from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
@@ -99,8 +102,25 @@ async def test_nothing_of_a_topic_is_kept_by_the_client() -> None:
         await reader.close()
 
 
+async def test_what_is_made_of_its_answers_waits_in_the_turn_of_the_namespace() -> None:
+    pace = ReadingPace()
+    with lying_broker(Lie.BROKERS, 0) as broker:
+        wire = KafkaWire({"bootstrap_servers": broker.address}, pace=pace, limits=replace(SMALL, brokers=3_000))
+        assert OWN_TURN.get() is None
+        await wire.send(MetadataRequest(topics=[]))
+        assert OWN_TURN.get() is pace.turn
+        with pace.turn:  # a large answer is not decoded, then
+            waits = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
+            done, _ = await asyncio.wait([waits], timeout=0.2)
+            assert not done
+            assert ONE_AT_A_TIME.acquire(blocking=False), "and others do not wait for it"
+            ONE_AT_A_TIME.release()
+        assert len((await waits).brokers) == 2_999
+        await wire.close()
+
+
 async def test_an_answer_that_is_slowed_down_here_is_no_silence() -> None:
-    slow: Any = SimpleNamespace(wait_s=lambda _: 0.2)
+    slow: Any = SimpleNamespace(wait_s=lambda _: 0.2, turn=Lock())
     with lying_broker(Lie.BROKERS, 0) as broker:
         wire = KafkaWire({"bootstrap_servers": broker.address}, timeout_s=0.3, pace=slow)
         with pytest.raises(KafkaUnreachable, match=r"more than is read in time: .* are read at 2 MB a second") as told:

@@ -4,13 +4,14 @@ and sets aside as much memory as a broker says that it is going to send."""
 from __future__ import annotations
 
 from io import BytesIO
+from threading import Lock
 from typing import Any, Final
 
 from kafka.errors import InvalidReceiveError, KafkaError, KafkaProtocolError
 from kafka.protocol.metadata import ApiVersionsRequest
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
-from slackwater.adapters.kafka.apart import ONE_AT_A_TIME
+from slackwater.adapters.kafka.apart import in_turn
 from slackwater.adapters.kafka.counted import TooMuch, counted
 from slackwater.adapters.kafka.sizes import Limits
 
@@ -29,10 +30,12 @@ _HEADER: Final = 4
 class Answers:
     """Of one connection, for its network thread."""
 
-    def __init__(self, parser: Any, limits: Limits, most_bytes: int) -> None:
+    def __init__(self, parser: Any, limits: Limits, most_bytes: int, turn: Lock | None = None) -> None:
+        """`turn`: what those share that wait for each other."""
         self._parser = parser
         self._limits = limits
         self._most_bytes = most_bytes
+        self._turn = turn
         self._held = bytearray()
         self._looked_at = False
         """Whether the beginning of a large answer was."""
@@ -76,7 +79,7 @@ class Answers:
         kind = waits[0].get_response_class()
         beginning = BytesIO(self._held[_HEADER:])
         try:
-            with ONE_AT_A_TIME, counted(self._limits):
+            with in_turn(self._turn), counted(self._limits):
                 kind.parse_header(beginning)
                 kind.decode(beginning)
         except TooMuch:
@@ -87,7 +90,7 @@ class Answers:
     def _answer(self, frame: bytes) -> tuple[int, Any]:
         if len(frame) <= QUICK:
             return self._decoded(frame)
-        with ONE_AT_A_TIME:
+        with in_turn(self._turn):
             return self._decoded(frame)
 
     def _decoded(self, frame: bytes) -> tuple[int, Any]:

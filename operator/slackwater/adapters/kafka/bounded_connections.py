@@ -150,7 +150,7 @@ class _LastWords:
     def _sock_recv(self) -> tuple[bytes, BaseException | None]:
         if (parser := self._protocol.parser) is not self._parser:  # it comes after the transport
             self._parser = parser
-            parser.receive_bytes = Answers(parser, self.limits, self.most_bytes).receive
+            parser.receive_bytes = self._answers(parser).receive
         received: list[bytes] = []
         size, error = 0, None
         while size < _AT_A_TIME or self._holds_more():
@@ -168,6 +168,9 @@ class _LastWords:
             size += len(data)
         time.sleep(self.reading.wait_s(size))  # in the network thread of this connection, which is all that waits
         return b"".join(received), None if received else error
+
+    def _answers(self, parser: Any) -> Answers:
+        return Answers(parser, self.limits, self.most_bytes, self.reading.turn)
 
     def _holds_more(self) -> bool:
         """TLS has decrypted more than was asked for; for that nobody is woken."""

@@ -21,6 +21,8 @@ class ReadingPace:
     """For any thread."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.turn = Lock()
+        """Whoever has it decodes, or waits for nobody but other namespaces."""
         self._monotonic = monotonic
         self._lock = Lock()
         self._left: float = AT_ONCE
@@ -49,6 +51,10 @@ class OwnReading:
         if wait_s > 0:
             self._held_up_until = self._monotonic() + wait_s
         return wait_s
+
+    @property
+    def turn(self) -> Lock:
+        return self.pace.turn
 
     def was_held_up(self, since: float) -> bool:
         """`since`: monotonic seconds."""

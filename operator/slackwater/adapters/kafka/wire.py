@@ -21,6 +21,7 @@ import structlog
 from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.aside import aside
+from slackwater.adapters.kafka.apart import OWN_TURN
 from slackwater.adapters.kafka.errors import KafkaFailed, KafkaUnreachable
 from slackwater.adapters.kafka.library import set_up
 from slackwater.adapters.kafka.reading_pace import BYTES_A_SECOND, OwnReading, ReadingPace
@@ -67,6 +68,7 @@ class KafkaWire:
         if node_id is not None and node_id not in self._known_node_ids:
             self.remember_brokers(await self.send(MetadataRequest(topics=[], allow_auto_topic_creation=False)))
         began = time.monotonic()
+        OWN_TURN.set(self._reading.turn)
         try:
             session = self._open_session()
             self.requests[type(request).__name__.removesuffix("Request")] += 1
