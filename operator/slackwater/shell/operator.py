@@ -83,7 +83,7 @@ class Operator:
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        limits = Limits(answer_bytes=settings.largest_answer_mb * 1_000_000, partitions=settings.most_partitions)
+        limits = Limits.of(answer_megabytes=settings.largest_answer_mb, partitions=settings.most_partitions)
         opens = partial(connected, **settings.of_connections, limits=limits)
         self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)

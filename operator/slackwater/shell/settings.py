@@ -87,8 +87,9 @@ class Settings(BaseModel):
     means any host that a KafkaConnection's Secret names."""
     largest_answer_mb: int = Field(4, ge=1, le=100)
     """How much of one answer of a broker is read, in megabytes. Decoded, it takes twenty times as much memory."""
-    most_partitions: int = Field(50_000, ge=1_000, le=1_000_000)
-    """Groups of more partitions are not looked at. A look at so many takes a tenth of a second of the event loop."""
+    most_partitions: int = Field(10_000, ge=1_000, le=1_000_000)
+    """Groups of more partitions are not looked at, nor of more than a fifth as many members. One of 49,000 partitions
+    keeps the event loop for a tenth of a second, and takes 60 MiB."""
     pod_namespace: Namespace | None = None
     """Where the operator itself runs, and reads the Secrets of ClusterKafkaConnections. It uses none of these when
     unset, and none where it works in some namespaces only."""

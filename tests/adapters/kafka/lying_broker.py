@@ -57,6 +57,7 @@ class LyingBroker:
         self.lie = lie
         self.size = size
         self.port = 0
+        self.sent: list[bytes] = []
         self._answers: dict[tuple[Any, bytes], bytes] = {}
         """To what was asked before: a long one takes seconds to be encoded."""
 
@@ -67,6 +68,7 @@ class LyingBroker:
     def answer(self, kind: Any, version: int, body: bytes) -> bytes:
         if (kind, body) not in self._answers:
             self._answers[kind, body] = self._encoded(kind, version, body)
+        self.sent.append(self._answers[kind, body])
         return self._answers[kind, body]
 
     def _encoded(self, kind: Any, version: int, body: bytes) -> bytes:

@@ -71,7 +71,7 @@ async def test_connections_of_a_namespace_share_a_pace_and_those_of_the_cluster_
 
     shared = [parse_kafka_connection(cluster_kafka_connection(name)) for name in ("one", "two")]
     opened = [connected(each, {}, ignore) for each in (placed("default"), placed("default"), placed("ops"), *shared)]
-    paces = [id(each._wire._pace) for each in opened]
+    paces = [id(each._wire._reading.pace) for each in opened]
     assert paces[0] == paces[1]
     assert len(set(paces)) == 4
     for each in opened:

@@ -161,3 +161,18 @@ async def test_a_pass_sees_every_group_whichever_answer_is_too_long_for_all(name
 def _timeless(view: KafkaView) -> GroupObservation:
     assert isinstance(view, GroupObservation)
     return replace(view, observed_at=0.0, answered_at=0.0)
+
+
+async def test_what_turned_out_to_be_too_much_is_not_asked_for_soon_again(clock: Callable[[float], None]) -> None:
+    asked: list[list[str]] = []
+
+    async def ask(names: list[str]) -> dict[str, int | Failure]:
+        asked.append(names)
+        return {name: Failure(Reason.ANSWER_TOO_LONG, "so many") if name == "b" else 1 for name in names}
+
+    parts = group_parts()
+    first = await parts.ask_each(["a", "b"], ask)
+    assert first == await parts.ask_each(["a", "b"], ask) == {"a": 1, "b": Failure(Reason.ANSWER_TOO_LONG, "so many")}
+    clock(parts_module.TOO_LONG_AGAIN_S + 1)
+    await parts.ask_each(["a", "b"], ask)
+    assert asked == [["a", "b"], ["a"], ["a", "b"]]

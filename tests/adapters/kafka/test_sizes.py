@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -21,9 +20,8 @@ from slackwater.adapters.kafka.offsets import committed_in, ends_in
 from slackwater.adapters.kafka.reading_pace import (
     AT_ONCE,
     BYTES_A_SECOND,
-    LARGE,
+    OwnReading,
     ReadingPace,
-    one_at_a_time,
     pace_of,
 )
 from slackwater.adapters.kafka.sizes import USUAL, Limits, partitions_in
@@ -253,22 +251,22 @@ def test_it_is_that_of_the_namespace_as_long_as_there_is_a_connection() -> None:
     assert "shop" not in reading_pace._PACES
 
 
-def test_large_answers_are_decoded_one_at_a_time() -> None:
-    entered, may_go_on = Event(), Event()
+def test_a_client_knows_when_the_pace_held_it_up() -> None:
+    now = [100.0]
+    shared = ReadingPace(lambda: now[0])
+    mine, other = OwnReading(shared, lambda: now[0]), OwnReading(shared, lambda: now[0])
+    assert mine.wait_s(AT_ONCE) == 0.0
+    assert not mine.was_held_up(100.0)
+    assert mine.wait_s(BYTES_A_SECOND) == 1.0
+    assert mine.was_held_up(100.5)
+    assert mine.was_held_up(101.0)
+    assert not mine.was_held_up(101.5), "that was before"
+    assert not other.was_held_up(100.0), "it has read nothing"
 
-    def process(read_buffer: bytes) -> int:
-        entered.set()
-        may_go_on.wait(10)
-        return len(read_buffer)
 
-    other = Thread(target=lambda: one_at_a_time(process)(bytes(LARGE + 1)))
-    other.start()
-    assert entered.wait(10)
-    assert not reading_pace._ONE_AT_A_TIME.acquire(blocking=False)
-    assert one_at_a_time(len)(bytes(LARGE)) == LARGE, "a small one does not"
-    may_go_on.set()
-    other.join(10)
-    assert one_at_a_time(len)(bytes(LARGE + 1)) == LARGE + 1
+def test_whoever_may_look_at_more_partitions_may_look_at_more_members() -> None:
+    assert Limits.of(answer_megabytes=4, partitions=10_000) == USUAL
+    assert Limits.of(answer_megabytes=8, partitions=50_000) == Limits(8_000_000, 50_000, 10_000)
 
 
 def test_a_fleet_of_a_thousand_members_with_a_thousand_partitions_fits_into_what_is_usual() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
 from slackwater.adapters.kafka.descriptions import (
     Answer,
@@ -20,6 +21,7 @@ from slackwater.adapters.kafka.descriptions import (
     classic_answers,
     consumer_answers,
     listed_answer,
+    weight_of,
 )
 from slackwater.adapters.kafka.errors import (
     ApiMissing,
@@ -77,9 +79,10 @@ class Describer:
     ) -> dict[str, Answer]:
         async def ask(some: list[str]) -> dict[str, Answer]:
             try:
-                found = read(await self._wire.send(request(some), node_id), self._limits)
+                response = await self._wire.send(request(some), node_id)
             except ApiMissing:  # a broker from before KIP-848 has no such groups
                 return {group_id: NotOfThisType() for group_id in some}
+            found = await apart(weight_of(response), lambda: read(response, self._limits))
             return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in some}
 
         return await parts.ask_each(group_ids, ask)

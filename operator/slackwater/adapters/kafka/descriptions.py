@@ -34,6 +34,7 @@ Answer = Description | NotOfThisType | Failure
 NO_SUCH_GROUP: Final = Description(GroupState.DEAD, GroupType.CLASSIC)
 """A group that nobody has joined yet, or that was deleted: a legitimate thing to see."""
 
+_BYTES_OF_A_PARTITION: Final = 4
 _CONSUMER_PROTOCOLS: Final = frozenset({"", "consumer"})
 _STATES: Final = {state.value: state for state in GroupState}
 _TYPES: Final = {"classic": GroupType.CLASSIC, "consumer": GroupType.CONSUMER}
@@ -47,6 +48,17 @@ def classic_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
 def consumer_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a ConsumerGroupDescribeResponse by group id."""
     return {group.group_id: _consumer(group, limits) for group in response.groups}
+
+
+def weight_of(response: Any) -> int:
+    """As much as how many partitions there is to be read in either."""
+    return sum(_weight(member) for group in response.groups for member in group.members)
+
+
+def _weight(member: Any) -> int:
+    if (assignment := getattr(member, "assignment", None)) is not None:
+        return 1 + named_in(assignment) + named_in(member.target_assignment)
+    return 1 + (len(member.member_assignment or b"") + len(member.member_metadata or b"")) // _BYTES_OF_A_PARTITION
 
 
 def listed_answer(group_id: str, listed: Any | None) -> Description | Failure:

@@ -60,7 +60,10 @@ class ApiMissing(KafkaRefused):
 
 
 class AnswerTooLong(KafkaUnreachable):
-    """The broker's answer is longer than what is read of any: ask it for less."""
+    """The broker's answer is longer than what is read of any, or has more of something: ask it for less."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, Reason.ANSWER_TOO_LONG)
 
 
 class Code(IntEnum):

@@ -15,10 +15,12 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import structlog
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
@@ -85,24 +87,25 @@ class KafkaGroupReader:
             layout = await read_layout(self._wire, topics, self._topics, self._limits)
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
-        partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
-        crowds = {g: crowded(f"group {g}", len(those), self._limits) for g, those in partitions.items()}
-        outgrown = {g: failure for g, failure in crowds.items() if failure is not None}
-        partitions |= dict.fromkeys(outgrown, frozenset())
-        wanted = frozenset().union(*partitions.values())
+        weight = len(layout.leaders)
+        partitions, outgrown = await apart(weight, lambda: _wanted(layout, topics_by_group, self._limits))
+        wanted = await apart(weight, lambda: frozenset[TopicPartition]().union(*partitions.values()))
         groups, ends, settings = await asyncio.gather(
             self._read_groups(partitions),
             self._read_offsets(layout, wanted, read_ends),
             self._read_settings(settings_of),
         )
-        starts = await self._read_offsets(layout, _uncommitted(groups.values()), read_starts)
+        uncommitted = await apart(weight, lambda: _uncommitted(groups.values()))
+        starts = await self._read_offsets(layout, uncommitted, read_starts)
         answered_at = self._now()
         for group_id, topics in topics_by_group.items():
             group = outgrown.get(group_id) or groups[group_id]
             if isinstance(group, Failure):
                 views[group_id] = _unobserved(group, began_at)
                 continue
-            view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
+            those = partitions[group_id]
+            assembled = partial(_assembled, group_id, began_at, group, those, ends, starts)
+            view = await apart(len(those), assembled)
             view = _blind_to_topics(view, topics, layout)
             views[group_id] = replace(view, settings=settings.get(group_id), answered_at=answered_at)
         return views
@@ -170,6 +173,16 @@ class KafkaGroupReader:
         ):
             offsets |= answers
         return offsets
+
+
+def _wanted(
+    layout: TopicLayout, topics_by_group: Mapping[str, frozenset[str]], limits: Limits
+) -> tuple[dict[str, frozenset[TopicPartition]], dict[str, Failure]]:
+    """The partitions of each group, none of those that have too many, and why these are not looked at."""
+    partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
+    crowds = {g: crowded(f"group {g}", len(those), limits) for g, those in partitions.items()}
+    outgrown = {g: failure for g, failure in crowds.items() if failure is not None}
+    return partitions | dict.fromkeys(outgrown, frozenset()), outgrown
 
 
 def _uncommitted(groups: Iterable[Group | Failure]) -> frozenset[TopicPartition]:

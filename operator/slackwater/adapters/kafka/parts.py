@@ -14,7 +14,8 @@ from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed
 from slackwater.core.decision.reasons import Reason
 
 TOO_LONG_AGAIN_S: Final = 300.0
-"""Such an answer ends the connection, and whoever else waits there has to ask again: it is provoked this seldom."""
+"""Such an answer is megabytes, which are read for nothing. It may end the connection, too, and whoever else waits there
+has to ask again: it is provoked this seldom."""
 PATIENCE_S: Final = 30.0
 """For all parts together, after which no further one is asked for: a broker may take its time for each answer that is
 too long, and there are as many as things."""
@@ -58,14 +59,23 @@ class Parts(Generic[Thing]):
 
         async def asked(some: list[Thing]) -> Mapping[Thing, Answer | Failure]:
             try:
-                return await ask(some)
+                found = await ask(some)
             except AnswerTooLong:
                 raise
             except KafkaFailed as error:
                 return dict.fromkeys(some, error.failure)
+            self._remember(found)
+            return found
 
         answers, failures = await self.ask(things, asked)
         return {thing: answer for each in (*answers, failures) for thing, answer in each.items()}
+
+    def _remember(self, found: Mapping[Thing, object]) -> None:
+        """Those of which there turned out to be too much."""
+        again_at = time.monotonic() + TOO_LONG_AGAIN_S
+        for thing, answer in found.items():
+            if isinstance(answer, Failure) and answer.reason is Reason.ANSWER_TOO_LONG:
+                self._alone[thing] = again_at, answer
 
     async def _ask(
         self, things: list[Thing], ask: Asks[Thing, Answer], failures: dict[Thing, Failure], until: float

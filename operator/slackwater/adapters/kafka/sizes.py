@@ -13,6 +13,11 @@ from typing import Any, Final
 from slackwater.adapters.kafka.errors import Failure, KafkaUnreachable
 from slackwater.core.decision.reasons import Reason
 
+_MOST_ROWS: Final = 50_000
+"""Of which each is five objects. A coordinator lists as many groups; what has more is asked for in parts."""
+_VALUES_OF_A_ROW: Final = 10
+"""A partition names each of its replicas twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -21,11 +26,27 @@ class Limits:
     answer_bytes: int = 4_000_000
     """kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds. Decoded, an answer
     takes twenty times as much memory."""
-    partitions: int = 50_000
-    """Of one group: of its topics together, and of its members."""
-    members: int = 10_000
+    partitions: int = 10_000
+    """Of one group: of its topics together, and of its members. Each that is looked at is kept, with its offsets: a
+    kilobyte. Whoever runs the operator may have it look at more."""
+    members: int = 2_000
     brokers: int = 256
     """Of one cluster: there is a connection to each."""
+
+    @classmethod
+    def of(cls, *, answer_megabytes: int, partitions: int) -> Limits:
+        """As whoever runs the operator has it: a fifth as many members as partitions."""
+        return cls(answer_megabytes * 1_000_000, partitions, partitions // 5)
+
+    @property
+    def rows(self) -> int:
+        """Groups, members, topics, partitions, brokers and the like, of one answer together."""
+        return max(_MOST_ROWS, self.partitions + self.members + self.brokers)
+
+    @property
+    def values(self) -> int:
+        """Numbers and names that are listed in the rows of one answer, as the replicas of each partition."""
+        return _VALUES_OF_A_ROW * self.rows
 
 
 USUAL: Final = Limits()

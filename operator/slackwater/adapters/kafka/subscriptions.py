@@ -6,6 +6,7 @@ something else each time: what is kept is bounded by bytes, and goes when nobody
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Final
 
 from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
@@ -18,9 +19,10 @@ Topics = frozenset[str] | None
 
 
 class Subscriptions:
-    """What was seen lately, in two generations: a full one is kept until the next is full."""
+    """What was seen lately, in two generations: a full one is kept until the next is full. For any thread."""
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._now: dict[bytes, Topics] = {}
         self._before: dict[bytes, Topics] = {}
         self.size = 0
@@ -28,11 +30,15 @@ class Subscriptions:
 
     def of(self, metadata: bytes) -> Topics:
         """None where it says nothing, as while the group rebalances, or cannot be read."""
-        if metadata in self._now:
-            return self._now[metadata]
-        found = self._before[metadata] if metadata in self._before else _read(metadata)
+        with self._lock:
+            if metadata in self._now:
+                return self._now[metadata]
+            known = metadata in self._before
+            found = self._before[metadata] if known else None
+        found = found if known else _read(metadata)
         if len(metadata) <= LONGEST_KEPT:
-            self._keep(metadata, found)
+            with self._lock:
+                self._keep(metadata, found)
         return found
 
     def _keep(self, metadata: bytes, found: Topics) -> None:

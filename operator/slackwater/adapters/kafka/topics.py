@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from kafka.protocol.metadata import MetadataRequest
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.errors import Code, Failure, topic_failure, unanswered
 from slackwater.adapters.kafka.parts import Parts
 from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
@@ -51,7 +52,8 @@ async def read_layout(
         wanted = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in some]
         response = await wire.send(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
         wire.remember_brokers(response)
-        return layout_of(response, some, limits)
+        weight = sum(len(topic.partitions) for topic in response.topics)
+        return await apart(weight, lambda: layout_of(response, some, limits))
 
     layouts, failures = await (parts or topic_parts()).ask(topics, ask)
     if not layouts:  # the brokers' addresses come with it

@@ -11,6 +11,7 @@ from typing import Final
 
 import kafka.errors as kafka_errors
 
+from slackwater.adapters.kafka.counted import TooMuch
 from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.scram import WeakLogIn
 
@@ -24,7 +25,7 @@ _NO_LENGTH: Final = 2**29
 def is_too_long(error: BaseException) -> bool:
     """An answer that a broker began, longer than is read: another broker's would be as long."""
     length = _LENGTH.search(_cause(error))
-    return length is not None and int(length[1]) < _NO_LENGTH
+    return isinstance(error, TooMuch) or (length is not None and int(length[1]) < _NO_LENGTH)
 
 
 def as_exception(error: BaseException) -> Exception:
@@ -40,11 +41,11 @@ def translated(error: BaseException, where: str, others: str) -> KafkaFailed:
         return KafkaRefused(f"{where} {cause}" if isinstance(error, WeakLogIn) else f"{where} {refused} ({cause})")
     if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
         return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
-    if isinstance(error, TIMED_OUT):
-        return KafkaUnreachable(f"{where} does not answer{others}")
     if isinstance(error, kafka_errors.UnknownBrokerIdError):
         return KafkaUnreachable(f"{where} is not part of the cluster now")
     cause = _cause(error)
+    if isinstance(error, TooMuch):
+        return AnswerTooLong(f"{where} answers with {cause}")
     if is_too_long(error):
         return AnswerTooLong(f"{where} answers with more bytes than are read of one answer")
     if _LENGTH.search(cause) is not None:  # letters, which are not repeated: somebody else may listen there
