@@ -249,7 +249,7 @@ class Outside:
 
     def serves(self, pod: SimulatedPod) -> bool:
         """The truth, of which the operator sees only signs. Who works in another pod's name keeps that one from it."""
-        in_its_own_name = pod.version.id_of in (None, pod.ordinal)
+        in_its_own_name = pod.version.id_of in (None, pod.ordinal) or not pod.static
         works = bool(pod.processes) and all(map(self.broker.works, pod.processes))
         return pod.ready and works and in_its_own_name
 
