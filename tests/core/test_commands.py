@@ -95,6 +95,16 @@ def test_a_restart_does_not_try_a_version_again_that_was_given_up(phase: Rollout
     assert obey(again).memory.restart == "2"
 
 
+def test_a_restart_beside_a_retry_comes_after_it() -> None:
+    """It was refused for good by what the retry ended in the same look."""
+    given = world(group=group(annotations={RESTART: "1", RETRY: "1"}))
+    before = replace(memory(FAILED, failed=True), target_given=what_people_gave(given), target_hash="v2")
+    once = obey(given.remembering(before))
+    assert (once.memory.restart, once.memory.restart_refused, once.memory.phase) == ("", "", PROGRESSING)
+    assert [note.reason for note in once.notes] == [Reason.RETRYING]
+    assert obey(given.remembering(once.memory)).memory.restart == "1"
+
+
 def test_a_restart_with_another_version_than_the_one_given_up_counts() -> None:
     given = world(memory=replace(memory(ROLLED_BACK, failed=True), target_given="the bad one"))
     given = replace(given, group=group(annotations={RESTART: "1"}))

@@ -78,13 +78,26 @@ async def test_other_events_say_nothing(other: dict[str, Any]) -> None:
 
 def somebodys(owner: str) -> dict[str, Any]:
     owners = [{"uid": owner, "kind": "StatefulSet", "name": "payments", "controller": True}] if owner else []
-    return {"metadata": {"name": "payments-2", "namespace": KEY.namespace, "ownerReferences": owners}}
+    ending = {"deletionTimestamp": timestamp(NOW)} if owner == "ending" else {}
+    return {"metadata": {"name": "payments-2", "namespace": KEY.namespace, "ownerReferences": owners, **ending}}
 
 
 @pytest.mark.parametrize(
     ("owner", "said", "names"),
-    [("", (), ["payments-2"]), ("another", (), ["payments-2"]), ("set-uid", (), []), ("", (event(),), [])],
-    ids=["nobody's", "another's", "ours, which the watch has yet to show", "Kubernetes has said something else"],
+    [
+        ("", (), ["payments-2"]),
+        ("another", (), ["payments-2"]),
+        ("set-uid", (), []),
+        ("ending", (), []),
+        ("", (event(),), []),
+    ],
+    ids=[
+        "nobody's",
+        "another's",
+        "ours, which the watch has yet to show",
+        "another's, which is ending",
+        "Kubernetes has said something else",
+    ],
 )
 async def test_a_pod_of_that_name_that_the_stateful_set_does_not_control_is_named(
     owner: str, said: tuple[dict[str, Any], ...], names: list[str]

@@ -56,6 +56,9 @@ def _restart(world: World) -> Decision:
     if token is None or token in (memory.restart, memory.restart_refused):
         return Decision(memory)
     given_up = memory.phase.gave_up and memory.failed_hash == memory.target_hash
+    retry = world.group.metadata.annotations.get(RETRY)
+    if given_up and retry is not None and memory.commands.get(RETRY) != retry:
+        return Decision(memory)  # `retry` comes first, and this one in the next look
     if not given_up or memory.target_given != what_people_gave(world):
         return Decision(replace(memory, restart=token))
     again = by_command(RETRY, world.group.name)

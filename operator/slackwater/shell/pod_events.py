@@ -99,13 +99,19 @@ class PodEvents:
             _log.warning("pods_not_read", group=str(key), error=str(error))
             return {}
         ours, now = {each.uid for each in world.sets}, self._now()
-        return {name: NotMade(NAME_TAKEN, now) for name, pod in found if pod and controller_uid(pod) not in ours}
+        taken = (name for name, pod in found if pod and controller_uid(pod) not in ours and not _is_ending(pod))
+        return dict.fromkeys(taken, NotMade(NAME_TAKEN, now))
 
     async def _events(self, key: Key, uid: str, reason: str) -> Iterable[Json]:
         return await self._api.events_of(key.namespace, uid, reason)
 
     def forget(self, key: Key) -> None:
         self._asked.pop(key, None)
+
+
+def _is_ending(pod: Json) -> bool:
+    """It is one of a StatefulSet that was deleted, say: the name will be free."""
+    return "deletionTimestamp" in pod["metadata"]
 
 
 def _lacks_a_pod(world: World) -> bool:

@@ -16,7 +16,7 @@ from slackwater.core.plan import plan
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, changed, fresh_pod, group, workload, world
+from tests.core.factories import NOW, changed, fresh_pod, group, members, observation, workload, world
 
 
 def without_a_set(*left: str) -> World:
@@ -135,23 +135,30 @@ def test_a_version_that_has_failed_is_given_up_beside_them() -> None:
     assert decided.memory.phase is RolloutPhase.PROGRESSING
 
 
+HELD = Held({"payments-1": "payments-1-a"})
+
+
 @pytest.mark.parametrize(
     ("handover", "changes", "becomes"),
     [
-        (Handover(1, "payments-alt", NOW - 50, Begun(Held())), {}, (0, 1)),
-        (Handover(1, "payments-alt", NOW - 50, Begun(Held(down=True))), {}, None),
-        (Handover(1, "payments-alt", NOW - 50, TakenOver(Held())), {}, None),
-        (Handover(1, "payments", NOW - 50, TakenOver(Held())), {}, (0, 1)),
-        (Handover(1, "payments", NOW - 50, Begun(Held())), {}, None),
-        (Handover(1, "payments-alt", NOW - 50, Over(Begun(Held()))), {}, None),
-        (Handover(0, "payments-alt", NOW - 50, Begun(Held())), {}, None),
-        (Handover(1, "payments-alt", NOW - 50, Begun(Held())), {"group": group(annotations={PAUSE: ""})}, None),
+        (Handover(1, "payments-alt", NOW - 50, Begun(HELD)), {}, (0, 1)),
+        (Handover(1, "payments-alt", NOW - 50, Begun(replace(HELD, down=True))), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, TakenOver(HELD)), {}, None),
+        (Handover(1, "payments", NOW - 50, TakenOver(HELD)), {}, (0, 1)),
+        (Handover(1, "payments-alt", NOW - 50, Begun(Held({"payments-1": "another"}))), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, Begun(HELD)), {"kafka": observation(members(0, 2))}, None),
+        (Handover(1, "payments", NOW - 50, Begun(HELD)), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, Over(Begun(HELD))), {}, None),
+        (Handover(0, "payments-alt", NOW - 50, Begun(HELD)), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, Begun(HELD)), {"group": group(annotations={PAUSE: ""})}, None),
     ],
     ids=[
         "ours had not taken over",
         "but the orphan was down",
         "ours had taken over",
         "the orphan had taken over, on the way back",
+        "the orphan has lost its id",
+        "the orphan is gone from the group",
         "the orphan had not",
         "it was over",
         "it was of another ordinal, which has no orphan",

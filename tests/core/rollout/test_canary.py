@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,11 @@ def at(updated: int, canary: Canary | None = None, phase: str = "Progressing", s
     pods = tuple(pod(o, NEW if o >= 3 - updated else OLD) for o in range(3))
     memory = RolloutMemory(phase=RolloutPhase(phase), canary=canary)
     return world(pods=pods, memory=memory, group=group(rollout={"canary": steps}))
+
+
+def none_works(given: World) -> World:
+    down = tuple(replace(each, ready=False, started_at=None) for each in given.all_pods)
+    return replace(given, all_pods=down)
 
 
 TABLE = [
@@ -90,6 +96,12 @@ TABLE = [
         at(0, Canary(0, NOW - 99, replicas=3), steps=[{"replicas": 3, "hold": "60s"}]),
         Canary(0, NOW - 99, replicas=3),
         Reason.CANARY_HOLD,
+    ),
+    (
+        "so, but none of those that are left works",
+        none_works(at(0, Canary(0, NOW - 99, replicas=3), steps=[{"replicas": 3, "hold": "60s"}])),
+        None,
+        None,
     ),
     (
         "its pods were scaled away when it had passed",

@@ -347,10 +347,14 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         ("not Ready", changed(halted(for_s=301), pods=(pod(0), pod(1), fresh_pod(2, 1000, ready=False))), ""),
     ],
     "crowded": [
-        ("by one", with_too_many(for_s=301), "more than 5 min, and membersPerPod is 1: correct the one or the other"),
+        (
+            "by one",
+            with_too_many(for_s=301),
+            "and membersPerPod is 1: correct the one or the other, and retry",
+        ),
         ("not for long", with_too_many(for_s=300), ""),
         ("one of them has left", with_too_many(for_s=301, away=True), ""),
-        ("dynamic ones", with_too_many(for_s=301, dynamic=True), "membersPerPod is 1: correct the one or the other"),
+        ("dynamic ones", with_too_many(for_s=301, dynamic=True), "correct the one or the other, and retry"),
         ("whose they are is not known", with_too_many(for_s=301, dynamic=True, shares=True), ""),
         ("with as many as it should have", with_new(fresh_pod(2, 400)), ""),
     ],

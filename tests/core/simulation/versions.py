@@ -74,6 +74,7 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "heedless": Version(heeds_settings=False),
     "two-threads": Version(members=2),
     "three-threads": Version(members=3),
+    "two-b": Version(members=2),
     "nameless": Version(takes_its_id=False),
     "calls-itself-0": Version(id_of=0),
     "calls-itself-0-and-lives-when-fenced": Version(id_of=0, exits_when_fenced=False),

@@ -20,10 +20,11 @@ def check_at_rest(standing: Standing) -> None:
     """Before anything is written: every pod runs the newest version, and is Ready."""
     status, replicas = standing.workload["status"], standing.workload["spec"]["replicas"]
     if outdated := _kept_as_they_are(standing):
+        undo = f"kubectl rollout undo statefulset/{standing.name} -n {standing.group['metadata']['namespace']}"
         raise CannotBeAdopted(
             f"StatefulSet {standing.name} was left in the middle of a rollout: {names_of_pods(outdated)} are of an"
             " earlier revision than its newest, and it replaces none of them by itself. Have it do so, which goes"
-            f" without gates: {_patched(standing, _UNHELD)}; then adopt it"
+            f" without gates: {_patched(standing, _UNHELD)}. Where the newest had failed, first {undo}. Then adopt it"
         )
     observed = status.get("observedGeneration", 0) >= standing.workload["metadata"]["generation"]
     if not observed or not standing.relabelled or status.get("readyReplicas", 0) != replicas:

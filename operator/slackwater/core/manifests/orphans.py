@@ -10,7 +10,7 @@ from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, listing
 from slackwater.core.manifests.writes import written
-from slackwater.core.world.handover import TakenOver
+from slackwater.core.world.handover import Handover, TakenOver
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.two_sets import name_to_make, set_of
 from slackwater.core.world.workload import Workload
@@ -60,7 +60,13 @@ def _gives_way(world: World, workload: Workload) -> int | None:
     has_taken_over = isinstance(handover.reached, TakenOver)
     is_ours = (handover.to == workload.name) == has_taken_over
     at_the_edge = handover.ordinal in (workload.start, workload.end - 1)
-    return handover.ordinal if contended and at_the_edge and not is_ours else None
+    return handover.ordinal if contended and at_the_edge and not is_ours and _is_listed(world, handover) else None
+
+
+def _is_listed(world: World, handover: Handover) -> bool:
+    """Whoever held the ordinal's ids has them still, as far as Kafka says."""
+    now = {member.instance_id: member.member_id for member in world.members_at(handover.ordinal)}
+    return bool(now) and now == dict(handover.held.ids)
 
 
 def _way_on(world: World, names: list[str]) -> str:

@@ -33,14 +33,16 @@ def an_id_is_used_twice(world: World) -> Hold | None:
 
 
 def was_taken_from(world: World, pod: Pod) -> str:
-    """An instance id of the pod that changed hands twice in one run of it, of which one is by its own process; empty
-    where none did. No proof: a process may join anew by itself."""
+    """An instance id of the pod that changed hands twice in one run of it since the last step, of which once by its own
+    process; empty where none did. No proof: a process may join anew by itself."""
+    step = world.memory.step
+    since = step.started_at if step is not None else 0.0
     began = [at for at in (pod.last_run_started_at, pod.runs_since) if at is not None]
     runs = list(pairwise((*began, _NEVER)))
     for member in world.members_of(pod) if began else ():
         sighting = world.history.members.get(member.instance_id or "")
         taken = sighting.takeovers if sighting is not None else ()
-        if any(sum(start < moment <= end for moment in taken) > 1 for start, end in runs):
+        if any(sum(max(start, since) < moment <= end for moment in taken) > 1 for start, end in runs):
             return member.instance_id or ""
     return ""
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+
 from slackwater.core.members.presence import Case, Presence, cases_of, member_presence
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 
 def has_too_many(world: World, pod: Pod) -> bool:
-    """More than `membersPerPod` of its members have been in the group for longer than `rejoinTimeout`."""
-    return members_for_good(world, pod) > world.made_with(pod).members_per_pod
+    """More than `membersPerPod` of its members have been in the group for longer than `rejoinTimeout`.
+
+    Not where a pod of another version has as many: it is the spec that has the wrong number.
+    """
+    number = members_for_good(world, pod)
+    if number <= world.made_with(pod).members_per_pod:
+        return False
+    return not any(len(world.members_of(each)) >= number for each in world.outdated if each is not pod)
 
 
 def members_for_good(world: World, pod: Pod) -> int:
@@ -34,4 +43,12 @@ def shares_its_address(world: World, pod: Pod) -> bool:
 
 def pods_beside(world: World, pod: Pod) -> list[str]:
     """By name, those at its address."""
-    return [each.name for each in world.all_pods if each.address == pod.address != "" and each is not pod]
+    return [name for name in world.once(_by_address).get(pod.address, ()) if name != pod.name]
+
+
+def _by_address(world: World) -> Mapping[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for pod in world.all_pods:
+        if pod.address:
+            found[pod.address].append(pod.name)
+    return found

@@ -116,7 +116,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         last_good_revision=in_use.update_revision if in_use is not None else memory.last_good_revision,
         last_good_hash=in_use.template_hash if in_use is not None else memory.last_good_hash,
         started_at=world.now,
-        retried_at=world.now if version == memory.failed_hash else None,
+        retried_at=None,
         lag_before=lag_at_the_start(world.seen),
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
@@ -137,8 +137,6 @@ def _same_version(world: World, template: Template) -> RolloutMemory | None:
     memory = world.memory
     if template.hash == memory.target_hash:
         is_known = memory.phase.at_rest or memory.target_given == world.once(what_people_gave)
-        if not is_known and memory.phase.gave_up and memory.target_given:
-            return None  # what was wrong was not in the template, and has been corrected
         return memory if is_known else replace(memory, target_given=world.once(what_people_gave))
     if template.hash == memory.failed_hash:
         return memory

@@ -9,6 +9,7 @@ from slackwater.api.rollout import CanaryStep
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, seconds
+from slackwater.core.members.presence import is_down
 from slackwater.core.world.memory import Canary, RolloutPhase
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -60,9 +61,10 @@ def _lost_its_pods(world: World, workload: Workload) -> bool:
 
 
 def _tried_again(world: World) -> Decision:
-    """By other pods, from the first step on. Not by all that are left: of those nobody would be held back."""
+    """By other pods, from the first step on. Not by all that are left, of which nobody would be held back; but where
+    none of them works, there is nothing to hold back."""
     first = world.group.spec.rollout.canary[0].replicas
-    if world.replicas > first:
+    if world.replicas > first or all(is_down(world, pod) for pod in world.wanted_pods):
         return Decision(replace(world.memory, canary=None))
     promoting = by_command(PROMOTE, world.group.name)
     message = (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
-from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
 from slackwater.core.members.standing import is_halted
@@ -17,6 +17,9 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_overtaken
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
+
+MOST_DOWN: Final = 100
+"""So many are remembered by name, of those that go next."""
 
 
 def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
@@ -49,11 +52,7 @@ def _may_have_been_felled(world: World, pod: Pod) -> bool:
     if step is None or not goes_forward or step.ordinal == pod.ordinal:
         return False
     last = world.pod(step.ordinal)
-    if last is not None and serves(world, last):
-        return False
-    fell_at = max(pod.ended_at or 0.0, (0.0 if pod.ready else pod.ready_changed_at) or 0.0)
-    ran_since = pod.last_run_started_at or pod.runs_since or 0.0
-    return ran_since < step.started_at <= fell_at or was_taken_from(world, pod) != ""
+    return pod.ordinal not in step.down and (last is None or not serves(world, last))
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:
@@ -99,7 +98,9 @@ def step_with(world: World, pod: Pod, before: Mapping[str, str]) -> Step:
     """The restart of this pod. `before`: instance id → member id."""
     last = world.memory.step
     again = last is not None and last.ordinal == pod.ordinal and world.memory.retries(pod)
-    return Step(pod.ordinal, world.now, before, halted=last.halted if again and last is not None else ())
+    down = [each.ordinal for each in reversed(world.wanted_pods) if is_down(world, each)][:MOST_DOWN]
+    halted = last.halted if again and last is not None else ()
+    return Step(pod.ordinal, world.now, before, halted=halted, down=tuple(down))
 
 
 def has_retry(world: World, pod: Pod) -> bool:

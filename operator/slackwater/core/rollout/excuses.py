@@ -36,8 +36,9 @@ def is_ending(world: World, pod: Pod) -> bool:
 
 def works(world: World, pod: Pod) -> bool:
     """It is in the group and gets on there, or has not yet had `rejoinTimeout` to."""
-    is_right = not is_stalled(world, pod) and not is_halted(world, pod) and not has_too_many(world, pod)
-    return serves(world, pod) and is_right
+    if not serves(world, pod):
+        return False
+    return not (is_stalled(world, pod) or is_halted(world, pod) or has_too_many(world, pod))
 
 
 def may_be_in_the_group(world: World, pod: Pod) -> bool:

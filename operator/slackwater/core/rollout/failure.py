@@ -62,7 +62,7 @@ def _with_whose_id(world: World, failure: Failure) -> Failure:
     taken = next((taken for pod in world.outdated if (taken := was_taken_from(world, pod))), "")
     if not taken:
         return failure
-    message = f"{failure.message}; meanwhile another process than its pod's joined with instance id {taken}"
+    message = f"{failure.message}; meanwhile another process than its pod's may have joined with instance id {taken}"
     return replace(failure, message=message)
 
 
@@ -129,7 +129,7 @@ def crowded(world: World, pod: Pod) -> Failure | None:
     number, for_s = members_for_good(world, pod), seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = (
         f"pod {pod.name} has had {number} members in the group for more than {for_s}, and membersPerPod is"
-        f" {world.made_with(pod).members_per_pod}: correct the one or the other"
+        f" {world.made_with(pod).members_per_pod}: correct the one or the other, and retry"
     )
     return Failure(Reason.FOREIGN_MEMBERS, message, pod.ordinal)
 
