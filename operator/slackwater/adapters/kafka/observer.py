@@ -14,11 +14,12 @@ from typing import Final
 
 import structlog
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
-from slackwater.adapters.kafka.watch import Watch
+from slackwater.adapters.kafka.watch import Folded, Watch
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.observation import GroupObservation, KafkaView
 from slackwater.ports import GroupReader
 
 MOVING_INTERVAL_S: Final = 1.0
@@ -195,7 +196,7 @@ class Observer:
         if now >= self._rest_due_at:
             self._rest_due_at = now + self._rest_interval_s
             due.update(self._watches)
-        return due
+        return [key for key in self._watches if key in due]  # who came first is looked at first
 
     async def _pass(self, keys: Collection[str]) -> None:
         if not keys:
@@ -208,17 +209,19 @@ class Observer:
         settings_of = {watch.group_id for watch in watches.values() if watch.settings}
         try:
             views = await self._reader.observe(topics, settings_of)
+            weight = sum(_weight(views[watch.group_id]) for watch in watches.values())
+            folded = await apart(weight, lambda: {k: each.folded(views[each.group_id]) for k, each in watches.items()})
         except BaseException:
             for key, futures in waiting.items():  # so that whoever waits learns that the task ends
                 self._waiting[key] += futures
             raise
-        for key in self._fold(watches, views, waiting):
+        for key in self._fold(watches, folded, waiting):
             self._on_change(key)
 
     def _fold(
         self,
         watches: Mapping[str, Watch],
-        views: Mapping[str, KafkaView],
+        folded: Mapping[str, Folded],
         waiting: Mapping[str, list[asyncio.Future[KafkaView]]],
     ) -> list[str]:
         """Take the views in and wake who waited for them; returns the keys to be told about."""
@@ -227,7 +230,7 @@ class Observer:
             if self._watches.get(key) is not watch:  # unwatched, or to be looked at again in the next pass
                 self._settle_later(key, waiting.get(key, []))
                 continue
-            if watch.fold(views[watch.group_id]) or watch.in_motion:
+            if watch.take(folded[key]) or watch.in_motion:
                 changed.append(key)
             self._settle(waiting.get(key, []), watch.view)
         return changed
@@ -247,3 +250,8 @@ class Observer:
                 future.set_exception(outcome)
             elif outcome is not None:
                 future.set_result(outcome)
+
+
+def _weight(view: KafkaView) -> int:
+    """In partitions."""
+    return 1 + len(view.partitions) + len(view.members) if isinstance(view, GroupObservation) else 1
