@@ -14,8 +14,8 @@ from typing import Any, Final
 _OLDEST: Final = 2
 COUNTED_EVERY_S: Final = 60.0
 """To count what is left alone takes a tenth as long as to look through it."""
-SOME: Final = 100_000
-"""Objects: some ten megabytes, which are not worth a look."""
+SOME: Final = 200_000
+"""Objects: some twenty megabytes, which are not worth a look."""
 
 
 class LeftAlone:

@@ -16,6 +16,7 @@ import structlog
 
 from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
+from slackwater.adapters.kafka.share import Share
 from slackwater.adapters.kafka.watch import Folded, Watch
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
@@ -50,10 +51,12 @@ class Observer:
         on_change: Callable[[str], None],
         *,
         brokers: ReadsFacts | None = None,
+        share: Share | None = None,
         moving_interval_s: float = MOVING_INTERVAL_S,
         rest_interval_s: float = REST_INTERVAL_S,
     ) -> None:
         self._reader = reader
+        self._share = share or Share()
         self._brokers = None if brokers is None else BrokerWatch(brokers, self._tell_all)
         self._on_change = on_change
         self._moving_interval_s = moving_interval_s
@@ -97,6 +100,7 @@ class Observer:
 
     async def close(self) -> None:
         """Stop observing and end the reader. Callers that wait for an observation get ObserverStopped."""
+        self._share.close()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -109,6 +113,7 @@ class Observer:
         The same call again changes nothing; what was seen is kept when only `settings` changes.
         """
         wanted = frozenset(topics)
+        self._share.begin(key, group_id)
         known = self._watches.get(key)
         if known is None or (known.group_id, known.topics) != (group_id, wanted):
             self._watches[key] = Watch(group_id, wanted, settings, known is not None and known.in_motion)
@@ -121,6 +126,7 @@ class Observer:
     def unwatch(self, key: str) -> None:
         """Forget the group, with its history. Callers that wait for it get NotWatched."""
         self._watches.pop(key, None)
+        self._share.end(key)
         self._wanted.discard(key)
         self._settle(self._waiting.pop(key, []), NotWatched(key))
 
