@@ -71,6 +71,7 @@ def test_who_grows_beyond_it_is_not_looked_at_and_keeps_the_place(budget: Budget
     assert told is not None
     assert "110 partitions and members together, of which slackwater looks at 100" in told
     assert budget.used == 60
+    assert seen(budget, "a", 90, 20) == told, "nor is it counted twice"
     assert seen(budget, "b", 30) is not None, "it is nobody else's"
     assert seen(budget, "a", 50, 20) is None
 
@@ -83,6 +84,7 @@ def test_what_goes_is_free_at_once(budget: Budget) -> None:
     budget.release("a")
     assert budget.why_not_now("c") is None
     assert seen(budget, "c", 40) is None
+    assert "have 81 partitions" in str(seen(budget, "d", 11)), "it is not counted among those without a place"
     budget.release("nobody")
     assert budget.used == 70
 

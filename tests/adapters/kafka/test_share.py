@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,10 +11,11 @@ import pytest
 from slackwater.adapters.kafka import budget as budgets
 from slackwater.adapters.kafka import share as shares
 from slackwater.adapters.kafka.budget import budget_of
-from slackwater.adapters.kafka.errors import Failure
+from slackwater.adapters.kafka.errors import AnswerTooLong, Failure
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import Observer
 from slackwater.adapters.kafka.share import Share, weight_of_members
+from slackwater.adapters.kafka.topics import TopicLayout, read_layout
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, TopicPartition, Unobserved
 from tests.adapters.kafka.fake_cluster import CLASSIC, FakeCluster, FakeGroup
@@ -117,13 +119,51 @@ async def test_a_topic_that_is_out_of_sight_for_a_look_loses_no_place(cluster: F
     assert budget_of("shop", MOST).used == 5
 
 
-async def test_no_more_topics_are_read_than_there_is_room_for(cluster: FakeCluster, share: Share) -> None:
-    cluster.topics = {f"t{number}": 9 for number in range(4)}
-    groups = {f"g{number}": f"t{number}" for number in range(4)}
-    for group_id in groups:
-        share.begin(f"shop/{group_id}", group_id)
-    views = await look(reader_of(cluster, share), **groups)
-    assert not any(isinstance(view, GroupObservation) for view in views.values())
+async def test_members_without_room_are_not_kept_and_are_looked_at_once_there_is_some(
+    cluster: FakeCluster, share: Share
+) -> None:
+    cluster.groups["b"] = FakeGroup(CLASSIC, owned={f"i-{number}": [] for number in range(3)})
+    for name in ("a", "b"):
+        share.begin(f"shop/{name}", name)
+    reader = reader_of(cluster, share)
+    views = await look(reader, a="three", b="three")
+    assert "have 9 partitions and members together" in why(views["b"])
+    assert budget_of("shop", MOST).used == 3
+    share.end("shop/a")
+    assert isinstance((await look(reader, b="three"))["b"], GroupObservation)
+    assert budget_of("shop", MOST).used == 6
+
+
+async def test_a_group_that_nobody_has_joined_is_one_that_has_a_place(cluster: FakeCluster, share: Share) -> None:
+    share.begin("shop/new", "new")
+    reader = reader_of(cluster, share)
+    assert isinstance((await look(reader, new="five"))["new"], GroupObservation)
+    cluster.topics["five"] = MOST
+    assert isinstance((await look(reader, new="five"))["new"], GroupObservation), "and may grow"
+
+
+async def test_topics_beyond_the_room_are_not_asked_for() -> None:
+    class Wire:
+        """Whose answers hold one topic each."""
+
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        async def send(self, request: Any) -> Any:
+            if len(request.topics) > 1:
+                raise AnswerTooLong("more than is read of one answer")
+            (topic,) = request.topics
+            self.asked.append(topic.name)
+            partitions = [SimpleNamespace(partition_index=number, leader_id=1) for number in range(6)]
+            return SimpleNamespace(topics=[SimpleNamespace(name=topic.name, error_code=0, partitions=partitions)])
+
+        def remember_brokers(self, _: Any) -> None: ...
+
+    wire: Any = Wire()
+    layout = await read_layout(wire, ["t1", "t2", "t3"], room=MOST)
+    assert wire.asked == ["t1", "t2"]
+    assert set(layout.failures) == {"t3"}
+    assert "topic t3, with those before it, has 12 partitions" in why(layout.failures["t3"])
 
 
 def test_a_connection_that_is_renewed_keeps_the_places_of_its_groups(share: Share) -> None:
@@ -148,7 +188,8 @@ def test_a_key_that_looks_at_another_group_leaves_the_first_ones_place(share: Sh
     share.begin("shop/a", "a")
     share.take_partitions("a", 8, are_all=True)
     share.begin("shop/a", "b")
-    assert share.take_partitions("b", 8, are_all=True) is None
+    assert share.take_partitions("b", 7, are_all=True) is None
+    assert budget_of("shop", MOST).used == 7
     assert share.take_partitions("a", 8, are_all=True) is None, "nobody looks at it"
 
 
@@ -210,3 +251,19 @@ def test_members_count_by_what_they_take(members: list[Member], weight: int) -> 
 def test_topics_that_all_members_subscribe_to_count_once() -> None:
     same = frozenset(map(str, range(50)))
     assert weight_of_members([member(subscribed=same) for _ in range(10)], 0) == 15
+
+
+async def test_a_look_asks_for_as_many_topics_as_there_is_room_for(
+    cluster: FakeCluster, share: Share, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms: list[int | None] = []
+
+    async def noted(*given: Any) -> TopicLayout:
+        rooms.append(given[-1])
+        return await read_layout(*given)
+
+    monkeypatch.setattr("slackwater.adapters.kafka.group_reader.read_layout", noted)
+    await look(reader_of(cluster, share), a="five")
+    share.begin("shop/a", "a")
+    await look(reader_of(cluster, share), a="five")
+    assert rooms == [None, MOST]
