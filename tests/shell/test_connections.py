@@ -47,6 +47,7 @@ async def refused(*_: Any) -> None:
 @dataclass
 class FakeKafka:
     watched: dict[str, str] = field(default_factory=dict)
+    unwatched: list[str] = field(default_factory=list)
     with_settings: dict[str, bool] = field(default_factory=dict)
     views: dict[str, KafkaView] = field(default_factory=dict)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -78,7 +79,8 @@ class FakeKafka:
         self.watched[key], self.with_settings[key] = group_id, settings
 
     def unwatch(self, key: str) -> None:
-        del self.watched[key]
+        self.watched.pop(key, None)
+        self.unwatched.append(key)
 
     def set_motion(self, key: str, in_motion: bool) -> None: ...
 

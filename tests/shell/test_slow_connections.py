@@ -199,4 +199,5 @@ async def test_a_group_that_goes_before_it_came_back_to_a_renewed_connection_tak
     with nothing_is_left(stage):
         await stage.connections.forget(OTHER)
         assert set(stage.observers[1].watched) == {str(KEY)}
+        assert stage.observers[1].unwatched == [str(OTHER)], "it may have a place there"
         await stage.connections.forget(KEY)

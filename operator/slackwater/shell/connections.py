@@ -91,7 +91,7 @@ class Connections:
         if key is None:
             return
         opened = self._open.get(key)
-        if opened is not None and group_key in opened.groups:
+        if opened is not None:  # even where a connection that was renewed has not begun to watch it: it has its place
             opened.kafka.unwatch(str(group_key))
             opened.groups.discard(group_key)
         if key in self._used_by.values():

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from slackwater.adapters.kafka import connected as module
 from slackwater.adapters.kafka.connected import ConnectedKafka, connected
+from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import Observer
+from slackwater.adapters.kafka.sizes import USUAL
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_kafka_connection
 from slackwater.api.resources import Connection
@@ -85,3 +88,14 @@ async def test_a_look_that_does_not_come_to_an_end_is_given_up(monkeypatch: pyte
     monkeypatch.setattr(Observer, "observe_now", for_ever)
     monkeypatch.setattr(module, "LOOK_S", 0.01)
     await connected(connection(), {}, ignore).look_now("default/payments")
+
+
+async def test_its_groups_count_for_their_namespace_until_it_is_closed() -> None:
+    kafka = connected(connection(), {}, ignore, limits=replace(USUAL, per_namespace=100))
+    kafka.watch("default/payments", "payments", ("orders",))
+    share = kafka._observer._share
+    assert cast("KafkaGroupReader", kafka._observer._reader)._share is share
+    assert share.take_partitions("payments", 81, are_all=True) is not None
+    assert share.take_partitions("payments", 80, are_all=True) is None
+    await kafka.close()
+    assert share.take_partitions("payments", 81, are_all=True) is None

@@ -265,8 +265,9 @@ def test_a_client_knows_when_the_pace_held_it_up() -> None:
 
 
 def test_whoever_may_look_at_more_partitions_may_look_at_more_members() -> None:
-    assert Limits.of(answer_megabytes=4, partitions=10_000) == USUAL
-    assert Limits.of(answer_megabytes=8, partitions=50_000) == Limits(8_000_000, 50_000, 10_000)
+    assert Limits.of(answer_megabytes=4, partitions=10_000, per_namespace=300_000) == USUAL
+    more = Limits.of(answer_megabytes=8, partitions=50_000, per_namespace=900_000)
+    assert more == Limits(8_000_000, 50_000, 10_000, 900_000)
 
 
 def test_a_fleet_of_a_thousand_members_with_a_thousand_partitions_fits_into_what_is_usual() -> None:

@@ -12,6 +12,7 @@ from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
 from slackwater.adapters.kafka.reading_pace import pace_of
 from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.share import Share
 from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.api.resources import ClusterKafkaConnection, Connection
@@ -98,12 +99,15 @@ def connected(  # noqa: PLR0913 - the operator's own settings go before the conn
     settings = client_settings(f"{connection.kind} {connection.metadata.name}", spec, secrets, token_hosts)
     # Who writes a ClusterKafkaConnection administers the cluster: each has a pace of its own.
     shared = isinstance(connection, ClusterKafkaConnection)
-    pace = pace_of(f"/{connection.metadata.name}" if shared else connection.metadata.namespace)
+    namespace = "" if shared else connection.metadata.namespace
+    pace = pace_of(namespace or f"/{connection.metadata.name}")
+    share = Share(f"{namespace}/{connection.metadata.name}", limits.per_namespace)
     wire = KafkaWire(settings.kafka_python, pace=pace, limits=limits)
     observer = Observer(
-        KafkaGroupReader(wire, limits=limits),
+        KafkaGroupReader(wire, limits=limits, share=share),
         on_change,
         brokers=BrokerReader(wire),
+        share=share,
         moving_interval_s=moving_interval_s or spec.observe.moving_interval_ms / 1000,
         rest_interval_s=rest_interval_s or spec.observe.rest_interval_ms / 1000,
     )

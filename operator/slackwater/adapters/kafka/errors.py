@@ -29,6 +29,11 @@ class Failure:
     coordinator_moved: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class NoRoom(Failure):
+    """The groups of its namespace have too much together. There may be room at the next look."""
+
+
 class KafkaFailed(SlackwaterError):
     """Kafka did not do what it was asked; `reason` is a condition's reason."""
 

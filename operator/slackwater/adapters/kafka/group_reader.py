@@ -28,6 +28,7 @@ from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, offset_parts, read_committed, read_ends, read_starts
 from slackwater.adapters.kafka.parts import Parts, group_parts
+from slackwater.adapters.kafka.share import Share
 from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
 from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout, topic_parts
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -57,11 +58,13 @@ class KafkaGroupReader:
         *,
         now: Callable[[], float] = time.time,
         limits: Limits = USUAL,
+        share: Share | None = None,
     ) -> None:
         self._limits = limits
+        self._share = share or Share()
         self._wire = wire
         self._coordinators = coordinators or Coordinators(wire)
-        self._describer = Describer(wire, limits)
+        self._describer = Describer(wire, limits, self._share)
         self._topics, self._offsets = topic_parts(), offset_parts()
         self._committed, self._settings = group_parts(), group_parts()
         self._now = now
@@ -78,22 +81,30 @@ class KafkaGroupReader:
 
         Never raises for what Kafka does; each request takes the wire's timeout at most.
         """
-        if not topics_by_group:
-            return {}
         began_at = self._now()
+        no_room = self._share.not_now(topics_by_group)
+        asked = {group_id: topics for group_id, topics in topics_by_group.items() if group_id not in no_room}
+        views = await self._observe(asked, [each for each in settings_of if each in asked], began_at) if asked else {}
+        return views | {group_id: _unobserved(failure, began_at) for group_id, failure in no_room.items()}
+
+    async def _observe(
+        self, topics_by_group: Mapping[str, frozenset[str]], settings_of: Collection[str], began_at: float
+    ) -> dict[str, KafkaView]:
         views: dict[str, KafkaView] = {}
         try:
             topics = frozenset[str]().union(*topics_by_group.values())
-            layout = await read_layout(self._wire, topics, self._topics, self._limits)
+            layout = await read_layout(self._wire, topics, self._topics, self._limits, self._share.room())
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
         weight = len(layout.leaders)
         partitions, outgrown = await apart(weight, lambda: _wanted(layout, topics_by_group, self._limits))
+        outgrown |= self._without_room(partitions, topics_by_group, layout)
+        partitions = {group_id: those for group_id, those in partitions.items() if group_id not in outgrown}
         wanted = await apart(weight, lambda: frozenset[TopicPartition]().union(*partitions.values()))
         groups, ends, settings = await asyncio.gather(
             self._read_groups(partitions),
             self._read_offsets(layout, wanted, read_ends),
-            self._read_settings(settings_of),
+            self._read_settings([each for each in settings_of if each in partitions]),
         )
         uncommitted = await apart(weight, lambda: _uncommitted(groups.values()))
         starts = await self._read_offsets(layout, uncommitted, read_starts)
@@ -112,6 +123,20 @@ class KafkaGroupReader:
 
     async def close(self) -> None:
         await self._wire.close()
+
+    def _without_room(
+        self,
+        partitions: Mapping[str, frozenset[TopicPartition]],
+        topics_by_group: Mapping[str, frozenset[str]],
+        layout: TopicLayout,
+    ) -> dict[str, Failure]:
+        """Those of which no more is asked for, since their namespace has too much already."""
+        found: dict[str, Failure] = {}
+        for group_id, those in partitions.items():
+            are_all = topics_by_group[group_id].isdisjoint(layout.failures)
+            if failure := self._share.take_partitions(group_id, len(those), are_all=are_all):
+                found[group_id] = failure
+        return found
 
     async def _read_groups(self, partitions: Mapping[str, frozenset[TopicPartition]]) -> dict[str, Group | Failure]:
         groups = await self._ask_coordinators(partitions)
@@ -182,7 +207,7 @@ def _wanted(
     partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
     crowds = {g: crowded(f"group {g}", len(those), limits) for g, those in partitions.items()}
     outgrown = {g: failure for g, failure in crowds.items() if failure is not None}
-    return partitions | dict.fromkeys(outgrown, frozenset()), outgrown
+    return {group_id: those for group_id, those in partitions.items() if group_id not in outgrown}, outgrown
 
 
 def _uncommitted(groups: Iterable[Group | Failure]) -> frozenset[TopicPartition]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed
+from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed, NoRoom
 from slackwater.core.decision.reasons import Reason
 
 TOO_LONG_AGAIN_S: Final = 300.0
@@ -74,7 +74,8 @@ class Parts(Generic[Thing]):
         """Those of which there turned out to be too much."""
         again_at = time.monotonic() + TOO_LONG_AGAIN_S
         for thing, answer in found.items():
-            if isinstance(answer, Failure) and answer.reason is Reason.ANSWER_TOO_LONG:
+            too_long = isinstance(answer, Failure) and answer.reason is Reason.ANSWER_TOO_LONG
+            if isinstance(answer, Failure) and too_long and not isinstance(answer, NoRoom):
                 self._alone[thing] = again_at, answer
 
     async def _ask(

@@ -30,13 +30,15 @@ class Limits:
     """Of one group: of its topics together, and of its members. Each that is looked at is kept, with its offsets: a
     kilobyte. Whoever runs the operator may have it look at more."""
     members: int = 2_000
+    per_namespace: int = 300_000
+    """Partitions and members of all its groups together."""
     brokers: int = 256
     """Of one cluster: there is a connection to each."""
 
     @classmethod
-    def of(cls, *, answer_megabytes: int, partitions: int) -> Limits:
+    def of(cls, *, answer_megabytes: int, partitions: int, per_namespace: int) -> Limits:
         """As whoever runs the operator has it: a fifth as many members as partitions."""
-        return cls(answer_megabytes * 1_000_000, partitions, partitions // 5)
+        return cls(answer_megabytes * 1_000_000, partitions, partitions // 5, per_namespace)
 
     @property
     def rows(self) -> int:

@@ -13,7 +13,7 @@ from kafka.protocol.metadata import MetadataRequest
 from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.errors import Code, Failure, topic_failure, unanswered
 from slackwater.adapters.kafka.parts import Parts
-from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
+from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded, too_much
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import TopicPartition
@@ -44,15 +44,33 @@ class TopicLayout:
 
 
 async def read_layout(
-    wire: KafkaWire, topics: Collection[str], parts: Parts[str] | None = None, limits: Limits = USUAL
+    wire: KafkaWire,
+    topics: Collection[str],
+    parts: Parts[str] | None = None,
+    limits: Limits = USUAL,
+    room: int | None = None,
 ) -> TopicLayout:
-    """Ask any broker. Raises KafkaFailed when none answers; what concerns one topic is a failure in the layout."""
+    """Ask any broker. Raises KafkaFailed when none answers; what concerns one topic is a failure in the layout.
+
+    `room`: partitions of all topics together, after which no more is asked for.
+    """
+    number = 0
 
     async def ask(some: Collection[str]) -> TopicLayout:
+        nonlocal number
+        if room is not None and number > room:
+            return TopicLayout(
+                {},
+                {
+                    topic: too_much(f"topic {topic}, with those before it,", number, room, "partitions")
+                    for topic in some
+                },
+            )
         wanted = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in some]
         response = await wire.send(MetadataRequest(topics=wanted, allow_auto_topic_creation=False, min_version=4))
         wire.remember_brokers(response)
         weight = sum(len(topic.partitions) for topic in response.topics)
+        number += weight
         return await apart(weight, lambda: layout_of(response, some, limits))
 
     layouts, failures = await (parts or topic_parts()).ask(topics, ask)
