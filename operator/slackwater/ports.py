@@ -162,7 +162,7 @@ class KafkaCluster(Protocol):
         ...
 
     def unwatch(self, key: str) -> None:
-        """Forget the group, with its history."""
+        """Forget the group, with its history and its place; of one that is not watched the place."""
         ...
 
     def latest(self, key: str) -> tuple[KafkaView, GroupHistory] | None:

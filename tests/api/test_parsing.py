@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.parsing import LARGEST_SPEC, parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import (
+    LARGEST_SPEC,
+    MOST_VALUES,
+    cut_to_size,
+    parse_consumer_group,
+    parse_kafka_connection,
+)
 from slackwater.api.settings_profiles import ProfileName
 from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
 from tests.api.refusals import REFUSALS, Refusal
@@ -262,3 +268,24 @@ def test_the_first_of_very_many_problems_are_said_and_the_others_counted() -> No
         parse_consumer_group(consumer_group(**fields))
     assert len(caught.value.problems) == 51
     assert caught.value.problems[-1] == "The object has 950 more problems."
+
+
+def test_many_small_values_are_refused_as_well_as_many_bytes() -> None:
+    [problem] = problems(consumer_group(template=template(x=[[]] * MOST_VALUES)))
+    assert "values: keep it to 20,000" in problem
+    parse_consumer_group(consumer_group(template=template(x=[[]] * (MOST_VALUES // 3))))
+
+
+@pytest.mark.parametrize("huge", [{"x": "a" * LARGEST_SPEC}, {"x": [[]] * MOST_VALUES}], ids=["bytes", "values"])
+def test_what_is_kept_of_a_spec_that_is_too_large_says_whose_group_it_claims_and_why_it_is_not_read(huge: Any) -> None:
+    obj = consumer_group(template=template(**huge), groupId="orders", connectionRef={"name": "main"})
+    obj["metadata"]["managedFields"] = [{"manager": "kubectl"}]
+    kept = cut_to_size(obj)
+    assert kept["spec"] == {"groupId": "orders", "connectionRef": {"name": "main"}}
+    assert "managedFields" not in kept["metadata"]
+    assert problems(dict(kept)) == problems(obj)
+
+
+def test_any_other_is_kept_whole() -> None:
+    obj = consumer_group()
+    assert cut_to_size(obj)["spec"] is obj["spec"]

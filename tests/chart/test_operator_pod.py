@@ -78,6 +78,9 @@ def test_each_setting_has_a_value() -> None:
         "leaseSeconds": "30",
         "observation__movingIntervalSeconds": "0.5",
         "observation__restIntervalSeconds": "60",
+        "observation__largestAnswerMegabytes": "8",
+        "observation__mostPartitions": "1000000",
+        "observation__mostPerNamespace": "2000000",
         "telemetry": "kafka:team-a/main/telemetry",
         "recommendations": "kafka:team-a/main/recommendations",
         "metrics__readers": "Authorized",
@@ -90,11 +93,22 @@ def test_each_setting_has_a_value() -> None:
 
 
 def test_the_operator_reads_the_settings_as_they_are_given() -> None:
-    values = {"telemetry": "kafka:team-a/main/events", "recommendations": "file:/data/all.jsonl"}
+    values = {
+        "telemetry": "kafka:team-a/main/events",
+        "recommendations": "file:/data/all.jsonl",
+        "observation__largestAnswerMegabytes": "8",
+        "observation__mostPartitions": "1000000",
+        "observation__mostPerNamespace": "2000000",
+    }
     given = environment(watchNamespaces="{team-a,team-b}", **values)
     settings = read_settings({name: value for name, value in given.items() if isinstance(value, str)})
     assert settings.namespace == ("team-a", "team-b")
     assert settings.secrets_namespace == ""
+    assert (settings.largest_answer_mb, settings.most_partitions, settings.most_per_namespace) == (
+        8,
+        1_000_000,
+        2_000_000,
+    )
     assert settings.telemetry == TopicPlace(Key("team-a", "main"), "events")
     assert settings.recommendations == FilePlace(Path("/data/all.jsonl"))
 

@@ -20,7 +20,7 @@ RIGHTS = {
     "apps/controllerrevisions": {"get"},
     "policy/poddisruptionbudgets": {"list", "watch", "create", "patch", "delete"},
     "/services": {"list", "watch", "create", "patch"},
-    "/pods": {"list", "watch", "delete"},
+    "/pods": {"get", "list", "watch", "delete"},
     "/pods/status": {"patch"},
     "/events": {"create", "list"},
 }

@@ -15,9 +15,9 @@ from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.adapters.cluster.translation import REVISION_LABEL, to_workload
 from slackwater.api.annotations import GROUP_LABEL, PAUSE, PROTOCOL
 from slackwater.cli.adopting import command
+from slackwater.cli.adopting.at_rest import check_alone, check_at_rest
 from slackwater.cli.adopting.refusals import (
     check_adoptable,
-    check_at_rest,
     check_members,
     check_unchanged,
     check_unscaled,
@@ -30,7 +30,7 @@ from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group
-from tests.core.factories import members, observation, stranger
+from tests.core.factories import members, observation, stranger, workload
 from tests.shell.fakes import FakeApi
 
 Json = dict[str, Any]
@@ -367,6 +367,34 @@ def test_a_rollout_is_waited_for(status: Json) -> None:
     cluster.workload["status"] |= status
     with pytest.raises(CannotBeAdopted, match="let that end"):
         check_at_rest(cluster.standing)
+
+
+@pytest.mark.parametrize(
+    ("update", "kept"),
+    [
+        ({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}, "payments-0, payments-1"),
+        ({"type": "OnDelete"}, "payments-0, payments-1, payments-2"),
+    ],
+    ids=["partition", "OnDelete"],
+)
+def test_a_rollout_that_cannot_end_by_itself_is_not_waited_for(update: Json, kept: str) -> None:
+    """Its ConsumerGroup was deleted in the middle of it; "let that end" was the advice."""
+    cluster = Cluster()
+    cluster.workload["spec"]["updateStrategy"] = update
+    cluster.workload["status"]["updateRevision"] = "newer"
+    with pytest.raises(CannotBeAdopted) as refused:
+        check_at_rest(cluster.standing)
+    assert f"{kept} are of an earlier revision" in str(refused.value)
+    assert '-n shop --type=merge -p \'{"spec":{"updateStrategy":{"type":"RollingUpdate"' in str(refused.value)
+
+
+def test_a_second_statefulset_of_a_handover_is_named() -> None:
+    cluster = Cluster()
+    check_alone(cluster.standing, [workload(name=NAME)])
+    with pytest.raises(CannotBeAdopted) as refused:
+        check_alone(cluster.standing, [workload(name=NAME), workload(name=f"{NAME}-alt")])
+    assert "Delete payments-alt; when its pods have ended, kubectl patch statefulset payments" in str(refused.value)
+    assert '{"spec":{"replicas":3,"ordinals":{"start":0}}}' in str(refused.value)
 
 
 def revision(image: str, **labels: str) -> Json:

@@ -103,11 +103,20 @@ def test_a_group_that_was_disturbed_is_refused_however_briefly_it_was_watched() 
 
 
 def test_an_operators_word_is_put_at_its_gate() -> None:
-    told = gates_by_reason(Reason.LAG_ABOVE_GATE, "too far behind")
+    world = builders.rolling()
+    told = gates_by_reason(world, Reason.LAG_ABOVE_GATE, "too far behind")
     assert told is not None
     assert tuple(gate.mark for gate in told) == refused_at(7)
     assert told[6].message == "too far behind"
-    assert gates_by_reason(Reason.CANARY_HOLD, "") is None
+    assert gates_by_reason(world, Reason.CANARY_HOLD, "") is None
+
+
+def test_on_the_way_back_an_operators_word_is_that_of_the_gates_that_are_asked_there() -> None:
+    world = builders.rolling()
+    going_back = world.remembering(replace(world.memory, phase=RolloutPhase.ROLLING_BACK))
+    told = gates_by_reason(going_back, Reason.MEMBER_NOT_REJOINED, "payments-2 is not back")
+    assert told is not None
+    assert tuple(gate.mark for gate in told) == (P, P, P, N, R, N, N)
 
 
 def test_what_follows_a_restart_is_the_rest() -> None:

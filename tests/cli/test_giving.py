@@ -11,7 +11,7 @@ import pytest
 
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
-from slackwater.api.annotations import ABORT, APPROVE, PAUSE, PROMOTE, RESTART, RETRY
+from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.cli import giving
 from slackwater.cli.errors import NoSuchGroup, NothingToDo, NotObeyed
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
@@ -86,8 +86,14 @@ def remembers(cluster: Cluster, memory: RolloutMemory) -> None:
         (RETRY, FAILED, "payments: retry: trying the failed version again"),
         (RESTART, RolloutMemory(), "payments: every pod is replaced, each after its gates, as in any rollout"),
         (APPROVE, RolloutMemory(), "payments: approve: there is no recommendation for this group"),
+        (
+            FORCE,
+            RolloutMemory(),
+            "payments: force: what was applied last goes on as a rollback does, without waiting for a calm group,"
+            " if it is rolled out",
+        ),
     ],
-    ids=["abort", "retry", "restart", "approve"],
+    ids=["abort", "retry", "restart", "approve", "force"],
 )
 async def test_it_is_told_when_the_operator_has_obeyed(
     cluster: Cluster, command: str, memory: RolloutMemory, words: str

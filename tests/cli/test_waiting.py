@@ -12,11 +12,16 @@ from slackwater.core.decision.decision import Decision
 from tests.core.factories import group, world
 
 
-def look(phase: str = "Ready", ready: str = "True", observed: int = 1, why: tuple[str, str] = ("", "")) -> Look:
+def look(
+    phase: str = "Ready", ready: str = "True", observed: int = 1, why: tuple[str, str] = ("", ""), gated: str = ""
+) -> Look:
     status: dict[str, Any] = {
         "phase": phase,
         "observedGeneration": observed,
-        "conditions": [{"type": "Ready", "status": ready, "reason": why[0], "message": why[1]}],
+        "conditions": [
+            {"type": "Ready", "status": ready, "reason": why[0], "message": why[1]},
+            {"type": "RolloutGated", "status": "False", "reason": gated, "message": ""},
+        ],
     }
     given = world(group=group().model_copy(update={"status": status}))
     return Look(given, Decision(given.memory))
@@ -30,8 +35,22 @@ def look(phase: str = "Ready", ready: str = "True", observed: int = 1, why: tupl
         (look(ready="Unknown"), False),
         (look(ready="False"), False),
         (look(observed=0), False),
+        (look("Paused", gated="NotRolling"), True),
+        (look("Paused", gated="Paused"), False),
+        (look("Paused"), False),
+        (look("Paused", "False", gated="NotRolling"), False),
     ],
-    ids=["as its spec wants it", "under way", "not to be seen in Kafka", "its members are missing", "of an older spec"],
+    ids=[
+        "as its spec wants it",
+        "under way",
+        "not to be seen in Kafka",
+        "its members are missing",
+        "of an older spec",
+        "paused, as its spec wants it",
+        "paused in a rollout",
+        "paused, and the operator says no more",
+        "paused, and not Ready",
+    ],
 )
 def test_a_group_is_waited_for_until_it_is_ready(seen: Look, over: bool) -> None:
     assert is_ready(seen) is over

@@ -11,7 +11,7 @@ from slackwater.api.annotations import ABORT, FORCE, PROMOTE, RESTART, RETRY
 from slackwater.core.commands import obey, obey_force
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.manifests.template import wanted_template
+from slackwater.core.manifests.template import wanted_template, what_people_gave
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
@@ -77,6 +77,38 @@ def test_the_token_of_a_restart_is_remembered(annotations: dict[str, str], befor
     """Not from `commands`: a token that was not rendered any more would restart all pods."""
     known = RolloutMemory(restart=before, commands={RESTART: "1"})
     assert obey(world(memory=known, group=group(annotations=annotations))).memory.restart == after
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason"),
+    [(FAILED, Reason.ROLLOUT_FAILED), (ROLLING_BACK, Reason.ROLLED_BACK), (ROLLED_BACK, Reason.ROLLED_BACK)],
+)
+def test_a_restart_does_not_try_a_version_again_that_was_given_up(phase: RolloutPhase, reason: Reason) -> None:
+    """It rolled the given-up version out once more, and a good pod was gone for it."""
+    given = world(group=group(annotations={RESTART: "1"}))
+    before = replace(memory(phase, failed=True), target_given=what_people_gave(given), target_hash="v2")
+    refused = obey(given.remembering(before))
+    assert (refused.memory.restart, [note.reason for note in refused.notes]) == ("", [reason])
+    retried = replace(refused.memory, phase=PROGRESSING, failed_hash="")
+    assert obey(given.remembering(retried)) == Decision(retried)
+    again = world(memory=retried, group=group(annotations={RESTART: "2"}))
+    assert obey(again).memory.restart == "2"
+
+
+def test_a_restart_beside_a_retry_comes_after_it() -> None:
+    """It was refused for good by what the retry ended in the same look."""
+    given = world(group=group(annotations={RESTART: "1", RETRY: "1"}))
+    before = replace(memory(FAILED, failed=True), target_given=what_people_gave(given), target_hash="v2")
+    once = obey(given.remembering(before))
+    assert (once.memory.restart, once.memory.restart_refused, once.memory.phase) == ("", "", PROGRESSING)
+    assert [note.reason for note in once.notes] == [Reason.RETRYING]
+    assert obey(given.remembering(once.memory)).memory.restart == "1"
+
+
+def test_a_restart_with_another_version_than_the_one_given_up_counts() -> None:
+    given = world(memory=replace(memory(ROLLED_BACK, failed=True), target_given="the bad one"))
+    given = replace(given, group=group(annotations={RESTART: "1"}))
+    assert obey(given).memory.restart == "1"
 
 
 @pytest.mark.parametrize("command", [ABORT, RETRY, PROMOTE, RESTART, FORCE])

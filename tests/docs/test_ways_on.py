@@ -51,7 +51,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.LAG_ABOVE_GATE: "raise `rollout.maxLag`",
     Reason.NOT_AUTHORIZED: "Grant it",
     Reason.TOPIC_MISSING: "Create the topic",
-    Reason.ANSWER_TOO_LONG: "asked again after five minutes",
+    Reason.ANSWER_TOO_LONG: "asked for again after five minutes",
     Reason.GROUP_OF_ANOTHER_TYPE: "another `group.id`",
     Reason.CONNECTION_INVALID: "orrect",
     Reason.CONNECTION_MISSING: "Apply the connection",

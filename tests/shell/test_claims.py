@@ -10,10 +10,11 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.parsing import parse_consumer_group
+from slackwater.api.timestamps import moment
 from slackwater.core.world.claims import Claim
 from slackwater.shell import claims as module
 from slackwater.shell.claims import Claims
-from slackwater.shell.store import Key, Store
+from slackwater.shell.store import Key, Store, claimed_in
 from tests.shell.fakes import CONNECTION, KEY, FakeConnections, connection_object, group_object
 
 OTHER = Key("staging", "reports")
@@ -166,3 +167,27 @@ def test_of_many_through_one_connection_it_is_found_out_once_where_they_are(monk
     monkeypatch.setattr(module, "allows", asked[1])
     assert len(claims(store, {})) == 51
     assert [question.call_count for question in asked] == [1, 2], "of one other connection; what each of both allows"
+
+
+@pytest.mark.parametrize(
+    ("at", "since"),
+    [("1970-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), ("2026-05-01T00:00:00Z", "2026-05-01T00:00:00Z")],
+    ids=["before it was made", "since"],
+)
+def test_nobody_had_a_group_before_he_was_made(at: str, since: str) -> None:
+    """Whoever may write a status may write any moment."""
+    obj = group_object() | {"status": {"rollout": {"claimed": {"clusterId": "A", "at": at}}}}
+    obj["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    claimed = claimed_in(obj)
+    assert claimed is not None
+    assert claimed.at == moment(since)
+
+
+def test_of_brokers_that_say_no_id_to_this_one_the_addresses_show_whose_group_it_is() -> None:
+    store = stored(OURS)
+    other = {**(store.get(CONSUMER_GROUP, OTHER) or {})}
+    other["metadata"] = {**other["metadata"], "resourceVersion": "900"}
+    other["status"] = {"rollout": {"claimed": {"clusterId": "A", "at": "2026-05-01T00:00:00Z"}}}
+    store.put(CONSUMER_GROUP, other)
+    assert [each.since for each in claims(store, {OTHER: "A"})] == [moment("2026-05-01T00:00:00Z")]
+    assert [each.since for each in claims(store, {KEY: "A", OTHER: "A"})] == [moment("2026-05-01T00:00:00Z")]

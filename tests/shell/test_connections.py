@@ -26,7 +26,8 @@ from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
-from slackwater.shell.connections import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S, Connections
+from slackwater.shell.connections import MOST_OPEN, Connections
+from slackwater.shell.open_connection import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
 from slackwater.shell.store import Key
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
@@ -46,6 +47,7 @@ async def refused(*_: Any) -> None:
 @dataclass
 class FakeKafka:
     watched: dict[str, str] = field(default_factory=dict)
+    unwatched: list[str] = field(default_factory=list)
     with_settings: dict[str, bool] = field(default_factory=dict)
     views: dict[str, KafkaView] = field(default_factory=dict)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -77,7 +79,8 @@ class FakeKafka:
         self.watched[key], self.with_settings[key] = group_id, settings
 
     def unwatch(self, key: str) -> None:
-        del self.watched[key]
+        self.watched.pop(key, None)
+        self.unwatched.append(key)
 
     def set_motion(self, key: str, in_motion: bool) -> None: ...
 
@@ -165,6 +168,20 @@ async def test_a_cluster_connection_is_one_for_all_namespaces_and_has_its_secret
     assert set(observer.watched) == {"shop/payments", "ops/payments"}
     assert stage.secrets == [{"login": {"username": b"me", "password": b"x"}}]
     assert len(stage.connections.views(Key("", CONNECTION.name), 0.0)) == 2
+
+
+async def test_of_one_namespace_so_many_are_open_and_no_more(stage: Stage) -> None:
+    for number in range(MOST_OPEN):
+        await stage.use(Key("default", f"g{number}"), connection=f"c{number}")
+    await stage.use(KEY, connection="one-more")
+    assert len(stage.observers) == MOST_OPEN
+    assert stage.reason(KEY) == Reason.CONNECTION_INVALID
+    await stage.use(Key("default", "g0"), connection="c0", generation=2)
+    assert len(stage.observers) == MOST_OPEN + 1, "one that is open is renewed"
+    await stage.connections.forget(Key("default", "g1"))
+    await stage.use(KEY, connection="one-more")
+    assert len(stage.observers) == MOST_OPEN + 2
+    assert stage.reason(KEY) == Reason.OBSERVATION_INCOMPLETE
 
 
 async def test_another_spec_opens_it_again_and_every_group_is_told(stage: Stage) -> None:

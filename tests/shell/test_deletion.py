@@ -10,7 +10,7 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from slackwater.adapters.cluster.errors import Conflict, Forbidden
+from slackwater.adapters.cluster.errors import Conflict, Forbidden, WebhookFailed
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER, GROUP_LABEL
@@ -25,7 +25,7 @@ from slackwater.shell.claims import Claims
 from slackwater.shell.deletion import SAID_AFTER_S, Deletion, _Course
 from slackwater.shell.store import Key, Store
 from tests.core.factories import members, observation, stranger, watched
-from tests.shell import test_reconciler
+from tests.shell import reconciler_stage
 from tests.shell.fakes import KEY, FakeApi, FakeConnections, connection_object, group_object
 
 UID = f"uid-of-{KEY.name}"
@@ -630,7 +630,7 @@ async def test_what_was_seen_of_one_is_not_taken_for_another_of_its_name() -> No
 
 async def test_what_the_api_server_refuses_is_said_with_the_way_on_and_no_longer_than_it_lasts() -> None:
     """By a policy that lets nobody delete StatefulSets, say: nothing else would tell why it takes so long."""
-    stage = test_reconciler.Stage()
+    stage = reconciler_stage.Stage()
     await stage.run_to_rest()
     owner = {"kind": "StatefulSet", "name": KEY.name, "uid": "uid-of-StatefulSet", "controller": True}
     named: dict[str, Any] = {"name": f"{KEY.name}-0", "namespace": KEY.namespace, "uid": "pod", "resourceVersion": "50"}
@@ -654,6 +654,14 @@ async def test_what_the_api_server_refuses_is_said_with_the_way_on_and_no_longer
     assert (said["status"], said["reason"]) == ("True", "ClusterRefused")
     assert said["message"].startswith("what is left cannot be done: statefulsets payments: deletion is blocked")
     assert "remove the finalizer" in said["message"]
+    again = Forbidden("statefulsets payments: deletion is blocked by policy, says request 7 (403)")
+    stage.api.failures["delete StatefulSet"], written = again, stage.api.asked.count("status ConsumerGroup")
+    assert await stage.run() == KAFKA_AGAIN_S
+    assert stage.condition("Degraded") == said, "each try says it in its own words, and people read it once"
+    assert stage.api.asked.count("status ConsumerGroup") == written
+    stage.api.failures["delete StatefulSet"] = WebhookFailed("failed calling webhook")
+    await stage.run()
+    assert "failed calling webhook" in stage.condition("Degraded")["message"], "it is another reason"
     await stage.run()
     assert ("StatefulSet", *KEY) not in stage.api.objects, "the policy is gone"
     assert ("ConsumerGroup", *KEY) in stage.api.objects, "its pod has not ended yet"

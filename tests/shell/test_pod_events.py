@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.paths import EVENT
+from slackwater.adapters.cluster.paths import EVENT, POD
 from slackwater.api.timestamps import timestamp
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
-from slackwater.shell.pod_events import ASKED_AFTER_S, ASKED_AGAIN_S, NOT_MOUNTED, REPEATED_WITHIN_S, PodEvents
+from slackwater.shell.pod_events import (
+    ASKED_AFTER_S,
+    ASKED_AGAIN_S,
+    NAME_TAKEN,
+    NOT_MOUNTED,
+    REPEATED_WITHIN_S,
+    PodEvents,
+)
 from tests.core.factories import NOW, group, pod, world
 from tests.shell.fakes import KEY, FakeApi
 
@@ -67,6 +74,48 @@ async def test_other_events_say_nothing(other: dict[str, Any]) -> None:
     await stage.look()
     assert await stage.look(after_s=ASKED_AFTER_S) == {}
     assert stage.asked == 1
+
+
+def somebodys(owner: str) -> dict[str, Any]:
+    owners = [{"uid": owner, "kind": "StatefulSet", "name": "payments", "controller": True}] if owner else []
+    ending = {"deletionTimestamp": timestamp(NOW)} if owner == "ending" else {}
+    return {"metadata": {"name": "payments-2", "namespace": KEY.namespace, "ownerReferences": owners, **ending}}
+
+
+@pytest.mark.parametrize(
+    ("owner", "said", "names"),
+    [
+        ("", (), ["payments-2"]),
+        ("another", (), ["payments-2"]),
+        ("set-uid", (), []),
+        ("ending", (), []),
+        ("", (event(),), []),
+    ],
+    ids=[
+        "nobody's",
+        "another's",
+        "ours, which the watch has yet to show",
+        "another's, which is ending",
+        "Kubernetes has said something else",
+    ],
+)
+async def test_a_pod_of_that_name_that_the_stateful_set_does_not_control_is_named(
+    owner: str, said: tuple[dict[str, Any], ...], names: list[str]
+) -> None:
+    """Somebody has changed its labels, say. The controller makes no Event of it."""
+    stage = Stage(*said)
+    stage.api.objects[(POD.name, KEY.namespace, "payments-2")] = somebodys(owner)
+    await stage.look()
+    found = await stage.look(after_s=ASKED_AFTER_S)
+    assert [name for name, each in found.items() if each.message == NAME_TAKEN] == names
+
+
+async def test_pods_that_may_not_be_read_leave_what_events_say() -> None:
+    stage = Stage(event("create Pod payments-1 in StatefulSet payments failed error: no"))
+    stage.api.forbidden.add(POD.name)
+    seen = world(pods=(pod(0),))
+    await stage.look(seen)
+    assert set(await stage.look(seen, ASKED_AFTER_S)) == {"payments-1"}
 
 
 async def test_events_that_may_not_be_read_are_unknown() -> None:

@@ -29,7 +29,8 @@ from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
-from slackwater.shell.connections import SECRETS_AGAIN_S, Connections
+from slackwater.shell.connections import Connections
+from slackwater.shell.open_connection import SECRETS_AGAIN_S
 from tests.adapters.kafka.certificates import Authority
 from tests.adapters.kafka.secured_broker import WAYS, SecuredBroker, secured_broker
 from tests.adapters.kafka.strict_broker import ROOT

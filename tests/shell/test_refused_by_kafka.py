@@ -9,7 +9,7 @@ from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.core.decision.reasons import Reason
 from tests.core.factories import members, observation
 from tests.shell.fakes import KEY
-from tests.shell.test_reconciler import Stage
+from tests.shell.reconciler_stage import Stage
 
 FORBIDDEN = KafkaRefused("grant it Read and Delete on the group", Reason.NOT_AUTHORIZED)
 

@@ -12,6 +12,7 @@ import pytest
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell import connections as module
+from slackwater.shell.open_connection import SECRETS_AGAIN_S
 from slackwater.shell.store import Key
 from tests.shell.fakes import KEY
 from tests.shell.test_connections import OTHER, WITH_SECRET, Stage
@@ -116,7 +117,7 @@ async def test_a_group_that_goes_takes_no_client_from_the_one_that_looks_at_its_
     stage.observers[0].views[str(KEY)] = Unobserved(Reason.NOT_AUTHORIZED, "refused", 0.0)
     moments = SlowSecrets(stage).moments
     with nothing_is_left(stage):
-        again = stage.use(OTHER, now=module.SECRETS_AGAIN_S, **WITH_SECRET)
+        again = stage.use(OTHER, now=SECRETS_AGAIN_S, **WITH_SECRET)
         async with meanwhile(again, *moments):
             await stage.connections.forget(KEY)
         (observer,) = stage.observers
@@ -198,4 +199,5 @@ async def test_a_group_that_goes_before_it_came_back_to_a_renewed_connection_tak
     with nothing_is_left(stage):
         await stage.connections.forget(OTHER)
         assert set(stage.observers[1].watched) == {str(KEY)}
+        assert stage.observers[1].unwatched == [str(OTHER)], "it may have a place there"
         await stage.connections.forget(KEY)

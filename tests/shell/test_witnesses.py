@@ -14,7 +14,7 @@ from slackwater.core.world.world import World
 from slackwater.shell.store import Key
 from slackwater.shell.witnesses import Witness
 from tests.shell.fakes import KEY
-from tests.shell.test_reconciler import Stage
+from tests.shell.reconciler_stage import Stage
 
 
 class Notebook(Witness):

@@ -18,13 +18,33 @@ M = TypeVar("M", bound=ApiModel)
 
 LARGEST_SPEC: Final = 256 * 1024
 """Bytes of JSON. The API server takes six times as much, and all objects are in the memory of one process."""
+MOST_VALUES: Final = 20_000
+"""Lists, objects and what stands in them: as Python has it, each takes a hundred bytes."""
+_KEPT: Final = ("groupId", "connectionRef", "deletionPolicy")
+
+
+class CutSpec(dict[str, Any]):
+    """What is kept of a spec that is larger than is read: what others have to know of it, and why no more."""
+
+    def __init__(self, kept: Mapping[str, Any], problem: str) -> None:
+        super().__init__(kept)
+        self.problem = problem
+
+
+def cut_to_size(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A ConsumerGroup to be kept, whoever wrote it: without its spec, if that is too large, and without what only the
+    API server needs."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    problem = _too_large(obj.get("spec"))
+    if not problem:
+        return {**obj, "metadata": metadata}
+    kept = {key: obj["spec"][key] for key in _KEPT if key in obj["spec"]}
+    return {**obj, "metadata": metadata, "spec": CutSpec(kept, problem)}
 
 
 def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     """Read a ConsumerGroup; InvalidSpec names every problem."""
-    size = _size(obj.get("spec")) if isinstance(obj, Mapping) else 0
-    if size > LARGEST_SPEC:
-        problem = f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; long texts go into a ConfigMap."
+    if problem := _too_large(obj.get("spec") if isinstance(obj, Mapping) else None):
         raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
     return _parse(ConsumerGroup, obj)
 
@@ -37,9 +57,16 @@ def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
     return _parse(KafkaConnection, obj)
 
 
-def _size(spec: object) -> int:
-    """In bytes of JSON; a YAML file may have dates in it, which are refused by their fields."""
-    return len(json.dumps(spec, ensure_ascii=False, default=str, separators=(",", ":")).encode(errors="replace"))
+def _too_large(spec: object) -> str:
+    """Why it is not read; a YAML file may have dates in it, which are refused by their fields."""
+    if isinstance(spec, CutSpec):
+        return spec.problem
+    text = json.dumps(spec, ensure_ascii=False, default=str, separators=(",", ":"))
+    if (size := len(text.encode(errors="replace"))) > LARGEST_SPEC:
+        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; long texts go into a ConfigMap."
+    if (values := sum(map(text.count, "[{,"))) > MOST_VALUES:
+        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; long lists go into a ConfigMap."
+    return ""
 
 
 def _parse(model: type[M], obj: Mapping[str, Any]) -> M:

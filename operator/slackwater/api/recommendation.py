@@ -6,15 +6,33 @@ What every number means, and when not to trust it, stands in docs/tuning.md.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from slackwater.api.timestamps import Timestamp
 
 SCHEMA: Final = 1
 MOST_CURVE_POINTS: Final = 200
+LONGEST_MESSAGE: Final = 64 * 1024
+"""Bytes; the pipeline's have some thousand. Whoever may write the topic writes into every operator's memory."""
+_FIRST_YEAR, _LAST_YEAR = 2000, 2199
+
+
+def _is_of_our_time(at: datetime) -> datetime:
+    """Moments of which no arithmetic and no clock of another zone runs out of years."""
+    if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        raise ValueError(f"year {at.year} has to lie between {_FIRST_YEAR} and {_LAST_YEAR}")
+    return at.astimezone(UTC)
+
+
+OfOurTime = Annotated[Timestamp, AfterValidator(_is_of_our_time)]
+Words = Annotated[str, Field(max_length=1_024)]
+Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
+"""What Kafka's clients and brokers take: they count in 32 bits, with a sign."""
+Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class WireModel(BaseModel):
@@ -48,12 +66,12 @@ class MembershipKind(StrEnum):
 
 
 class RecommendedSetting(WireModel):
-    current: int | None
+    current: Number | None
     """None where the group leaves it to the library or the broker."""
-    lower: int
-    target: int
-    upper: int
-    why: str
+    lower: Number
+    target: Number
+    upper: Number
+    why: Words
 
     @model_validator(mode="after")
     def _is_ordered(self) -> Self:
@@ -75,7 +93,7 @@ class MembershipAdvice(WireModel):
     cheaper: MembershipKind | None
     """Another membership that costs less with 95 % confidence; None where none does."""
     saving_partition_s_per_month: Interval | None = None
-    why: str = ""
+    why: Words = ""
 
 
 class NeedlessRebalances(WireModel):
@@ -112,20 +130,20 @@ class Curves(WireModel):
 
 class Recommendation(WireModel):
     schema_version: Annotated[Literal[1], Field(alias="schema")] = SCHEMA
-    cluster: str
-    namespace: str
-    name: str
-    group_id: str
-    as_of: Timestamp
-    spec_generation: int | None = None
-    restarts: Annotated[int, Field(ge=0)]
+    cluster: Words
+    namespace: Words
+    name: Words
+    group_id: Words
+    as_of: OfOurTime
+    spec_generation: Count | None = None
+    restarts: Count
     """Silences of this group that were counted."""
     pooled_restarts: Annotated[float, Field(ge=0)] = 0.0
     """How many restarts' weight similar groups lent."""
     observed_days: Annotated[float, Field(ge=0)]
     status: RecommendationStatus
-    why: str
-    binding: str | None = None
+    why: Words
+    binding: Words | None = None
     session_timeout_ms: RecommendedSetting | None = None
     heartbeat_interval_ms: RecommendedSetting | None = None
     max_poll_interval_ms: RecommendedSetting | None = None

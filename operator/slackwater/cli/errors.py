@@ -14,8 +14,8 @@
     ├── NotReached        what is waited for has not come about in time
     └── WentWrong         what is waited for cannot come about any more
 
-Each is one sentence: what happened, what it means, what to do. The command ends with 1; with 2 for a mistyped command
-line, which is typer's to refuse.
+Each is one sentence: what happened, what it means, what to do. The command ends with 1; with 3 for
+NotReached, and with 2 for a mistyped command line, which is typer's to refuse, and for OptionMissing.
 """
 
 from __future__ import annotations

@@ -27,6 +27,9 @@ from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import Unobserved
 
 POLL_S: Final = 0.2
+_FORCED_WITH_A_NEW_SPEC: Final = (
+    "force: what was applied last goes on as a rollback does, without waiting for a calm group, if it is rolled out"
+)
 _NOT_LOOKED: Final = "Kafka is not asked for this"
 
 
@@ -93,8 +96,6 @@ def _refuse_deleted(group: Mapping[str, Any]) -> None:
 
 def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     """What the operator will say to it. Raises NothingToDo, InvalidSpec."""
-    if command == RESTART:
-        return "every pod is replaced, each after its gates, as in any rollout"
     if command == APPROVE:  # what is recommended, only the operator knows
         return ""
     now = time.time()
@@ -105,11 +106,14 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     annotations = {**metadata.annotations, command: token}
     given = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
     obeyed = foreseen(replace(world, group=given))
+    if command == RESTART and not obeyed.notes:
+        return "every pod is replaced, each after its gates, as in any rollout"
     (note,) = obeyed.notes
     observed = snapshot.group.get("status", {}).get("observedGeneration")
     if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out
-        return ""
-    if replace(obeyed.memory, commands=earlier.commands) == earlier:
+        return _FORCED_WITH_A_NEW_SPEC
+    refused = command == RESTART
+    if refused or replace(obeyed.memory, commands=earlier.commands) == earlier:
         raise NothingToDo(f"{world.group.name} is as it was: {note.message}")
     return note.message
 

@@ -13,7 +13,8 @@ from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RE
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.manifests.template import wanted_template
+from slackwater.core.decision.words import by_command
+from slackwater.core.manifests.template import wanted_template, what_people_gave
 from slackwater.core.rollout.ending import can_go_back, go_back
 from slackwater.core.timeouts.adoption import approve
 from slackwater.core.world.memory import RolloutPhase
@@ -22,10 +23,7 @@ from slackwater.core.world.world import World
 
 def obey(world: World) -> Decision:
     """The memory after every command that is new but `force`, in the order of `TOKEN_COMMANDS`."""
-    token = world.group.metadata.annotations.get(RESTART)
-    is_known = token is None or token == world.memory.restart
-    obeyed = Decision(world.memory if is_known else replace(world.memory, restart=token or ""))
-    return _obey(world, obeyed, [command for command in TOKEN_COMMANDS if command != FORCE])
+    return _obey(world, _restart(world), [command for command in TOKEN_COMMANDS if command != FORCE])
 
 
 def obey_force(world: World) -> Decision:
@@ -49,6 +47,24 @@ def _obey(world: World, obeyed: Decision, commands: Iterable[str]) -> Decision:
         known = {**obeyed.memory.commands, command: token}
         obeyed = replace(obeyed, memory=replace(obeyed.memory, commands=known))
     return obeyed
+
+
+def _restart(world: World) -> Decision:
+    """A part of the template from now on. Of a version that was given up it would make another one, to be tried again:
+    that is what `retry` is for."""
+    memory, token = world.memory, world.group.metadata.annotations.get(RESTART)
+    if token is None or token in (memory.restart, memory.restart_refused):
+        return Decision(memory)
+    given_up = memory.phase.gave_up and memory.failed_hash == memory.target_hash
+    retry = world.group.metadata.annotations.get(RETRY)
+    if given_up and retry is not None and memory.commands.get(RETRY) != retry:
+        return Decision(memory)  # `retry` comes first, and this one in the next look
+    if not given_up or memory.target_given != what_people_gave(world):
+        return Decision(replace(memory, restart=token))
+    again = by_command(RETRY, world.group.name)
+    message = f"restart: the version that is asked for was given up, so nothing changes; {again} tries it again"
+    reason = Reason.ROLLED_BACK if memory.phase.goes_back else Reason.ROLLOUT_FAILED
+    return Decision(replace(memory, restart_refused=token), notes=(Note(reason, message),))
 
 
 def _promote(world: World) -> Decision:

@@ -7,12 +7,11 @@ from functools import cached_property
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.kafka_connection import allows, prefixes_of
 from slackwater.api.resources import ConsumerGroup
-from slackwater.api.timestamps import moment
 from slackwater.core.world.claimed import Claimed
 from slackwater.core.world.claims import Claim, Whereabouts, same_cluster
 from slackwater.ports import Kind
 from slackwater.shell.connections import Connections
-from slackwater.shell.store import Key, Store, connection_key, connection_of
+from slackwater.shell.store import Key, Store, claimed_in, connection_key, connection_of
 
 
 class Claims:
@@ -67,21 +66,18 @@ class _Asks:
         return self._beside[place]
 
     def _since(self, other: Key, *, certain: bool) -> float | None:
-        """Since when the other one has had the group, if that is in this one's cluster. Where brokers have no ids, only
-        their addresses can show that."""
+        """Since when the other one has had the group, if that is in this one's cluster. Where brokers have no ids, or
+        have not said them to this one, only their addresses can show that."""
         here, claimed = self._own_cluster_id, self._claimed(other)
-        if claimed is None or claimed.cluster_id != here or not (here or certain):
+        if claimed is None or not (claimed.cluster_id == here if here else certain):
             return None
         return claimed.at
 
     def _claimed(self, group: Key) -> Claimed | None:
-        """By its status, of which no more is read: there may be many with one groupId."""
-        status = (self._store.get(CONSUMER_GROUP, group) or {}).get("status") or {}
-        written = (status.get("rollout") or {}).get("claimed") or {}
-        try:
-            return Claimed(str(written["clusterId"]), moment(written["at"])) if written else None
-        except (KeyError, TypeError, ValueError):
-            return None  # no operator wrote that
+        """By its status, or that of the one in whose place it was made."""
+        there = self._store.get(CONSUMER_GROUP, group)
+        claimed = claimed_in(there) if there is not None else None
+        return claimed or self._store.claimed_before(group, self._group.group_id)
 
     def _cluster_id(self, group: Key) -> str | None:
         """As its status says, until its brokers have said it."""

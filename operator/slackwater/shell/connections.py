@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import structlog
@@ -25,46 +24,21 @@ from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
-from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
-from slackwater.shell.elapsed import elapsed_s
+from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka
+from slackwater.shell.open_connection import Open, wants_secrets_again
 from slackwater.shell.store import Key, connection_key
 
-SECRETS_AGAIN_S: Final = 30.0
 SECRETS_SOON_S: Final = 1.0
 """After an API server that did not answer."""
-LOOKS_FOR_A_RENEWED_ONE: Final = 4
-"""At least, between the moment from which its end is told and that end."""
-CERTIFICATES_AGAIN_S: Final = 300.0
-"""One that ends soon is renewed in its Secret, as a rule, before brokers refuse it."""
 OBSERVED_AGAIN_S: Final = 10.0
+MOST_OPEN: Final = 100
+"""Of one namespace: each has a thread, and sockets to each of its brokers, which anybody may be."""
 
 _log = structlog.get_logger(__name__)
 
 
-@dataclass
-class _Open:
-    """A connection in use."""
-
-    generation: int
-    uid: str
-    secrets: Secrets = field(repr=False)
-    secrets_read_at: float
-    kafka: KafkaCluster
-    groups: set[Key] = field(default_factory=set)
-
-
-def _wants_secrets_again(opened: _Open, now: float) -> bool:
-    """Kafka does not let us in, or soon will not: somebody may have changed the Secret, of which no watch tells."""
-    refused = any(
-        known is not None and isinstance(known[0], Unobserved) and known[0].reason.lifted_by_a_secret
-        for known in (opened.kafka.latest(str(group)) for group in opened.groups)
-    )
-    ending = [each for each in opened.kafka.certificates if now >= each.told_from]
-    soon_s = min((each.told_for_s / LOOKS_FOR_A_RENEWED_ONE for each in ending), default=math.inf)
-    read_s_ago = elapsed_s(opened.secrets_read_at, now)
-    unread = any(opened.secrets_read_at < each.told_from for each in ending)
-    ends_soon = bool(ending) and (unread or read_s_ago >= max(SECRETS_AGAIN_S, min(CERTIFICATES_AGAIN_S, soon_s)))
-    return (refused and read_s_ago >= SECRETS_AGAIN_S) or ends_soon
+class TooManyOpen(SlackwaterError):
+    """Of one namespace."""
 
 
 class Connections:
@@ -82,7 +56,7 @@ class Connections:
         """Where the Secrets of ClusterKafkaConnections are; empty: none of these is used."""
         self._open_kafka = open_kafka
         self._on_change = on_change
-        self._open: dict[Key, _Open] = {}
+        self._open: dict[Key, Open] = {}
         self._broken: dict[Key, Unobserved] = {}
         self._used_by: dict[Key, Key] = {}
         self._requests_of_closed: Counter[str] = Counter()
@@ -117,7 +91,7 @@ class Connections:
         if key is None:
             return
         opened = self._open.get(key)
-        if opened is not None and group_key in opened.groups:
+        if opened is not None:  # even where a connection that was renewed has not begun to watch it: it has its place
             opened.kafka.unwatch(str(group_key))
             opened.groups.discard(group_key)
         if key in self._used_by.values():
@@ -226,11 +200,11 @@ class Connections:
             for group in waiting:
                 self._on_change(group)
 
-    async def _ensure(self, key: Key, obj: Mapping[str, Any], now: float) -> _Open | None:
+    async def _ensure(self, key: Key, obj: Mapping[str, Any], now: float) -> Open | None:
         generation, uid = obj["metadata"].get("generation", 0), obj["metadata"]["uid"]
         opened = self._open.get(key)
         current = opened is not None and (opened.generation, opened.uid) == (generation, uid)
-        if current and opened is not None and not _wants_secrets_again(opened, now):
+        if current and opened is not None and not wants_secrets_again(opened, now):
             self._broken.pop(key, None)  # its Secret may have been unreadable meanwhile
             return opened
         try:
@@ -240,6 +214,8 @@ class Connections:
                 opened.secrets_read_at = now
                 self._broken.pop(key, None)
                 return opened
+            if opened is None:
+                self._refuse_too_many(key.namespace)
             kafka = self._open_kafka(connection, secrets, self._changed)
         except ClusterUnreachable as error:
             # What is known of today's spec stands, bad or good, until the API server says otherwise.
@@ -252,9 +228,16 @@ class Connections:
             self._broken[key] = Unobserved(Reason.CONNECTION_INVALID, str(error), since)
             return opened  # what still works goes on working, but is not believed: `view` says what is wrong
         self._broken.pop(key, None)
-        return await self._renew(key, _Open(generation, uid, secrets, now, kafka))
+        return await self._renew(key, Open(generation, uid, secrets, now, kafka))
 
-    async def _renew(self, key: Key, opened: _Open) -> _Open:
+    def _refuse_too_many(self, namespace: str) -> None:
+        if namespace and sum(key.namespace == namespace for key in self._open) >= MOST_OPEN:
+            raise TooManyOpen(
+                f"{MOST_OPEN} KafkaConnections of namespace {namespace} are in use, and the operator opens no more of"
+                " one: let several ConsumerGroups refer to one KafkaConnection"
+            )
+
+    async def _renew(self, key: Key, opened: Open) -> Open:
         before = self._open.get(key)
         groups = set(before.groups) if before is not None else set()
         if before is not None:

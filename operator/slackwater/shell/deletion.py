@@ -59,6 +59,8 @@ class _Course:
     """Since when no look at its pods was allowed."""
     act_refused_since: float | None = None
     """Since when the API server has refused what is next."""
+    refusal: ClusterRefused | None = None
+    """How it did so first: of a webhook that is away it says something else at each try, and people read it once."""
     kafkas_turn_since: float | None = None
     """Since when nothing of it is left in the cluster."""
     saw_pods: bool = False
@@ -109,8 +111,10 @@ class Deletion:
                 course.act_refused_since = earlier(course.act_refused_since, self._now())
                 if elapsed_s(course.act_refused_since, self._now()) < SAID_AFTER_S:
                     raise  # it may be a webhook that is away for a moment: it is tried again soon
-                return await self._wait(world, obj, cannot_leave(world, Reason.CLUSTER_REFUSED, str(error)))
-            course.act_refused_since = None
+                if type(course.refusal) is not type(error):
+                    course.refusal = error
+                return await self._wait(world, obj, cannot_leave(world, Reason.CLUSTER_REFUSED, str(course.refusal)))
+            course.act_refused_since = course.refusal = None
             if isinstance(decided.act, LetGo):
                 self._courses[key] = _Course(group.metadata.uid, let_go=True)
                 return None

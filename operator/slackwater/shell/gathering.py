@@ -168,6 +168,8 @@ class Gathering:
         """The cluster's half and Kafka's."""
         view, history = self._connections.view(key, self._now())
         world = to_world(snapshot, view, history, self._now(), group)
+        if world.memory.claimed is None and (before := self._store.claimed_before(key, group.group_id)) is not None:
+            world = world.remembering(replace(world.memory, claimed=before))
         claims = self._claims.of_others(key, group)
         cluster_id, broker = self._connections.cluster_id(key), self._connections.broker(key)
         world = replace(world, broker=broker, advice=self._advice.get(key), cluster_id=cluster_id, claims=claims)

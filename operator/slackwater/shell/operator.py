@@ -18,11 +18,13 @@ from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
 from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
+from slackwater.adapters.kafka.sizes import Limits
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
+from slackwater.shell.descriptors import take_all
 from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
@@ -81,7 +83,7 @@ class Operator:
             self.metrics.leading.set_function(lambda: leadership.seconds_left() > 0)
         self.ready = asyncio.Event()
         self.listing_wanted = asyncio.Event()
-        opens = partial(connected, **settings.of_connections)
+        opens = partial(connected, **settings.of_connections, limits=Limits.of(**settings.of_answers))
         self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
@@ -251,6 +253,7 @@ async def _leadership(settings: Settings, stack: AsyncExitStack) -> Leadership |
 
 async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> None:
     """Wait until this replica leads, and has read the cluster."""
+    take_all()
     if operator.leadership is not None:
         await operator.leadership.acquire()
         parts.append(asyncio.create_task(operator.leadership.keep(), name="leadership"))

@@ -1,4 +1,7 @@
-"""What only Events say of pods: why one is missing (its controller says it), why one is not started (its node does)."""
+"""What only Events say of pods: why one is missing (its controller says it), why one is not started (its node does).
+
+Of one controller's refusal there is no Event: that somebody else has a pod of that name.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Final
 import structlog
 
 from slackwater.adapters.cluster.errors import ClusterFailed
-from slackwater.adapters.cluster.translation import last_message, not_made
+from slackwater.adapters.cluster.paths import POD
+from slackwater.adapters.cluster.translation import controller_uid, last_message, not_made
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster, Json
@@ -25,6 +29,10 @@ REPEATED_WITHIN_S: Final = 180.0
 """A node says every two minutes what still keeps a pod; what it has not repeated is over."""
 NOT_MOUNTED: Final = "FailedMount"
 """A ConfigMap or Secret is missing, or a volume cannot be had: the pod's own status says nothing of it."""
+
+NAME_TAKEN: Final = (
+    "there is a pod of that name which is not the StatefulSet's: delete it, or give it back the labels that it had"
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -71,20 +79,39 @@ class PodEvents:
         try:
             failed = [event for uid in sets for event in await self._events(key, uid, "FailedCreate")]
             lately = self._now() - REPEATED_WITHIN_S
+            taken = await self._taken(key, world, not_made(failed))
             said = {uid: last_message(await self._events(key, uid, NOT_MOUNTED), lately) for uid in pods}
         except ClusterFailed as error:  # no reason to leave the group alone
             _log.warning("events_not_read", group=str(key), error=str(error))
             asked.not_made, asked.not_mounted = {}, {}
             return
         kept = {uid: message for uid, message in asked.not_mounted.items() if uid in waiting and uid not in said}
-        asked.not_made = not_made(failed)
+        asked.not_made = {**not_made(failed), **taken}
         asked.not_mounted = kept | {uid: message for uid, message in said.items() if message}
+
+    async def _taken(self, key: Key, world: World, known: Mapping[str, NotMade]) -> dict[str, NotMade]:
+        """Pods that are missing, and of whose names somebody else has one; of those for which no reason is known."""
+        missing = (ordinal for ordinal in range(world.replicas) if world.pod(ordinal) is None)
+        names = [name for name in map(world.pod_name, missing) if name not in known][:MOST_PODS]
+        try:
+            found = [(name, await self._api.read(POD, key.namespace, name)) for name in names]
+        except ClusterFailed as error:
+            _log.warning("pods_not_read", group=str(key), error=str(error))
+            return {}
+        ours, now = {each.uid for each in world.sets}, self._now()
+        taken = (name for name, pod in found if pod and controller_uid(pod) not in ours and not _is_ending(pod))
+        return dict.fromkeys(taken, NotMade(NAME_TAKEN, now))
 
     async def _events(self, key: Key, uid: str, reason: str) -> Iterable[Json]:
         return await self._api.events_of(key.namespace, uid, reason)
 
     def forget(self, key: Key) -> None:
         self._asked.pop(key, None)
+
+
+def _is_ending(pod: Json) -> bool:
+    """It is one of a StatefulSet that was deleted, say: the name will be free."""
+    return "deletionTimestamp" in pod["metadata"]
 
 
 def _lacks_a_pod(world: World) -> bool:

@@ -85,6 +85,14 @@ class Settings(BaseModel):
     token_hosts: Annotated[tuple[Host, ...], BeforeValidator(_words)] = ()
     """The hosts that may be asked for OAuth tokens, with commas between them; `*.` stands for any name below. None
     means any host that a KafkaConnection's Secret names."""
+    largest_answer_mb: int = Field(4, ge=1, le=100)
+    """How much of one answer of a broker is read, in megabytes. Decoded, it takes twenty times as much memory."""
+    most_partitions: int = Field(10_000, ge=1_000, le=1_000_000)
+    """Groups of more partitions are not looked at, nor of more than a fifth as many members. One of 49,000 partitions
+    keeps the event loop for a tenth of a second, and takes 60 MiB."""
+    most_per_namespace: int = Field(300_000, ge=10_000, le=10_000_000)
+    """Partitions and members of all groups of one namespace together that are looked at, a fifth of it for groups that
+    grow. Each takes a kilobyte."""
     pod_namespace: Namespace | None = None
     """Where the operator itself runs, and reads the Secrets of ClusterKafkaConnections. It uses none of these when
     unset, and none where it works in some namespaces only."""
@@ -115,6 +123,15 @@ class Settings(BaseModel):
     def of_connections(self) -> Mapping[str, Any]:
         """What every connection to Kafka is opened with; it goes before what a KafkaConnection says."""
         return self.model_dump(include={"moving_interval_s", "rest_interval_s", "token_hosts"})
+
+    @property
+    def of_answers(self) -> Mapping[str, int]:
+        """How much of what brokers say is looked at."""
+        return {
+            "answer_megabytes": self.largest_answer_mb,
+            "partitions": self.most_partitions,
+            "per_namespace": self.most_per_namespace,
+        }
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from slackwater.adapters.cluster.paths import (
@@ -20,8 +21,13 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.translation import group_of, running_containers
 from slackwater.api.consumer_group import DeletionPolicy
+from slackwater.api.parsing import cut_to_size
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.timestamps import moment
+from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
+from slackwater.core.world.claimed import Claimed, had_since
 from slackwater.ports import Kind
+from slackwater.shell.elapsed import elapsed_s
 
 Json = Mapping[str, Any]
 
@@ -36,6 +42,13 @@ WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, *LABELLED)
 
 _Place = TypeVar("_Place", bound=Hashable)
 _Index = dict[_Place, set["Key"]]
+
+
+class _GoneClaim(NamedTuple):
+    at: float
+    """When it was last there, in seconds."""
+    group_id: str
+    claimed: Claimed
 
 
 class Key(NamedTuple):
@@ -62,6 +75,7 @@ class Store:
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._newest: dict[Kind, int] = defaultdict(int)
+        self._gone_claims: dict[Key, _GoneClaim] = {}
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
@@ -83,6 +97,14 @@ class Store:
         """ConsumerGroups of this Kafka group id that do not want it deleted, in whatever Kafka cluster."""
         return self._claimants.get(group_id, frozenset())
 
+    def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
+        """What a ConsumerGroup had in Kafka that was deleted a moment ago: one that is made again under its name has it
+        still."""
+        gone = self._gone_claims.get(key)
+        if gone is None or gone.group_id != group_id or elapsed_s(gone.at, self._now()) > MADE_AGAIN_WITHIN_S:
+            return None
+        return gone.claimed
+
     def told_running(self, group: Key) -> dict[str, float]:
         """When this store was first told that a container of the group's pods runs, by the container's id."""
         return {
@@ -97,11 +119,15 @@ class Store:
         known = self._objects[kind].get(key)
         if known is not None and _version(known) >= _version(obj):
             return ()
+        if kind is CONSUMER_GROUP:
+            obj = cut_to_size(obj)
         self._objects[kind][key] = obj
         self._newest[kind] = max(self._newest[kind], _version(obj))
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
         if kind is CONSUMER_GROUP:
+            if known is not None and known["metadata"]["uid"] != obj["metadata"]["uid"]:
+                self._remember_claim(key, known)
             self._use(key, known, obj)
             return (key, *self._claim(key, known, obj))
         if kind is POD:
@@ -124,6 +150,7 @@ class Store:
         if kind in CONNECTIONS:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
+            self._remember_claim(key, known)
             self._use(key, known, None)
             return (key, *self._claim(key, known, None))
         group = owner(kind, known)
@@ -146,6 +173,14 @@ class Store:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
+
+    def _remember_claim(self, key: Key, gone: Json) -> None:
+        now = self._now()
+        kept = self._gone_claims.items()
+        self._gone_claims = {k: each for k, each in kept if elapsed_s(each.at, now) <= MADE_AGAIN_WITHIN_S}
+        group_id, claimed = _claimed(gone), claimed_in(gone)
+        if group_id is not None and claimed is not None:
+            self._gone_claims[key] = _GoneClaim(now, group_id, claimed)
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.
@@ -215,6 +250,20 @@ def _claimed(group: Json | None) -> str | None:
     spec = group.get("spec") or {}
     gives_up = group["metadata"].get("deletionTimestamp") and spec.get("deletionPolicy") == DeletionPolicy.DELETE_GROUP
     return None if gives_up else str(spec.get("groupId") or group["metadata"]["name"])
+
+
+def claimed_in(group: Json) -> Claimed | None:
+    """What its status says that it has in Kafka. No more of it is read: there may be many with one groupId."""
+    metadata, status = group["metadata"], group.get("status") or {}
+    written = (status.get("rollout") or {}).get("claimed") or {}
+    try:
+        claimed = Claimed(str(written["clusterId"]), moment(written["at"])) if written else None
+    except (KeyError, TypeError, ValueError):
+        return None  # no operator wrote that
+    if claimed is None:
+        return None
+    made_at = moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0
+    return replace(claimed, at=had_since(claimed, made_at))
 
 
 def _spec_of(obj: Json) -> tuple[str, int]:

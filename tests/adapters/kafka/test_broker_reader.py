@@ -181,3 +181,15 @@ def test_the_policy_is_one_that_all_have(policies: list[str], policy: MigrationP
 )
 def test_values_are_held_within_bounds(value_ms: int, nearest: int) -> None:
     assert Bounds(6_000, 1_800_000).clamp(value_ms) == nearest
+
+
+@pytest.mark.parametrize(
+    "value", [str(2**31), "1" + "0" * 400, "1" * 5_000], ids=["one too many", "10^400", "5000 digits"]
+)
+def test_a_bound_that_no_broker_has_is_none(value: str) -> None:
+    """Python refuses to read more than 4,300 digits, and a float takes 308."""
+    assert facts_of([replace(ANSWER, settings=SETTINGS | {"group.max.session.timeout.ms": value})], 7.0) == replace(
+        FACTS, classic_session=None
+    )
+    largest = facts_of([replace(ANSWER, settings=SETTINGS | {"group.max.session.timeout.ms": str(2**31 - 1)})], 7.0)
+    assert largest.classic_session == Bounds(6_000, 2**31 - 1)

@@ -26,7 +26,7 @@ class Wire:
     async def send(self, request: Any, node_id: int) -> Any:
         self.asked.append(list(request.groups))
         if set(request.groups) & set(self.too_wide):
-            raise AnswerTooLong("Kafka broker 1 answers with more than 16 MB, which is not read")
+            raise AnswerTooLong("Kafka broker 1 answers with more bytes than are read of one answer")
         usual: Any = {"error_code": 0, "group_state": "Stable", "protocol_type": "consumer", "protocol_data": ""}
         rows = [DescribeGroupsResponse.DescribedGroup(group_id=each, members=[], **usual) for each in request.groups]
         return DescribeGroupsResponse(throttle_time_ms=0, groups=rows)
@@ -42,7 +42,7 @@ async def test_the_others_are_described_all_the_same_and_it_is_asked_for_seldom(
         assert {name for name, each in found.items() if isinstance(each, Description)} == {"a", "b", "c", "x"}
         wide = found["wide"]
         assert isinstance(wide, Failure)
-        assert wide.message == "group wide: Kafka broker 1 answers with more than 16 MB, which is not read"
+        assert wide.message == "group wide: Kafka broker 1 answers with more bytes than are read of one answer"
     assert wire.asked[-1] == ["a", "b", "c", "x"], "each such answer ends the connection"
     wire.too_wide = ()
     monkeypatch.setattr(parts, "TOO_LONG_AGAIN_S", 0.0)

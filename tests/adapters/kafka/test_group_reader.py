@@ -109,7 +109,7 @@ async def test_of_a_partition_without_a_commit_no_more_than_its_own_log_is_unrea
     """Its beginning is asked for, and only then: retention may have deleted all of it."""
     cluster = FakeCluster({"payments": FakeGroup(CLASSIC, owned=OWNED, committed={0: 60})}, start=90)
     view = observed((await observe(cluster, "payments"))["payments"])
-    assert [offsets.lag for _, offsets in sorted(view.offsets.items())] == [40, *[None] * (len(view.offsets) - 1)]
+    assert [offsets.unread for _, offsets in sorted(view.offsets.items())] == [40, *[10] * (len(view.offsets) - 1)]
     assert view.lag == 40 + 10 * (len(view.offsets) - 1)
 
 

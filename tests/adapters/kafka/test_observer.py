@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
+from slackwater.adapters.kafka.watch import Folded, Watch
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import (
     GroupObservation,
@@ -405,3 +407,29 @@ def test_closing_ends_the_task_and_the_reader() -> None:
         await observer.wait_failed()
 
     run_skipping(scenario())
+
+
+@pytest.mark.parametrize(("topics", "is_apart"), [(1, False), (1_500, True)])
+def test_large_views_are_folded_in_beside_the_event_loop(
+    topics: int, is_apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+    folded = Watch.folded
+
+    def noted(watch: Watch, seen: KafkaView) -> Folded:
+        threads.append(threading.current_thread())
+        return folded(watch, seen)
+
+    monkeypatch.setattr(Watch, "folded", noted)
+
+    async def scenario() -> None:
+        observer = Observer(FakeReader(), lambda key: None)
+        observer.start()
+        observer.watch("ns/a", "a", [f"t{number}" for number in range(topics)])
+        view = await observer.observe_now("ns/a")
+        assert isinstance(view, GroupObservation)
+        assert len(view.partitions) == topics
+        await observer.close()
+
+    asyncio.run(scenario())
+    assert [each is not threading.main_thread() for each in threads] == [is_apart]

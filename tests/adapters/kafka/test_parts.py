@@ -18,7 +18,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.observation import GroupObservation, KafkaView
 from tests.adapters.kafka.fake_cluster import CLASSIC, CONSUMER, FakeCluster, FakeGroup
 
-WHY = "Kafka broker 1 answers with more than 16 MB, which is not read"
+WHY = "Kafka broker 1 answers with more bytes than are read of one answer"
 
 
 class Broker:
@@ -93,6 +93,26 @@ async def test_one_that_is_too_long_alone_is_named_and_the_others_still_come_tog
     assert failures == {}
 
 
+async def test_a_broker_that_takes_its_time_for_each_that_is_too_long_is_not_asked_for_ever(
+    clock: Callable[[float], None],
+) -> None:
+    names = [f"{each:03}" for each in range(600)]
+    broker, parts = Broker(dict.fromkeys(names, 11)), group_parts()
+
+    async def slowly(some: list[str]) -> dict[str, int]:
+        clock(1.9)
+        return await broker.ask(some)
+
+    answers, failures = await parts.ask(names, slowly)
+    assert answers == []
+    assert failures.keys() == set(names)
+    assert len(broker.asked) <= parts_module.PATIENCE_S / 1.9 + 1
+    late = [each for each in failures.values() if each.reason is Reason.OBSERVATION_INCOMPLETE]
+    assert len(late) > 500
+    broker.limit = 10_000
+    assert merged((await parts.ask(names, broker.ask))[0]).keys() >= {names[-1]}, "they are asked for again"
+
+
 async def test_every_other_failure_is_the_askers_own() -> None:
     async def silent(_: list[str]) -> None:
         raise KafkaUnreachable("Kafka broker 1 does not answer")
@@ -141,3 +161,18 @@ async def test_a_pass_sees_every_group_whichever_answer_is_too_long_for_all(name
 def _timeless(view: KafkaView) -> GroupObservation:
     assert isinstance(view, GroupObservation)
     return replace(view, observed_at=0.0, answered_at=0.0)
+
+
+async def test_what_turned_out_to_be_too_much_is_not_asked_for_soon_again(clock: Callable[[float], None]) -> None:
+    asked: list[list[str]] = []
+
+    async def ask(names: list[str]) -> dict[str, int | Failure]:
+        asked.append(names)
+        return {name: Failure(Reason.ANSWER_TOO_LONG, "so many") if name == "b" else 1 for name in names}
+
+    parts = group_parts()
+    first = await parts.ask_each(["a", "b"], ask)
+    assert first == await parts.ask_each(["a", "b"], ask) == {"a": 1, "b": Failure(Reason.ANSWER_TOO_LONG, "so many")}
+    clock(parts_module.TOO_LONG_AGAIN_S + 1)
+    await parts.ask_each(["a", "b"], ask)
+    assert asked == [["a", "b"], ["a"], ["a", "b"]]

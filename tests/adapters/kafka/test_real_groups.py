@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from slackwater.adapters.kafka import wire
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
@@ -48,7 +47,7 @@ async def test_members_assignments_and_offsets_are_seen(
             reader,
             group_id,
             topic,
-            lambda view: is_settled(view) and all(o.lag == 0 for o in view.offsets.values()),  # type: ignore[union-attr]
+            lambda view: is_settled(view) and all(o.unread == 0 for o in view.offsets.values()),  # type: ignore[union-attr]
         )
 
     assert isinstance(view, GroupObservation)
@@ -107,7 +106,7 @@ async def test_answers_that_are_too_long_for_all_are_asked_for_in_parts(
     monkeypatch: pytest.MonkeyPatch, topic: str, group_id: str, reader: KafkaGroupReader
 ) -> None:
     """As with a connection that many share: nobody's topics take another's group out of sight."""
-    monkeypatch.setattr(wire, "MAX_RESPONSE_BYTES", 4_000)
+    monkeypatch.setitem(reader._wire._settings, "receive_message_max_bytes", 4_000)
     neighbours = {f"{group_id}-{each}": frozenset({f"{topic}-{each}"}) for each in range(200)}
     views = dict(await reader.observe({group_id: frozenset({topic}), **neighbours}))
     ours = views.pop(group_id)

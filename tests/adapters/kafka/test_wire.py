@@ -15,9 +15,10 @@ from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 from structlog.testing import capture_logs
 
-from slackwater.adapters.kafka import wire as wire_module
+from slackwater.adapters.kafka import session as session_module
 from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
-from slackwater.adapters.kafka.wire import KafkaWire, _Session
+from slackwater.adapters.kafka.session import Session
+from slackwater.adapters.kafka.wire import KafkaWire
 
 REQUEST_TIMEOUT_S = 1.0
 """Where nobody is to answer."""
@@ -89,7 +90,7 @@ def wire_to(*ports: int, timeout_s: float = ANSWER_S, connects_within_s: float =
 @pytest.fixture
 def brief_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next broker is asked as soon as where a request has a second, and an answer has `ANSWER_S` all the same."""
-    monkeypatch.setattr(wire_module, "_ASKED_IN_TIME", ANSWER_S / 0.2)
+    monkeypatch.setattr(session_module, "_ASKED_IN_TIME", ANSWER_S / 0.2)
 
 
 async def test_refused_connections_fail_soon_and_say_where() -> None:
@@ -159,7 +160,7 @@ async def test_a_request_that_waits_to_be_sent_when_it_is_closed_fails_as_one_th
         waits.set()
         await session._net.sleep(30)
 
-    monkeypatch.setattr(_Session, "_ask_once", wait)
+    monkeypatch.setattr(Session, "_ask_once", wait)
     wire = KafkaWire({"bootstrap_servers": "127.0.0.1:1"}, timeout_s=30)
     sending = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
     assert await asyncio.to_thread(waits.wait, 10)
@@ -354,14 +355,14 @@ async def test_a_client_that_hangs_keeps_nobody_from_closing(
 ) -> None:
     """As one whose network thread waits for a log-in; the process ends without it, too."""
     goes_on, hung, before = threading.Event(), threading.Event(), set(threading.enumerate())
-    end = _Session.close
+    end = Session.close
 
-    def hang(session: _Session) -> None:
+    def hang(session: Session) -> None:
         hung.set()
         goes_on.wait(60)
         end(session)
 
-    monkeypatch.setattr(_Session, "close", hang)
+    monkeypatch.setattr(Session, "close", hang)
     wire = wire_to(listener.getsockname()[1], timeout_s=REQUEST_TIMEOUT_S)
     with pytest.raises(KafkaUnreachable):
         await wire.send(MetadataRequest(topics=[]))
@@ -378,7 +379,7 @@ async def test_a_client_that_hangs_keeps_nobody_from_closing(
 @pytest.mark.parametrize(
     ("announced", "error", "said"),
     [
-        ((17_000_000).to_bytes(4, "big"), AnswerTooLong, "answers with more than 16 MB, which is not read"),
+        ((5_000_000).to_bytes(4, "big"), AnswerTooLong, "answers with more bytes than are read of one answer"),
         (b"SSH-", KafkaUnreachable, "does not speak Kafka's protocol: is it a broker, or does it want tls"),
     ],
     ids=["a wide group", "another program"],
@@ -437,7 +438,7 @@ def _answer_one_at_length(server: socket.socket, first: str) -> None:
                     if int.from_bytes(request[:2], "big") == ApiVersionsResponse.API_KEY:
                         _answer(connection, request, _api_versions(8))
                     elif b"wide" in request:
-                        connection.sendall(held + (17_000_000).to_bytes(4, "big") + request[4:8])
+                        connection.sendall(held + (5_000_000).to_bytes(4, "big") + request[4:8])
                     elif b"small" in request and first == "behind an answer" and not held:
                         body = request[4:8] + told
                         held = len(body).to_bytes(4, "big") + body

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY, generate_latest
 
-from slackwater.adapters.telemetry.poll_metrics import MOST_LINES, MetricsUnreadable, read_poll_metrics
+from slackwater.adapters.telemetry.poll_metrics import (
+    LONGEST_LINE,
+    MOST_BYTES,
+    MOST_LINES,
+    MetricsUnreadable,
+    read_poll_metrics,
+)
 from slackwater.api.telemetry.words import PollSource
 from slackwater.core.telemetry.polls import PollReading
 
@@ -102,3 +108,16 @@ def test_the_documented_lines_publish_what_is_read() -> None:
         for gauge in gauges:
             REGISTRY.unregister(gauge)
     assert read_poll_metrics(text.encode()) == PollReading(PollSource.LIBRDKAFKA, 30.0, 1000.0, 1500.0, 20.0)
+
+
+def test_of_long_lines_few_are_read() -> None:
+    """The parser's time grows with the square of a line's length."""
+    name = "kafka_consumer_consumer_metrics_time_between_poll_avg"
+    labels = ",".join(f'l{n}="x"' for n in range(200))[: LONGEST_LINE - len(name) - 40].rpartition(",")[0]
+    line = f'{name}{{client_id="a",{labels}}} 5\n'
+    assert len(line) <= LONGEST_LINE
+    fits = MOST_BYTES // len(line)
+    assert read_poll_metrics((line * fits).encode()) is not None
+    with pytest.raises(MetricsUnreadable, match=f"or {MOST_BYTES} bytes"):
+        read_poll_metrics((line * (fits + 10)).encode())
+    assert read_poll_metrics(f"{line.strip()}{' ' * LONGEST_LINE}\n".encode()) is None

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from slackwater.adapters.telemetry.recorder import BATCH, Dropped, Recorder
+from slackwater.api.telemetry.events import write_line
 from tests.adapters.telemetry.events import FakeSink, event, events, ids
 
 AT_ONCE = (0.0,)
@@ -56,6 +57,24 @@ async def test_a_sink_that_does_not_answer_delays_nobody_and_what_does_not_fit_i
         await until(lambda: len(sink.taken) == 10)
         recorder.record([event(99)])
         await until(lambda: len(sink.taken) == 11)
+
+
+async def test_what_waits_has_a_size_as_well_as_a_number() -> None:
+    """What brokers say may stand in an event, and is as long as they like."""
+    sink = FakeSink()
+    sink.open.clear()
+    size = len(write_line(event(0)))
+    recorder = Recorder(sink, largest=4 * size)
+    async with running(recorder):
+        recorder.record(events(1))
+        await until(lambda: recorder.waiting == 1 and not recorder._waiting)
+        recorder.record(events(9))
+        assert recorder.dropped == {Dropped.BUFFER_FULL: 5}, "what is in hand does not count"
+        sink.open.set()
+        await until(lambda: len(sink.taken) == 5)
+        recorder.record(events(4))
+        await until(lambda: len(sink.taken) == 9)
+    assert recorder.dropped.total() == 5
 
 
 async def test_what_a_sink_did_not_take_is_tried_again_in_order() -> None:

@@ -13,11 +13,12 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.fencing import has_not_come
-from slackwater.core.handover.remains import afterwards
+from slackwater.core.handover.remains import afterwards, note_what_is_over
 from slackwater.core.world.handover import Handover, Held, Over, TakenOver
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import LONG_AGO, NOW, group
 from tests.core.handover.stories import (
@@ -107,6 +108,33 @@ def test_it_is_over_from_now_on() -> None:
     decided = left(CALM, taken)
     assert decided is not None
     assert decided.memory.handover == replace(over(), alone_since=NOW)
+
+
+ALONE: Final = (NEWCOMER,)
+GOES_ON: Final = begun_with()
+ENDINGS: Final = {
+    "one StatefulSet was deleted, and none of the other's pods has the ordinal": (GOES_ON, ALONE, (), True),
+    "a pod of the one that is gone has it still": (GOES_ON, ALONE, (0,), False),
+    "a pod of the one that is gone has another": (GOES_ON, ALONE, (1,), True),
+    "there are both": (GOES_ON, (IN_USE, NEWCOMER), (), False),
+    "there is none": (GOES_ON, (), (), False),
+    "it was over": (over(), ALONE, (), False),
+    "nothing was ever handed over": (None, ALONE, (), False),
+}
+
+
+@pytest.mark.parametrize(("then", "sets", "loose", "ends"), ENDINGS.values(), ids=ENDINGS.keys())
+def test_a_handover_is_over_that_lost_one_of_its_statefulsets(
+    then: Handover | None, sets: tuple[Workload, ...], loose: tuple[int, ...], ends: bool
+) -> None:
+    """Else whatever its pod did from then on would pass for the doing of the other one."""
+    seen = replace(both(CALM, then, (NEW,), IN_USE, NEWCOMER), sets=sets, loose=frozenset(loose))
+    after = note_what_is_over(seen).memory
+    if not ends:
+        assert after == seen.memory
+    else:
+        assert after.handover is not None
+        assert (after.handover.over, after.handover.alone_since) == (True, NOW)
 
 
 def test_a_fenced_pod_is_restarted_by_its_uid_counted_and_said() -> None:

@@ -12,7 +12,7 @@ from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, REJOINED, RESTART,
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.objects import disruption_budget, headless_service, stateful_set
-from slackwater.core.manifests.template import Template, render_template, wanted_template
+from slackwater.core.manifests.template import Template, render_template, wanted_template, what_people_gave
 from slackwater.core.manifests.writes import in_place, shape
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.profile import Profile
@@ -220,3 +220,9 @@ def test_pods_that_come_where_there_is_none_have_the_template_and_all_others_sta
 def test_out_of_order_no_controller_restarts_a_pod(purpose: Purpose, strategy: UpdateStrategy) -> None:
     given = world()
     assert in_place(given, given.sets[0], rendered(group()), purpose, 2).strategy is strategy
+
+
+def test_what_people_gave_is_the_same_for_the_next_slackwater() -> None:
+    """By it a version that was given up is known. Another default, or another field's name, would try all of them again
+    when the operator is upgraded: then what is remembered has to be read as it was written."""
+    assert what_people_gave(world()) == "764d80f17cf829b3"

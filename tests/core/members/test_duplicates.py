@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.members.duplicates import DUPLICATE_FORGOTTEN_S, an_id_is_used_twice
+from slackwater.core.members.duplicates import DUPLICATE_FORGOTTEN_S, an_id_is_used_twice, was_taken_from
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
@@ -97,3 +97,22 @@ def test_another_consumer_group_of_the_group_is_named() -> None:
     hold = an_id_is_used_twice(given(40, 20, 0, claims=(Claim("elsewhere", NAME),)))
     assert hold is not None
     assert hold.message.endswith("(ConsumerGroup elsewhere/payments has the same groupId)")
+
+
+TAKEN = [
+    ("twice in its run", given(30, 20), "payments-2"),
+    ("once, as by itself", given(30), ""),
+    ("once in each of two runs", given(30, 10, pod_2=pod(2, started_at=NOW - 15, last_run_started_at=NOW - 40)), ""),
+    (
+        "twice in the run before",
+        given(30, 20, pod_2=pod(2, started_at=NOW - 15, last_run_started_at=NOW - 40)),
+        "payments-2",
+    ),
+    ("before its run", given(30, 20, pod_2=fresh_pod(2, 15)), ""),
+    ("it never ran", given(30, 20, pod_2=pod(2, ready=False, started_at=None)), ""),
+]
+
+
+@pytest.mark.parametrize(("world", "taken"), [row[1:] for row in TAKEN], ids=[row[0] for row in TAKEN])
+def test_an_id_was_taken_that_changed_hands_twice_in_one_run(world: World, taken: str) -> None:
+    assert was_taken_from(world, world.pods[2]) == taken

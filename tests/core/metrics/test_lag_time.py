@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from itertools import pairwise
 
 import pytest
@@ -10,7 +12,7 @@ from slackwater.core.metrics.lag_time import POINTS_KEPT, LogEnds, follow_log_en
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets
 from tests.core.factories import NOW, observation, tp
 
-POINTS = ((0.0, 100), (10.0, 200), (30.0, 200), (40.0, 250))
+POINTS = (0.0, 100.0, 10.0, 200.0, 30.0, 200.0, 40.0, 250.0)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_a_topic_that_was_made_again_is_another_log() -> None:
 
 def test_partitions_that_are_gone_are_forgotten() -> None:
     ends = follow_log_ends(LogEnds(), look(0, (0, 1), (0, 1)))
-    assert set(follow_log_ends(ends, look(1, (0, 1))).points) == {tp(0)}
+    assert set(follow_log_ends(ends, look(1, (0, 1))).packed) == {tp(0)}
 
 
 def test_few_points_reach_back_a_day_and_the_error_is_a_share_of_the_answer() -> None:
@@ -89,8 +91,17 @@ def test_few_points_reach_back_a_day_and_the_error_is_a_share_of_the_answer() ->
     for n in range(24 * 240):
         end, now = end + (100 if n % 240 < 40 else 0), NOW + 15.0 * n
         ends = follow_log_ends(ends, look(15.0 * n, (0, end)))
-    points = ends.points[tp(0)]
-    assert len(points) == POINTS_KEPT
-    assert points[0] == (NOW, 100)
-    older = [now - at for at, _ in points[1:-1]]
+    points = ends.points(tp(0))
+    assert len(points) == 2 * POINTS_KEPT
+    assert points[:2] == (NOW, 100)
+    older = [now - at for at in points[2:-2:2]]
     assert max(a / b for a, b in pairwise(older)) < 3
+
+
+def test_what_is_kept_of_a_partition_is_small_and_nothing_in_which_garbage_is_looked_for() -> None:
+    ends = LogEnds()
+    for n in range(40):
+        ends = follow_log_ends(ends, look(15.0 * n, (0, 100 + n)))
+    (packed,) = ends.packed.values()
+    assert sys.getsizeof(packed) < 300
+    assert not gc.is_tracked(packed)

@@ -11,10 +11,12 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests import orphans
+from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
+from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
-from tests.core.factories import NOW, changed, fresh_pod, group, workload, world
+from tests.core.factories import NOW, changed, fresh_pod, group, members, observation, workload, world
 
 
 def without_a_set(*left: str) -> World:
@@ -83,21 +85,35 @@ def test_who_is_to_go_first_is_next_to_those_that_are_made(start: int, first: st
 
 
 STOPPED = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="new", replicas=0)
+FAILED_ONCE = replace(STOPPED, replicas=3, phase=RolloutPhase.FAILED)
 
 
 @pytest.mark.parametrize(
-    ("changes", "becomes"),
+    ("changes", "becomes", "advice"),
     [
-        ({"memory": STOPPED}, (0, 0)),
-        ({"memory": replace(STOPPED, replicas=1)}, None),
-        ({"group": group(annotations={PAUSE: ""})}, None),
-        ({"memory": replace(STOPPED, replicas=3, phase=RolloutPhase.FAILED)}, None),
-        ({"memory": replace(STOPPED, replicas=3, phase=RolloutPhase.ROLLING_BACK)}, None),
+        ({"memory": STOPPED}, (0, 0), "None of them is made again"),
+        ({"memory": replace(STOPPED, replicas=1)}, None, "one after the other, as each is made again; first: "),
+        (
+            {"group": group(annotations={PAUSE: ""})},
+            None,
+            "Remove the annotation slackwater.dev/pause, and they may",
+        ),
+        ({"memory": FAILED_ONCE}, None, "has the version that failed: apply another one first"),
+        (
+            {"memory": replace(FAILED_ONCE, last_good_revision="payments-1a")},
+            None,
+            "has the version that failed: slackwater abort payments",
+        ),
+        (
+            {"memory": replace(FAILED_ONCE, phase=RolloutPhase.ROLLING_BACK)},
+            None,
+            "Delete them, and the last good version is made in their place: kubectl",
+        ),
     ],
-    ids=["it is stopped", "no more are wanted", "paused", "failed", "going back"],
+    ids=["it is stopped", "no more are wanted", "paused", "failed", "failed, and can go back", "going back"],
 )
 def test_where_nothing_may_move_none_is_made_and_what_is_stopped_stops(
-    changes: dict[str, Any], becomes: tuple[int, int] | None
+    changes: dict[str, Any], becomes: tuple[int, int] | None, advice: str
 ) -> None:
     """`payments-2` is left of the pods of the StatefulSet that went; `payments-1` was deleted."""
     seen = changed(in_the_middle("payments-2", alt={"replicas": 1}), **changes)
@@ -105,14 +121,57 @@ def test_where_nothing_may_move_none_is_made_and_what_is_stopped_stops(
     assert (None if act is None else (act.start, act.replicas)) == becomes
     hold = orphans.in_the_way(seen)
     assert hold is not None
-    assert ("as each is made again" in hold.message) is (becomes is None and seen.replicas == 1)
+    assert advice in hold.message
 
 
 def test_a_version_that_has_failed_is_given_up_beside_them() -> None:
-    seen = in_the_middle("payments-1", "payments-2", alt={"replicas": 1})
+    asked = wanted_template(world()).hash
+    seen = in_the_middle("payments-1", "payments-2", alt={"replicas": 1, "template_hash": asked})
     stuck = replace(seen.all_pods[0], ready=False, started_at=None, waiting="InvalidImageName")
     decided = plan(replace(seen, all_pods=(stuck,)))
     assert decided.memory.phase is RolloutPhase.FAILED
+    of_another = replace(seen.sets[0], template_hash="of another version")
+    decided = plan(replace(seen, all_pods=(stuck,), sets=(of_another,)))
+    assert decided.memory.phase is RolloutPhase.PROGRESSING
+
+
+HELD = Held({"payments-1": "payments-1-a"})
+
+
+@pytest.mark.parametrize(
+    ("handover", "changes", "becomes"),
+    [
+        (Handover(1, "payments-alt", NOW - 50, Begun(HELD)), {}, (0, 1)),
+        (Handover(1, "payments-alt", NOW - 50, Begun(replace(HELD, down=True))), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, TakenOver(HELD)), {}, None),
+        (Handover(1, "payments", NOW - 50, TakenOver(HELD)), {}, (0, 1)),
+        (Handover(1, "payments-alt", NOW - 50, Begun(Held({"payments-1": "another"}))), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, Begun(HELD)), {"kafka": observation(members(0, 2))}, None),
+        (Handover(1, "payments", NOW - 50, Begun(HELD)), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, Over(Begun(HELD))), {}, None),
+        (Handover(0, "payments-alt", NOW - 50, Begun(HELD)), {}, None),
+        (Handover(1, "payments-alt", NOW - 50, Begun(HELD)), {"group": group(annotations={PAUSE: ""})}, None),
+    ],
+    ids=[
+        "ours had not taken over",
+        "but the orphan was down",
+        "ours had taken over",
+        "the orphan had taken over, on the way back",
+        "the orphan has lost its id",
+        "the orphan is gone from the group",
+        "the orphan had not",
+        "it was over",
+        "it was of another ordinal, which has no orphan",
+        "paused",
+    ],
+)
+def test_of_two_pods_with_one_id_ours_gives_way_where_the_orphan_works(
+    handover: Handover, changes: dict[str, Any], becomes: tuple[int, int] | None
+) -> None:
+    """Each fenced the other as long as both lived."""
+    seen = changed(in_the_middle("payments-1", "payments-2", alt={"replicas": 2}, handover=handover), **changes)
+    act = orphans.up_to_them(seen)
+    assert (None if act is None else (act.start, act.replicas)) == becomes
 
 
 def test_with_the_last_of_them_the_rest_is_made() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,11 @@ def at(updated: int, canary: Canary | None = None, phase: str = "Progressing", s
     pods = tuple(pod(o, NEW if o >= 3 - updated else OLD) for o in range(3))
     memory = RolloutMemory(phase=RolloutPhase(phase), canary=canary)
     return world(pods=pods, memory=memory, group=group(rollout={"canary": steps}))
+
+
+def none_works(given: World) -> World:
+    down = tuple(replace(each, ready=False, started_at=None) for each in given.all_pods)
+    return replace(given, all_pods=down)
 
 
 TABLE = [
@@ -78,10 +84,30 @@ TABLE = [
         Reason.CANARY_HOLD,
     ),
     (
-        "its pods were scaled away",
-        at(0, Canary(1, NOW - 5, replicas=2)),
+        "one of its two pods was scaled away",
+        at(1, Canary(1, NOW - 5, replicas=2)),
         Canary(1, NOW - 5, replicas=2),
         Reason.CANARY_HOLD,
+    ),
+    ("its pods were scaled away, and others try it", at(0, Canary(1, NOW - 5, replicas=2)), None, None),
+    ("so where its time has passed since", at(0, Canary(0, NOW - 99, replicas=1)), None, None),
+    (
+        "so, but those that are left would all be of the canary",
+        at(0, Canary(0, NOW - 99, replicas=3), steps=[{"replicas": 3, "hold": "60s"}]),
+        Canary(0, NOW - 99, replicas=3),
+        Reason.CANARY_HOLD,
+    ),
+    (
+        "so, but none of those that are left works",
+        none_works(at(0, Canary(0, NOW - 99, replicas=3), steps=[{"replicas": 3, "hold": "60s"}])),
+        None,
+        None,
+    ),
+    (
+        "its pods were scaled away when it had passed",
+        at(0, Canary(0, NOW - 99, passed=True, replicas=1)),
+        Canary(0, NOW - 99, passed=True, replicas=1),
+        None,
     ),
     ("both are passed", at(2, Canary(1, NOW, passed=True)), Canary(1, NOW, passed=True), None),
     ("a rollback stops nowhere", at(1, phase="RollingBack"), None, None),

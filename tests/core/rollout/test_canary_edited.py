@@ -64,6 +64,33 @@ def test_a_canary_whose_pods_were_scaled_away_is_held_until_it_is_promoted(fewes
     run.until(RolloutPhase.COMPLETE)
 
 
+def test_a_canary_whose_pods_were_scaled_away_is_tried_again_for_its_whole_time() -> None:
+    """Its time went on with nobody in it, and the whole group got a version that no pod was running.
+
+    In a handover they are the lowest ordinals, which scaling leaves."""
+    run = held_at_two(replicas=5, steps=[{"replicas": 2, "hold": "120s"}])
+    run.for_seconds(100)
+    run.do("scale to 3", lambda o: o.scale(3))
+    run.until_it_is("without its pods", lambda _: new_pods(run) == 0)
+    run.until_it_is("tried by others", lambda _: new_pods(run) == 2)
+    run.for_seconds(100)
+    assert new_pods(run) == 2
+    assert run.phase is RolloutPhase.PROGRESSING
+    run.until(RolloutPhase.COMPLETE)
+
+
+def test_a_canary_whose_pods_were_scaled_away_is_not_over_while_nobody_runs_it() -> None:
+    """The one pod that is left would be all of the group."""
+    run = held_at_two(steps=[{"replicas": 2, "hold": "60s"}])
+    run.do("scale to 1", lambda o: o.scale(1))
+    run.for_seconds(200)
+    assert new_pods(run) == 0
+    assert run.phase is RolloutPhase.PROGRESSING
+    run.do("scale to 4", lambda o: o.scale(4))
+    run.until_it_is("tried by others", lambda _: new_pods(run) == 2)
+    run.until(RolloutPhase.COMPLETE)
+
+
 @pytest.mark.parametrize("strategy", ["InPlace", "WarmHandover"])
 def test_a_held_step_that_is_made_smaller_is_held_on(strategy: str) -> None:
     run = held_at_two(strategy=strategy, steps=[{"replicas": 2}])

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.rollout.candidates import incomplete, known_down, out_of_the_group, replaceable, step_with
+from slackwater.core.rollout.candidates import (
+    MOST_DOWN,
+    incomplete,
+    known_down,
+    out_of_the_group,
+    replaceable,
+    step_with,
+)
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -16,6 +23,7 @@ from tests.core.factories import (
     OLD,
     dynamic_member,
     folded,
+    fresh_pod,
     group,
     member,
     members,
@@ -89,6 +97,34 @@ def test_out_of_the_group_is_nobody_whom_somebody_unknown_may_be(
     assert out_of_the_group(given, workload()) == out
 
 
+STEP = Step(2, NOW - 20)
+
+
+def beside_a_new_pod(step: Step = STEP, phase: str = "Progressing", forced: str = "", *, back: bool = False) -> World:
+    """Pod 2 got the version 20 s ago, and is not in the group; pod 0 is down."""
+    now = observation((*members(0, 1), member(2, "b")) if back else members(0, 1))
+    pods = (pod(0, ready=False, started_at=None), pod(1), fresh_pod(2, 15))
+    memory = RolloutMemory(phase=RolloutPhase(phase), step=step, forced_hash=forced, target_hash="v2")
+    return world(pods=pods, kafka=now, history=folded(observation(members(0, 1), at=NOW - 10), now), memory=memory)
+
+
+WAS_DOWN = replace(STEP, down=(1, 0))
+FELLED = [
+    ("since the last one got the version", beside_a_new_pod(), set()),
+    ("it was down before", beside_a_new_pod(WAS_DOWN), {0}),
+    ("but the last one is back", beside_a_new_pod(back=True), {0}),
+    ("but it is the last one itself", beside_a_new_pod(replace(STEP, ordinal=0)), {0}),
+    ("but the new version is forced", beside_a_new_pod(forced="v2"), {0}),
+    ("but the version goes back", beside_a_new_pod(phase="RollingBack"), {0}),
+]
+
+
+@pytest.mark.parametrize(("given", "out"), [pytest.param(w, out, id=name) for name, w, out in FELLED])
+def test_who_fell_beside_a_new_pod_that_is_not_back_does_not_go_first(given: World, out: set[int]) -> None:
+    """It may have been felled by that one, and what felled it is no remedy."""
+    assert out_of_the_group(given, workload()) & {0} == out
+
+
 HALTED = Step(2, NOW - 400, halted=("orders-3",))
 
 
@@ -127,3 +163,14 @@ def test_on_the_way_back_the_next_in_order_goes_as_always_though_it_works_in_par
         memory=RolloutMemory(phase=RolloutPhase.ROLLING_BACK),
     )
     assert incomplete(given, tuple(reversed(given.pods))) == first
+
+
+def test_who_was_down_when_a_step_began_is_remembered() -> None:
+    given = world(pods=(pod(0, ready=False, started_at=None), pod(1), pod(2)), kafka=observation(members(1, 2)))
+    assert step_with(given, given.pods[2], {}).down == (0,)
+
+
+def test_of_many_that_are_down_those_are_remembered_that_go_next() -> None:
+    many = tuple(pod(ordinal, ready=False, started_at=None) for ordinal in range(MOST_DOWN + 3))
+    given = world(pods=many, kafka=observation(()), group=group(replicas=len(many)))
+    assert step_with(given, many[-1], {}).down == tuple(range(MOST_DOWN + 2, 2, -1))

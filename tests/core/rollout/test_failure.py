@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.rollout import failure
+from slackwater.core.rollout import excuses, failure
 from slackwater.core.rollout.failure import find_failure
+from slackwater.core.world.handover import Begun, Handover, Held, Over
 from slackwater.core.world.history import interrupted
-from slackwater.core.world.memory import RolloutMemory, Step
-from slackwater.core.world.observation import GroupObservation, GroupState, PartitionOffsets, Unobserved
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation, GroupState, Member, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.world import World
 from tests.core.factories import (
@@ -21,6 +22,7 @@ from tests.core.factories import (
     changed,
     folded,
     fresh_pod,
+    group,
     member,
     members,
     observation,
@@ -159,6 +161,20 @@ def stalled(for_s: float) -> World:
     return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
 
 
+def with_too_many(*, for_s: float, away: bool = False, dynamic: bool = False, shares: bool = False) -> World:
+    """Pod 2 runs since 1000 s, and has had a second member for so long."""
+    second = replace(member(2, "c"), instance_id="payments-2-1", epoch=-2 if away else None)
+    own: tuple[Member, ...] = (member(2, "b"), second)
+    if dynamic:
+        own = tuple(replace(each, instance_id=None) for each in own)
+    before = observation((*members(0, 1), own[0]), at=NOW - for_s - 1)
+    looks = [before, observation((*members(0, 1), *own), at=NOW - for_s), observation((*members(0, 1), *own))]
+    new = fresh_pod(2, 1000)
+    old = (pod(0), pod(1, address=new.address) if shares else pod(1))
+    asked = group(membership="Dynamic") if dynamic else group()
+    return world(pods=(*old, new), kafka=looks[-1], history=folded(*looks), memory=MEMORY, group=asked)
+
+
 def halted(for_s: float) -> World:
     """Pod 2 took over 1000 s ago, and gets on in one of its partitions. Records come to both."""
     first, other = sorted(owned_by(2))
@@ -203,11 +219,29 @@ def test_the_highest_ordinal_is_blamed_first() -> None:
 
 
 UNKNOWN_WHETHER_IN = with_new(fresh_pod(2, 10), memory=RolloutMemory())
+TO_A_THIRD = replace(MEMORY, phase=RolloutPhase.PROGRESSING, target_hash="v3")
+
+
+def with_orphans(*names: str) -> World:
+    return replace(with_new(stuck("CrashLoopBackOff", 3)), orphans=frozenset(names))
+
+
+def after_a_handover(
+    waiting: str = "CrashLoopBackOff", *, ordinal: int = 2, over: bool = False, alone_since: float | None = None
+) -> World:
+    """Pod 2 ended 30 s ago."""
+    begun = Begun(Held())
+    handover = Handover(ordinal, "payments", NOW - 60, Over(begun) if over else begun, alone_since=alone_since)
+    pod_2 = replace(stuck(waiting, 3), ended_at=NOW - 30)
+    return with_new(pod_2, memory=replace(MEMORY, handover=handover))
+
+
 EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
     "has_another_version": [
         ("the old one", with_new(OLD_STUCK), True),
         ("the new one", with_new(stuck("ImagePullBackOff")), False),
         ("there is no StatefulSet", with_new(fresh_pod(2, 10), workload=None), True),
+        ("no template has the new one yet", with_new(stuck("ImagePullBackOff"), memory=TO_A_THIRD), True),
     ],
     "is_ending": [
         ("being deleted", with_new(fresh_pod(2, 10, terminating=True)), True),
@@ -240,6 +274,20 @@ EXCUSED: dict[str, list[tuple[str, World, bool]]] = {
         ("it was tried since", crashing(100, seen_for_s=101), False),
         ("by now it should have been", crashing(500, seen_for_s=311), False),
         ("it does not end and end", with_new(fresh_pod(2, 400, ready=False, ended_at=NOW - 1000)), False),
+    ],
+    "is_fenced_by_an_orphan": [
+        ("of its own ordinal", with_orphans("payments-alt-2"), True),
+        ("of another", with_orphans("payments-alt-1"), False),
+        ("of its own StatefulSet, which takes it back", with_orphans("payments-2"), False),
+        ("there is none", with_orphans(), False),
+    ],
+    "was_ended_by_the_other_pod": [
+        ("a handover goes on", after_a_handover(), True),
+        ("it ended before it was alone", after_a_handover(over=True, alone_since=NOW - 20), True),
+        ("it has ended since", after_a_handover(over=True, alone_since=NOW - 40), False),
+        ("of another ordinal", after_a_handover(ordinal=1), False),
+        ("no ordinal was handed over", with_new(stuck("CrashLoopBackOff", 3)), False),
+        ("it is stuck in something else", after_a_handover("ImagePullBackOff"), False),
     ],
     "found_no_node": [
         ("none for a version before either", no_node(SMALL), True),
@@ -298,6 +346,18 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         ("works", with_new(fresh_pod(2, 400)), ""),
         ("not Ready", changed(halted(for_s=301), pods=(pod(0), pod(1), fresh_pod(2, 1000, ready=False))), ""),
     ],
+    "crowded": [
+        (
+            "by one",
+            with_too_many(for_s=301),
+            "and membersPerPod is 1: correct the one or the other, and retry",
+        ),
+        ("not for long", with_too_many(for_s=300), ""),
+        ("one of them has left", with_too_many(for_s=301, away=True), ""),
+        ("dynamic ones", with_too_many(for_s=301, dynamic=True), "correct the one or the other, and retry"),
+        ("whose they are is not known", with_too_many(for_s=301, dynamic=True, shares=True), ""),
+        ("with as many as it should have", with_new(fresh_pod(2, 400)), ""),
+    ],
     "not_back_in_time": [
         ("not Ready", with_new(fresh_pod(2, 301, ready=False)), "payments-2 is not Ready after 5 min (rejoinTimeout)"),
         (
@@ -319,7 +379,7 @@ def pod_2(given: World) -> Pod:
     [pytest.param(excuse, w, e, id=f"{excuse}: {name}") for excuse, rows in EXCUSED.items() for name, w, e in rows],
 )
 def test_excuse(excuse: str, given: World, excused: bool) -> None:
-    assert getattr(failure, excuse)(given, pod_2(given)) is excused
+    assert getattr(excuses, excuse)(given, pod_2(given)) is excused
 
 
 @pytest.mark.parametrize(
@@ -360,7 +420,7 @@ def test_a_topic_is_forgotten(given: World, is_forgotten: bool) -> None:
 
 
 def test_every_excuse_and_every_failure_has_its_table() -> None:
-    assert [each.__name__ for each in failure.EXCUSES] == list(EXCUSED)
+    assert [each.__name__ for each in excuses.EXCUSES] == list(EXCUSED)
     assert [each.__name__ for each in failure.FAILURES] == list(FOUND)
 
 

@@ -279,6 +279,7 @@ BY_RANGE = {
 }
 BOTH_TOPICS = observation().partitions | {tp(0, "refunds")}
 NEW_PODS = tuple(pod(ordinal, NEW) for ordinal in range(3))
+A_THIRD = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="third")
 OWNED: list[Row] = [
     ("a topic that old pods do not read", world(kafka=observation(partitions=BOTH_TOPICS)), NOBODY, None),
     (
@@ -286,6 +287,12 @@ OWNED: list[Row] = [
         world(kafka=observation(partitions=BOTH_TOPICS), pods=NEW_PODS),
         NOBODY,
         Reason.PARTITIONS_NOT_OWNED,
+    ),
+    (
+        "a topic that no pod reads, and what will read it is in no StatefulSet yet",
+        world(kafka=observation(partitions=BOTH_TOPICS), pods=NEW_PODS, memory=A_THIRD),
+        NOBODY,
+        None,
     ),
     ("each once", world(), NOBODY, None),
     ("some by nobody", world(kafka=observation(members(0, 1))), NOBODY, Reason.PARTITIONS_NOT_OWNED),

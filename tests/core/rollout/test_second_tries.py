@@ -160,12 +160,14 @@ def test_a_pod_that_was_refused_has_its_time_again() -> None:
 
 @pytest.mark.parametrize("on_failure", first_of("Pause", "Rollback"))
 def test_a_corrected_number_of_members_is_taken_up_by_retry(on_failure: str) -> None:
-    """Alone it makes no other template, and begins nothing: what was given up may have been for something else."""
+    """Alone it makes no other template, and begins nothing: what was given up may have been for something else. Pods
+    that were right all along are not made again for it."""
     run = at_rest("v1", {"membersPerPod": 1}, onFailure=on_failure)
     run.do("v2, with two members by mistake", lambda o: o.apply("v2", membersPerPod=2))
     run.until(FAILED, ROLLED_BACK, within_s=300)
     assert any("has 1 of 2 members in the group after" in line for line in run.operator.log)
     run.for_seconds(60)
+    right = {each.uid for each in run.outside.pods if run.outside.image(each) == "v2"}
     given_up = run.phase
     run.do("one member", lambda o: o.change_spec(membersPerPod=1))
     run.for_seconds(60)
@@ -173,6 +175,37 @@ def test_a_corrected_number_of_members_is_taken_up_by_retry(on_failure: str) -> 
     run.do("retry", Outside.retry)
     run.until(COMPLETE, within_s=300)
     assert [run.outside.image(each) for each in run.outside.pods] == ["v2"] * 3
+    assert right <= {each.uid for each in run.outside.pods}
+
+
+@pytest.mark.parametrize("strategy", first_of("InPlace", "WarmHandover"))
+@pytest.mark.parametrize("on_failure", first_of("Pause", "Rollback"))
+def test_a_version_with_more_members_than_it_should_have_fails_and_is_taken_up_when_that_is_corrected(
+    on_failure: str, strategy: str
+) -> None:
+    """It was held at ForeignMembers for ever: nobody is away for whom anybody would be waited for."""
+    run = at_rest("v1", {"membersPerPod": 1}, onFailure=on_failure, strategy=strategy)
+    run.do("two-threads is applied", lambda o: o.apply("two-threads"))
+    run.until(FAILED, ROLLED_BACK, within_s=600)
+    assert any("has had 2 members in the group for more than" in line for line in run.operator.log)
+    run.for_seconds(60)
+    run.do("two members, and retry", lambda o: o.change_spec(membersPerPod=2))
+    run.do("retry", Outside.retry)
+    run.until(COMPLETE, within_s=600)
+    assert [run.outside.image(each) for each in run.outside.pods] == ["two-threads"] * 3
+
+
+def test_a_number_that_is_wrong_for_all_pods_fails_no_version() -> None:
+    """Old pods have as many members as the new one; a slip in the spec took the new one back within a second."""
+    run = at_rest("two-threads", {"membersPerPod": 2}, onFailure="Rollback", canary=[{"replicas": 1}])
+    run.do("another one with two", lambda o: o.apply("two-b"))
+    run.for_seconds(90)
+    run.do("one member, by a slip", lambda o: o.change_spec(membersPerPod=1))
+    run.for_seconds(100)
+    assert run.phase is RolloutPhase.PROGRESSING
+    run.do("two members", lambda o: o.change_spec(membersPerPod=2))
+    run.do("promote", Outside.promote)
+    run.until(COMPLETE, within_s=300)
 
 
 DYNAMIC = {"static": False}

@@ -147,6 +147,16 @@ class Outside:
         if pod := self.set.pods.get(ordinal):
             self.set.delete(ordinal, pod.uid, self.now)
 
+    def orphan(self, name: str) -> None:
+        """Somebody deletes a StatefulSet without its pods."""
+        self.sets[name].orphan()
+
+    def delete_pod(self, name: str) -> None:
+        for each in self.sets.values():
+            for pod in list(each.pods.values()):
+                if pod.name == name:
+                    each.delete(pod.ordinal, pod.uid, self.now)
+
     def crash(self, ordinal: int) -> None:
         pod = self.set.pods.get(ordinal)
         if pod is not None and pod.gone_at is None and pod.started_at is not None:
@@ -190,6 +200,7 @@ class Outside:
         sets = [seen for each in self.sets.values() if (seen := each.seen()) is not None]
         names = {each.name for each in sets}
         pods = tuple(pod.seen() for pod in sorted(self.pods, key=lambda pod: pod.ordinal) if pod.workload in names)
+        loose = [pod for pod in self.pods if pod.workload not in names]
         return World(
             now=self.now,
             group=self.group(),
@@ -197,6 +208,8 @@ class Outside:
             history=history,
             sets=tuple(sets),
             all_pods=pods,
+            loose=frozenset(pod.ordinal for pod in loose) if sets else frozenset(),
+            orphans=frozenset(pod.name for pod in loose if pod.gone_at is None),
             memory=memory,
             bootstrap_servers=self.bootstrap,
             broker=BROKER,
@@ -235,8 +248,10 @@ class Outside:
                 part(passed_s)
 
     def serves(self, pod: SimulatedPod) -> bool:
-        """The truth, of which the operator sees only signs."""
-        return pod.ready and bool(pod.processes) and all(map(self.broker.works, pod.processes))
+        """The truth, of which the operator sees only signs. Who works in another pod's name keeps that one from it."""
+        in_its_own_name = pod.version.id_of in (None, pod.ordinal) or not pod.static
+        works = bool(pod.processes) and all(map(self.broker.works, pod.processes))
+        return pod.ready and works and in_its_own_name
 
     def reads_only_what_nobody_named(self, ordinal: int) -> bool:
         """Nobody can see whether it gets on there."""

@@ -158,7 +158,8 @@ class SimulatedPod:
         threads = range(self.version.members)
         if not self.static or not self.version.takes_its_id:
             return [None for _ in threads]
-        return [instance_id(NAME, self.ordinal, thread if len(threads) > 1 else None) for thread in threads]
+        ordinal = self.ordinal if self.version.id_of is None else self.version.id_of
+        return [instance_id(NAME, ordinal, thread if len(threads) > 1 else None) for thread in threads]
 
     def _join(self, now: float, broker: Broker) -> None:
         stays_s = self.version.stays_s
@@ -245,6 +246,10 @@ class StatefulSet:
             return
         for ordinal, pod in list(self.pods.items()):
             self.delete(ordinal, pod.uid, now)
+        self.orphan()
+
+    def orphan(self) -> None:
+        """Delete the object alone; one of its name takes its pods back."""
         self.exists = False
         self.replicas = self.partition = self.start = 0
         self.current_revision = self.update_revision = ""

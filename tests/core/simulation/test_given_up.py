@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from slackwater.core.world.memory import RolloutPhase
@@ -70,7 +72,7 @@ def test_with_onfailure_pause_nothing_moves_for_other_brokers() -> None:
     assert brokers_of(run) == {"other:9092"}
 
 
-@pytest.mark.parametrize("asks", ["another image", "other topics", "retry", "restart"])
+@pytest.mark.parametrize("asks", ["another image", "other topics", "retry"])
 def test_what_people_ask_for_begins(asks: str) -> None:
     run = aborted()
     if asks == "another image":
@@ -78,10 +80,35 @@ def test_what_people_ask_for_begins(asks: str) -> None:
     elif asks == "other topics":
         run.do("topics and brokers", lambda o: o.apply("v2", topics=["orders", "refunds"]))
         run.outside.bootstrap = "other:9092"
-    elif asks == "retry":
-        run.do("retry", Outside.retry)
     else:
-        run.do("restart", Outside.restart)
+        run.do("retry", Outside.retry)
     run.for_seconds(3)
     run.until(COMPLETE)
     assert images(run) == ({"v3"} if asks == "another image" else {"v2"})
+
+
+def test_a_restart_does_not_begin_what_was_given_up() -> None:
+    """Somebody wants the pods that run to start again, not what they were taken back from."""
+    run = aborted()
+    before = sorted(pod.uid for pod in run.outside.pods)
+    run.do("restart", Outside.restart)
+    run.for_seconds(60)
+    assert run.phase is ROLLED_BACK
+    assert sorted(pod.uid for pod in run.outside.pods) == before
+    run.do("version v3 is applied", lambda o: o.apply("v3"))
+    run.until(COMPLETE)
+    assert images(run) == {"v3"}
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"timeouts": {"session": "12s", "mode": "Recommend"}}, {"topics": ["orders", "refunds"]}, {"membersPerPod": 2}],
+    ids=["mode", "topics", "membersPerPod"],
+)
+def test_an_edit_that_makes_no_other_template_does_not_begin_what_was_given_up(edit: dict[str, Any]) -> None:
+    run = aborted()
+    before = sorted(pod.uid for pod in run.outside.pods)
+    run.do("an edit", lambda o: o.change_spec(**edit))
+    run.for_seconds(60)
+    assert run.phase is ROLLED_BACK
+    assert sorted(pod.uid for pod in run.outside.pods) == before

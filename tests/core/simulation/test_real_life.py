@@ -17,7 +17,7 @@ from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Doing, Run
 from tests.core.simulation.versions import NOT_DRAWN, VERSIONS
 
-MEMBERS: Final = {"two-threads": 2, "three-threads": 3}
+MEMBERS: Final = {"two-threads": 2, "two-b": 2, "three-threads": 3}
 WRONG: Final = ("nameless", "never-joins", "never-consumes", "crashes", "no-image")
 STAND: Final = ("stands-in-a-thread", "stands-from-the-start", "reads-poison")
 LEFT_OUT: Final = ("comes-and-goes", "loses-a-thread", "loses-one-of-two", *STAND)

@@ -65,6 +65,48 @@ def test_a_member_without_its_instance_id_is_its_pods_and_no_stranger() -> None:
     assert not any(Reason.FOREIGN_MEMBERS in line for line in run.operator.log)
 
 
+CALL_THEMSELVES_0 = ("calls-itself-0", "calls-itself-0-and-lives-when-fenced")
+
+
+@pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
+@pytest.mark.parametrize("version", CALL_THEMSELVES_0)
+def test_a_version_with_another_pods_instance_id_gets_no_second_pod(version: str, on_failure: str) -> None:
+    """Pod 0 was knocked over by pod 2, so it was down; and who is down went first: it got the version, too."""
+    run = at_rest(onFailure=on_failure)
+    had_it: set[int] = set()
+
+    def note(run: Run) -> bool:
+        had_it.update(pod.ordinal for pod in run.outside.pods if run.outside.image(pod) == version)
+        return run.phase in (FAILED, ROLLED_BACK)
+
+    run.do(f"version {version} is applied", lambda o: o.apply(version))
+    run.until_it_is("given up", lambda _: note(run), within_s=300)
+    assert had_it == {2}
+    if on_failure == "Pause":
+        run.do("abort", Outside.abort)
+        run.until(ROLLED_BACK, within_s=120)
+    run.until_it_is("at work again", lambda _: everybody_works(run), within_s=60)
+    assert images(run) == ["v1"] * 3
+
+
+@pytest.mark.parametrize("after_s", [15, 22, 30, 60])
+def test_nor_does_it_where_the_operator_starts_again(after_s: int) -> None:
+    """Who fell since the last step is not known by its history, which went with the operator."""
+    run = at_rest(rejoinTimeout="120s")
+    run.do("version calls-itself-0 is applied", lambda o: o.apply("calls-itself-0"))
+    run.for_seconds(after_s)
+    run.operator.die("for no reason")
+    run.until(FAILED, within_s=600)
+    assert sorted(images(run)) == ["calls-itself-0", "v1", "v1"]
+
+
+def test_a_version_with_another_pods_instance_id_is_called_so() -> None:
+    run = at_rest()
+    run.do("version calls-itself-0 is applied", lambda o: o.apply("calls-itself-0"))
+    run.until(FAILED, within_s=300)
+    assert "may have joined with instance id payments-0" in read_memory(run.outside.status).message
+
+
 Change = tuple[str, dict[str, Any], str, dict[str, Any]]
 CHANGES: dict[str, Change] = {
     "static to dynamic": ("v1", {"membership": "Static"}, "v2", {"membership": "Dynamic"}),

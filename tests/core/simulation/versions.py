@@ -28,6 +28,8 @@ class Version:
     """Else it offers what it always did, whatever the operator sets."""
     takes_its_id: bool = True
     """Else it joins without the instance id that it is given."""
+    id_of: int | None = None
+    """All its pods join with the instance id of this one."""
     reads_poison: bool = False
     """It gets past records at which other versions stand."""
     members: int = 1
@@ -42,7 +44,11 @@ class Version:
     @property
     def works(self) -> bool:
         runs = self.pulls and self.gets_ready and self.crashes_after_s is None
-        return runs and self.joins and self.consumes and self.takes_its_id and self._stays_whole
+        return runs and self.joins and self.consumes and self._has_its_id and self._stays_whole
+
+    @property
+    def _has_its_id(self) -> bool:
+        return self.takes_its_id and self.id_of is None
 
     @property
     def _stays_whole(self) -> bool:
@@ -68,7 +74,10 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "heedless": Version(heeds_settings=False),
     "two-threads": Version(members=2),
     "three-threads": Version(members=3),
+    "two-b": Version(members=2),
     "nameless": Version(takes_its_id=False),
+    "calls-itself-0": Version(id_of=0),
+    "calls-itself-0-and-lives-when-fenced": Version(id_of=0, exits_when_fenced=False),
     "loses-a-thread": Version(members=3, one_dies_after_s=9.0),
     "loses-one-of-two": Version(members=2, one_dies_after_s=9.0),
     "stands-in-a-thread": Version(members=3, one_stands_after_s=9.0),

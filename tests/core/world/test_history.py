@@ -244,6 +244,15 @@ def test_how_long_records_had_waited_at_the_last_commits() -> None:
     assert folded(*looks, *many).waited_s == {tp(0): (1.0,) * WAITS_KEPT}
 
 
+def test_partitions_that_waited_alike_keep_that_once() -> None:
+    def look(moment: float, committed: int) -> GroupObservation:
+        return observation(at=moment, offsets={tp(n): PartitionOffsets(committed, committed) for n in range(3)})
+
+    waits = folded(*(look(10.5 * n, n) for n in range(1, 9))).waited_s
+    assert waits == dict.fromkeys(map(tp, range(3)), (10.5,) * WAITS_KEPT)
+    assert len({id(each) for each in waits.values()}) == 1
+
+
 @pytest.mark.parametrize("takes_s", [None, 7.0], ids=["at once", "by brokers that are slow"])
 def test_a_group_that_was_the_same_in_every_look_has_not_changed_since_it_was_watched(takes_s: float | None) -> None:
     def look(at: float, *ordinals: int) -> GroupObservation:

@@ -19,10 +19,10 @@ from tests.core.factories import dynamic_member, member, members, observation, s
 
 
 @pytest.mark.parametrize(
-    ("committed", "end", "lag"), [(5, 9, 4), (9, 5, 0), (9, 9, 0), (None, 9, None), (5, None, None)]
+    ("committed", "end", "unread"), [(5, 9, 4), (9, 5, 0), (9, 9, 0), (None, 9, 6), (5, None, None), (None, None, None)]
 )
-def test_the_lag_of_a_partition(committed: int | None, end: int | None, lag: int | None) -> None:
-    assert PartitionOffsets(committed, end).lag == lag
+def test_what_a_partition_has_unread(committed: int | None, end: int | None, unread: int | None) -> None:
+    assert PartitionOffsets(committed, end, start=3).unread == unread
 
 
 @pytest.mark.parametrize(

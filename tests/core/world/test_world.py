@@ -54,6 +54,24 @@ def test_outdated_pods_are_those_of_another_revision_that_are_wanted() -> None:
 
 
 @pytest.mark.parametrize(
+    ("phase", "target", "expected"),
+    [
+        pytest.param(RolloutPhase.PROGRESSING, "new", [0, 2], id="the StatefulSet has the version"),
+        pytest.param(RolloutPhase.PROGRESSING, "third", [0, 1, 2], id="it has another one yet"),
+        pytest.param(RolloutPhase.ROLLING_BACK, "third", [0, 2], id="it goes back"),
+        pytest.param(RolloutPhase.COMPLETE, "third", [0, 2], id="at rest"),
+    ],
+)
+def test_pods_are_behind_while_no_template_has_what_is_rolled_out(
+    phase: RolloutPhase, target: str, expected: list[int]
+) -> None:
+    """They have the StatefulSet's newest revision, and that is of a version before."""
+    memory = RolloutMemory(phase=phase, target_hash=target)
+    there = world(pods=(pod(0), pod(1, NEW), pod(2)), memory=memory, workload=workload(template_hash="new"))
+    assert [p.ordinal for p in there.behind] == expected
+
+
+@pytest.mark.parametrize(
     ("sets", "expected"),
     [
         ((), (None, True, 0)),
@@ -230,6 +248,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
         WORDS, st.builds(MadeWith, st.sampled_from(Membership), st.integers(1, 99), WORDS), max_size=2
     ),
     "restart": WORDS,
+    "restart_refused": WORDS,
     "revisions": st.dictionaries(WORDS, WORDS, max_size=2),
     "forced_hash": WORDS,
     "onwards_hash": WORDS,

@@ -20,12 +20,17 @@ HOME: Final = "operations"
 TEAM: Final = "team-a"
 OPERATOR: Final = f"system:serviceaccount:{HOME}:slackwater"
 PODS: Final = "you need the right to create StatefulSets in this namespace"
+MEMORY: Final = "the status is the operator's memory"
 NOT_OURS: Final = "the operator writes only what belongs to a ConsumerGroup"
 WRITES_OURS: Final = ("create,update,patch,get", "consumergroups.slackwater.dev,kafkaconnections.slackwater.dev")
 PEOPLE: Final = {
     "tenant": [WRITES_OURS],
     "developer": [WRITES_OURS, ("create", "statefulsets.apps"), ("get", "secrets")],
     "reader-of-one": [WRITES_OURS, ("get", "secrets/kafka-login")],
+    "administrator": [
+        WRITES_OURS,
+        ("get,update,patch", "consumergroups.slackwater.dev/status,kafkaconnections.slackwater.dev/status"),
+    ],
     "autoscaler": [
         ("get", "consumergroups.slackwater.dev"),
         ("get,update,patch", "consumergroups.slackwater.dev/scale"),
@@ -89,6 +94,22 @@ def test_commands_labels_and_the_number_of_pods_ask_for_no_such_right(writes: Wr
     finalizer = {"metadata": {"finalizers": ["slackwater.dev/members"]}}
     assert writes.refusal(OPERATOR, "patch", "cg", "used", "--type=merge", "-p", json.dumps(finalizer)) == ""
     assert writes.refusal(OPERATOR, "patch", "cg", "used", "--type=merge", "-p", '{"metadata":{"finalizers":[]}}') == ""
+
+
+def test_a_status_is_written_by_the_operator_and_by_who_may_everywhere(writes: Writes) -> None:
+    """Who administers one namespace could claim another's group in Kafka by it."""
+    assert writes.apply("developer", consumer_group("claims")) == ""
+    assert writes.apply("developer", kafka_connection("connects")) == ""
+    claimed = {"status": {"rollout": {"claimed": {"clusterId": "A", "at": "1970-01-01T00:00:00Z"}}}}
+    seen = {"status": {"observedGeneration": 1}}
+    apply = ("apply", "--server-side", "--force-conflicts", "--subresource=status", "-f", "-")  # as the operator does
+    for whole, status in ((consumer_group("claims"), claimed), (kafka_connection("connects"), seen)):
+        written = {each: whole[each] for each in ("apiVersion", "kind", "metadata")} | status
+        assert MEMORY in writes.refusal("administrator", *apply, given=written)
+        assert writes.refusal(OPERATOR, *apply, given=written) == ""
+        assert writes.refusal("", *apply, given=written) == "", "who administers the cluster may restore a backup"
+    told = writes.kubectl("get", "cg", "claims", "-o", "jsonpath={.status.rollout.claimed.clusterId}").stdout
+    assert told == "A"
 
 
 def test_who_may_not_read_a_secret_has_it_sent_nowhere(writes: Writes) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from sandbox import kafka as brokers
 from sandbox.layout import Layout
+from slackwater.api.annotations import GROUP_LABEL
 from tests.chart.helm import CHART, helm
 from tests.e2e.rights.used_rights import OF_ADMISSION, Right, forbidden, granted, used
 from tests.e2e.stage.audit_log import Event, events_of
@@ -106,11 +107,13 @@ def install(plain: Cluster, secured: Cluster) -> None:
 
 
 def play(cluster: Cluster, topic: str) -> None:
-    """A group is made, scaled, kept from being scaled, rolled out in place, rolled back, and handed over."""
+    """A group is made, scaled, kept from that and from a pod's name, rolled out in place, rolled back, and handed
+    over."""
     group = consumer_group(cluster, NAME, topic, ROLLOUT, replicas=REPLICAS)
     complete(cluster, group)
     complete(cluster, {**group, "spec": {**group["spec"], "replicas": REPLICAS + 1}})
     scale_into_a_quota(cluster, group)
+    take_a_name(cluster, f"{NAME}-1")
     complete(cluster, with_env(group, VERSION="2"))
     bad = with_image(group, "slackwater/consumer:no-such-tag")
     cluster.apply({**bad, "spec": {**bad["spec"], "rollout": IMPATIENT}})  # its pod is stuck, and is deleted
@@ -142,6 +145,18 @@ def scale_into_a_quota(cluster: Cluster, group: Json) -> None:
     wait_for("the condition to repeat what Kubernetes said", says_why, 90.0)
     cluster.kubectl("delete", "resourcequota", "full")
     complete(cluster, group)
+
+
+def take_a_name(cluster: Cluster, pod: str) -> None:
+    """Of a StatefulSet's pod that lost its labels there is no Event: the pod is read by its name."""
+    cluster.kubectl("label", "pod", pod, f"{GROUP_LABEL}-")
+
+    def says_why() -> bool:
+        return "there is a pod of that name" in cluster.condition(NAME, "Ready").get("message", "")
+
+    wait_for("the condition to say that the name is taken", says_why, 90.0, lambda: cluster.summary(NAME))
+    cluster.kubectl("delete", "pod", pod)
+    cluster.wait_condition(NAME, "Ready", "True")
 
 
 def complete(cluster: Cluster, group: Json) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from tests.adapters.kafka.lying_broker import Lie, lying_broker
 from tests.adapters.kafka.test_security import with_most_rounds
 from tests.adapters.kafka.weak_broker import weak_broker
 from tests.e2e.stage.cluster import Cluster, Json
@@ -31,6 +32,7 @@ NAMES: Final = (
     "s3-thief",
     "s6-token",
     "s7-flood",
+    *(f"s7-{lie}" for lie in Lie),
     "s8-rounds",
     "s9-metrics",
     "s11-slow-0",
@@ -64,6 +66,8 @@ class Servers:
     """It answers whatever it is asked with forty megabytes."""
     weak: str
     """It asks for a password by SCRAM, with one round."""
+    liars: Mapping[Lie, str]
+    """Each answers as much of one thing as is read of one answer."""
 
 
 @contextmanager
@@ -72,7 +76,8 @@ def servers() -> Iterator[Servers]:
         silent = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=512))
         flood = stack.enter_context(_flood())
         weak = stack.enter_context(weak_broker(iterations=1))
-        yield Servers(f"127.0.0.1:{silent.getsockname()[1]}", flood, weak.address)
+        liars = {lie: stack.enter_context(lying_broker(lie)).address for lie in Lie}
+        yield Servers(f"127.0.0.1:{silent.getsockname()[1]}", flood, weak.address, liars)
 
 
 @contextmanager
@@ -110,6 +115,7 @@ def attacks(evil: Cluster, at: Servers, kafka: str, stolen_group_id: str) -> Map
             *_by(evil, "s6-token", kafka, authentication=log_in("OAuthBearer", "token")),
         ],
         "s7-flood": _by(evil, "s7-flood", at.flood),
+        **{f"s7-{lie}": _by(evil, f"s7-{lie}", at.liars[lie]) for lie in Lie},
         "s8-rounds": [
             secret("rounds", **{"tls.crt": "no certificate", "tls.key": slow_key()}),
             *_by(evil, "s8-rounds", kafka, tls={"certificateSecretRef": {"name": "rounds"}}),

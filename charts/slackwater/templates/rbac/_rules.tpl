@@ -39,7 +39,7 @@
   verbs: [list, watch, create, patch]
 - apiGroups: [""]
   resources: [pods]
-  verbs: [list, watch, delete]
+  verbs: [get, list, watch, delete]  # get: one that has the name of ours, and not its labels
 - apiGroups: [""]
   resources: [pods/status]
   verbs: [patch]  # the readiness gate slackwater.dev/rejoined

@@ -37,6 +37,9 @@ from slackwater.ports import Kind
 Json = dict[str, Any]
 
 TIMEOUT_S: Final = 15.0
+MOST_EVENTS: Final = 20
+"""Of one object with one reason. Whoever may write Events may write as many as he likes, of a megabyte each, and
+Kubernetes itself sums up those that repeat."""
 DONE_OR_NEVER_S: Final = 60.0
 """After a write was given up: an API server works on a request for no longer than that (its `--request-timeout`)."""
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
@@ -121,8 +124,8 @@ class KubernetesApi:
         return items, int(found["metadata"]["resourceVersion"])
 
     async def events_of(self, namespace: str, uid: str, reason: str) -> tuple[Json, ...]:
-        """The Events with this reason about the object that has the uid."""
-        query = {"fieldSelector": f"involvedObject.uid={uid},reason={reason}"}
+        """Events with this reason about the object that has the uid, MOST_EVENTS at most."""
+        query = {"fieldSelector": f"involvedObject.uid={uid},reason={reason}", "limit": str(MOST_EVENTS)}
         found = await self._send("GET", EVENT, EVENT.path(namespace), query)
         return tuple((found or {}).get("items") or ())
 

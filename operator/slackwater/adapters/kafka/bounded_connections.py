@@ -18,7 +18,10 @@ import kafka.errors as kafka_errors
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
+from slackwater.adapters.kafka.answers import Answers
 from slackwater.adapters.kafka.lookups import Lookups
+from slackwater.adapters.kafka.reading_pace import OwnReading
+from slackwater.adapters.kafka.sizes import Limits
 from slackwater.adapters.kafka.translated import is_too_long
 
 _PART: Final = 65_536
@@ -32,8 +35,10 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
     And lets each broker say for itself what it can do, whenever it is connected to.
     """
 
-    def __init__(self, net: Any, **configs: Any) -> None:
+    def __init__(self, net: Any, reading: OwnReading, limits: Limits, **configs: Any) -> None:
         super().__init__(net, **configs)
+        self._reading = reading
+        self._limits = limits
         self._lookups = Lookups(net)
 
     @property
@@ -47,7 +52,7 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
         sock = await self._connected_socket(node.host, node.port, timeout_at)
         if not self.ssl_enabled:
-            return _TcpTransport(self._net, sock, host=node.host)
+            return self._bounded(_TcpTransport(self._net, sock, host=node.host))
         configs = {key: value for key, value in self.config.items() if key.startswith("ssl_")}
         transport = _TlsTransport(self._net, sock, host=node.host, **configs)
         try:
@@ -57,6 +62,11 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
             if isinstance(error, OSError):
                 raise kafka_errors.KafkaConnectionError(f"TLS handshake failed: {error}") from error
             raise
+        return self._bounded(transport)
+
+    def _bounded(self, transport: _LastWords) -> _LastWords:
+        transport.reading, transport.limits = self._reading, self._limits
+        transport.most_bytes = self.config["receive_message_max_bytes"]
         return transport
 
     async def _connected_socket(self, host: str, port: int, timeout_at: float | None) -> socket.socket:
@@ -111,6 +121,10 @@ class _LastWords:
     answer that is too long is the failure of who asked for it, and not of all who wait on the connection.
     """
 
+    reading: OwnReading
+    limits: Limits
+    most_bytes: int
+    _parser: Any = None
     _sock: Any
     _protocol: Any
 
@@ -134,6 +148,9 @@ class _LastWords:
         return EndedForAnother("the connection ended with an answer to another request")
 
     def _sock_recv(self) -> tuple[bytes, BaseException | None]:
+        if (parser := self._protocol.parser) is not self._parser:  # it comes after the transport
+            self._parser = parser
+            parser.receive_bytes = self._answers(parser).receive
         received: list[bytes] = []
         size, error = 0, None
         while size < _AT_A_TIME or self._holds_more():
@@ -149,7 +166,11 @@ class _LastWords:
                 break
             received.append(data)
             size += len(data)
+        time.sleep(self.reading.wait_s(size))  # in the network thread of this connection, which is all that waits
         return b"".join(received), None if received else error
+
+    def _answers(self, parser: Any) -> Answers:
+        return Answers(parser, self.limits, self.most_bytes, self.reading.turn)
 
     def _holds_more(self) -> bool:
         """TLS has decrypted more than was asked for; for that nobody is woken."""

@@ -21,6 +21,8 @@ from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds, BrokerFacts, MigrationPolicy
 
+_AT_A_TIME: Final = 8
+"""Brokers: there may be hundreds, and some that never answer."""
 _BROKER: Final = 4
 _GROUP_VERSION: Final = "group.version"
 _POLICY: Final = "group.consumer.migration.policy"
@@ -30,6 +32,8 @@ _CONSUMER_HEARTBEAT: Final = ("group.consumer.min.heartbeat.interval.ms", "group
 _DENIED: Final = (
     "the connection's Kafka user may not read the brokers' settings: grant it DescribeConfigs on the cluster"
 )
+_LARGEST: Final = 2**31 - 1
+_MOST_DIGITS: Final = len(str(_LARGEST))
 _NAMES: Final = (*_CLASSIC_SESSION, *_CONSUMER_SESSION, *_CONSUMER_HEARTBEAT, _POLICY)
 
 
@@ -55,12 +59,17 @@ class BrokerReader:
         began_at = self._now()
         metadata = await self._wire.send(MetadataRequest(topics=[], allow_auto_topic_creation=False, min_version=4))
         self._wire.remember_brokers(metadata)
-        answers = await asyncio.gather(*(self._ask(broker.node_id) for broker in metadata.brokers))
+        turn = asyncio.Semaphore(_AT_A_TIME)
+        answers = await asyncio.gather(*(self._ask(broker.node_id, turn) for broker in metadata.brokers))
         if not answers:
             raise KafkaUnreachable("Kafka named no broker of the cluster", Reason.OBSERVATION_INCOMPLETE)
         return facts_of(answers, began_at)
 
-    async def _ask(self, node_id: int) -> BrokerAnswer:
+    async def _ask(self, node_id: int, turn: asyncio.Semaphore) -> BrokerAnswer:
+        async with turn:
+            return await self._asked(node_id)
+
+    async def _asked(self, node_id: int) -> BrokerAnswer:
         row = DescribeConfigsRequest.DescribeConfigsResource
         resource = row(resource_type=_BROKER, resource_name=str(node_id), configuration_keys=list(_NAMES))
         # Version 3 tells the finalized features (Kafka 2.7), version 4 all that are supported (Kafka 3.9).
@@ -119,11 +128,17 @@ def facts_of(answers: Sequence[BrokerAnswer], read_at: float) -> BrokerFacts:
 
 def _bounds(each: Collection[Mapping[str, str]], names: tuple[str, str]) -> Bounds | None:
     """The values that all brokers allow; None when one does not tell, or when there is no such value."""
-    lows, highs = ([settings.get(name, "") for settings in each] for name in names)
-    if not all(value.isdecimal() for value in (*lows, *highs)):
+    lows, highs = ([n for settings in each if (n := _number(settings.get(name, ""))) is not None] for name in names)
+    if len(lows) < len(each) or len(highs) < len(each):
         return None
-    low, high = max(map(int, lows)), min(map(int, highs))
+    low, high = max(lows), min(highs)
     return Bounds(low, high) if low <= high else None
+
+
+def _number(value: str) -> int | None:
+    """As brokers have it, in 32 bits with a sign; None for what is none, whatever a broker says."""
+    number = int(value) if value.isdecimal() and len(value) <= _MOST_DIGITS else _LARGEST + 1
+    return number if number <= _LARGEST else None
 
 
 def _policy(each: Collection[Mapping[str, str]]) -> tuple[MigrationPolicy | None, str]:

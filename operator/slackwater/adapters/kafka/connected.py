@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 from slackwater.adapters.kafka.broker_reader import BrokerReader
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.adapters.kafka.observer import NotWatched, Observer, ObserverStopped
+from slackwater.adapters.kafka.reading_pace import pace_of
 from slackwater.adapters.kafka.security import client_settings
+from slackwater.adapters.kafka.share import Share
+from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
-from slackwater.api.resources import Connection
+from slackwater.api.resources import ClusterKafkaConnection, Connection
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView
 from slackwater.ports import Secrets
+
+LOOK_S: Final = 120.0
+"""A worker waits for a look no longer. Three requests after each other take 15 s, and those in parts twice 30 s."""
 
 
 class ConnectedKafka:
@@ -52,9 +60,10 @@ class ConnectedKafka:
 
     async def look_now(self, key: str) -> None:
         try:
-            await self._observer.observe_now(key)
-        except (NotWatched, ObserverStopped):
-            return  # forgotten, or the connection renewed meanwhile: the view is then too old for any act
+            async with asyncio.timeout(LOOK_S):
+                await self._observer.observe_now(key)
+        except (NotWatched, ObserverStopped, TimeoutError):
+            return  # forgotten, or renewed, or as slow as nothing should be: the view is then too old for any act
 
     def look_soon(self, key: str) -> None:
         self._observer.look_soon(key)
@@ -75,7 +84,7 @@ class ConnectedKafka:
         await self._observer.close()
 
 
-def connected(
+def connected(  # noqa: PLR0913 - the operator's own settings go before the connection's
     connection: Connection,
     secrets: Secrets,
     on_change: Callable[[str], None],
@@ -83,15 +92,22 @@ def connected(
     moving_interval_s: float | None = None,
     rest_interval_s: float | None = None,
     token_hosts: Collection[str] = (),
+    limits: Limits = USUAL,
 ) -> ConnectedKafka:
     """Put together as the KafkaConnection says, intervals too where they are None. Raises InvalidSpec."""
     spec = connection.spec
     settings = client_settings(f"{connection.kind} {connection.metadata.name}", spec, secrets, token_hosts)
-    wire = KafkaWire(settings.kafka_python)
+    # Who writes a ClusterKafkaConnection administers the cluster: each has a pace of its own.
+    shared = isinstance(connection, ClusterKafkaConnection)
+    namespace = "" if shared else connection.metadata.namespace
+    pace = pace_of(namespace or f"/{connection.metadata.name}")
+    share = Share(f"{namespace}/{connection.metadata.name}", limits.per_namespace)
+    wire = KafkaWire(settings.kafka_python, pace=pace, limits=limits)
     observer = Observer(
-        KafkaGroupReader(wire),
+        KafkaGroupReader(wire, limits=limits, share=share),
         on_change,
         brokers=BrokerReader(wire),
+        share=share,
         moving_interval_s=moving_interval_s or spec.observe.moving_interval_ms / 1000,
         rest_interval_s=rest_interval_s or spec.observe.rest_interval_ms / 1000,
     )

@@ -40,6 +40,8 @@ class Coordinators:
             )
             found: dict[str, int | Failure] = {g: unanswered(f"the coordinator of group {g}") for g in some}
             for coordinator in response.coordinators:
+                if coordinator.key not in found:
+                    continue
                 if coordinator.error_code == Code.NONE:
                     found[coordinator.key] = self._node_ids[coordinator.key] = coordinator.node_id
                 else:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.consumer_group_describe import ConsumerGroupDescribeRequest
 from slackwater.adapters.kafka.descriptions import (
     Answer,
@@ -20,6 +21,7 @@ from slackwater.adapters.kafka.descriptions import (
     classic_answers,
     consumer_answers,
     listed_answer,
+    weight_of,
 )
 from slackwater.adapters.kafka.errors import (
     ApiMissing,
@@ -30,11 +32,14 @@ from slackwater.adapters.kafka.errors import (
     unanswered,
 )
 from slackwater.adapters.kafka.parts import Parts, group_parts
+from slackwater.adapters.kafka.share import Share
+from slackwater.adapters.kafka.sizes import USUAL, Limits
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.world.observation import GroupType
 
 Request = Callable[[list[str]], Any]
-Reads = Callable[[Any], dict[str, Answer]]
+Reads = Callable[[Any, Limits], dict[str, Answer]]
+T = TypeVar("T", bound=Answer)
 
 
 def _as_classic(group_ids: list[str]) -> Any:
@@ -46,8 +51,10 @@ def _as_consumer(group_ids: list[str]) -> Any:
 
 
 class Describer:
-    def __init__(self, wire: KafkaWire) -> None:
+    def __init__(self, wire: KafkaWire, limits: Limits = USUAL, share: Share | None = None) -> None:
         self._wire = wire
+        self._limits = limits
+        self._share = share or Share()
         self._types: dict[str, GroupType] = {}
         self._classic, self._consumer = group_parts(), group_parts()
 
@@ -58,7 +65,8 @@ class Describer:
         elsewhere = {group_id for group_id, answer in answers.items() if isinstance(answer, NotOfThisType)}
         answers |= await self._ask_both(node_id, elsewhere & consumer, elsewhere - consumer)
         neither = {group_id for group_id, answer in answers.items() if isinstance(answer, NotOfThisType)}
-        settled = await self._look_up_in_list(node_id, neither) if neither else {}
+        listed = await self._look_up_in_list(node_id, neither) if neither else {}
+        settled = {group_id: self._with_room(group_id, answer) for group_id, answer in listed.items()}
         settled |= {g: answer for g, answer in answers.items() if not isinstance(answer, NotOfThisType)}
         self._types |= {g: answer.type for g, answer in settled.items() if isinstance(answer, Description)}
         return settled
@@ -75,12 +83,19 @@ class Describer:
     ) -> dict[str, Answer]:
         async def ask(some: list[str]) -> dict[str, Answer]:
             try:
-                found = read(await self._wire.send(request(some), node_id))
+                response = await self._wire.send(request(some), node_id)
             except ApiMissing:  # a broker from before KIP-848 has no such groups
                 return {group_id: NotOfThisType() for group_id in some}
-            return {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in some}
+            found = await apart(weight_of(response), lambda: read(response, self._limits))
+            answers = {group_id: found.get(group_id) or unanswered(f"group {group_id}") for group_id in some}
+            return {group_id: self._with_room(group_id, answer) for group_id, answer in answers.items()}
 
         return await parts.ask_each(group_ids, ask)
+
+    def _with_room(self, group_id: str, answer: T) -> T | Failure:
+        """Part by part, so that no more is in memory than there is room for."""
+        failure = self._share.take_members(group_id, answer.members) if isinstance(answer, Description) else None
+        return failure or answer
 
     async def _look_up_in_list(self, node_id: int, group_ids: Collection[str]) -> dict[str, Description | Failure]:
         try:

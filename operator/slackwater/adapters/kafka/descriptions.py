@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
-from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment, ConsumerProtocolSubscription
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from slackwater.adapters.kafka.errors import Code, Failure, group_failure, unanswered
+from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded, named_in, overcrowded, partitions_in
+from slackwater.adapters.kafka.subscriptions import subscribed
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import shown
 from slackwater.core.world.observation import GroupState, GroupType, Member, TopicPartition
 
 
@@ -32,19 +34,31 @@ Answer = Description | NotOfThisType | Failure
 NO_SUCH_GROUP: Final = Description(GroupState.DEAD, GroupType.CLASSIC)
 """A group that nobody has joined yet, or that was deleted: a legitimate thing to see."""
 
+_BYTES_OF_A_PARTITION: Final = 4
 _CONSUMER_PROTOCOLS: Final = frozenset({"", "consumer"})
 _STATES: Final = {state.value: state for state in GroupState}
 _TYPES: Final = {"classic": GroupType.CLASSIC, "consumer": GroupType.CONSUMER}
 
 
-def classic_answers(response: Any) -> dict[str, Answer]:
+def classic_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a DescribeGroupsResponse by group id. Groups of other types and missing ones look alike in it (F18)."""
-    return {group.group_id: _classic(group) for group in response.groups}
+    return {group.group_id: _classic(group, limits) for group in response.groups}
 
 
-def consumer_answers(response: Any) -> dict[str, Answer]:
+def consumer_answers(response: Any, limits: Limits = USUAL) -> dict[str, Answer]:
     """Read a ConsumerGroupDescribeResponse by group id."""
-    return {group.group_id: _consumer(group) for group in response.groups}
+    return {group.group_id: _consumer(group, limits) for group in response.groups}
+
+
+def weight_of(response: Any) -> int:
+    """As much as how many partitions there is to be read in either."""
+    return sum(_weight(member) for group in response.groups for member in group.members)
+
+
+def _weight(member: Any) -> int:
+    if (assignment := getattr(member, "assignment", None)) is not None:
+        return 1 + named_in(assignment) + named_in(member.target_assignment)
+    return 1 + (len(member.member_assignment or b"") + len(member.member_metadata or b"")) // _BYTES_OF_A_PARTITION
 
 
 def listed_answer(group_id: str, listed: Any | None) -> Description | Failure:
@@ -66,7 +80,7 @@ def _of_another_type(group_id: str, what: str) -> Failure:
     return Failure(Reason.GROUP_OF_ANOTHER_TYPE, message)
 
 
-def _classic(group: Any) -> Answer:
+def _classic(group: Any, limits: Limits) -> Answer:
     # Up to version 5 a missing group has no error and is Dead, from version 6 on (KIP-1043) there is the error.
     if group.error_code == Code.GROUP_ID_NOT_FOUND or (group.error_code == Code.NONE and group.group_state == "Dead"):
         return NotOfThisType()
@@ -75,10 +89,17 @@ def _classic(group: Any) -> Answer:
     if group.protocol_type not in _CONSUMER_PROTOCOLS:
         return _of_another_type(group.group_id, f"group of the protocol type {group.protocol_type}")
     try:
+        if failure := overcrowded(f"group {group.group_id}", len(group.members), limits):
+            return failure
+        owned = sum(partitions_in(bytes(member.member_assignment or b"")) for member in group.members)
+        if failure := crowded(f"group {group.group_id}", owned, limits):
+            return failure
         members = tuple(_classic_member(member) for member in group.members)
     except Exception as error:  # noqa: BLE001 - bytes that anybody in the group may have made up
         return unanswered(f"a readable assignment of group {group.group_id} ({error})")
-    return Description(_state(group.group_state), GroupType.CLASSIC, assignor=group.protocol_data, members=members)
+    return Description(
+        _state(group.group_state), GroupType.CLASSIC, assignor=shown(group.protocol_data or ""), members=members
+    )
 
 
 def _classic_member(member: Any) -> Member:
@@ -93,26 +114,23 @@ def _classic_member(member: Any) -> Member:
             TopicPartition(owned.topic, number) for owned in decoded.assigned_partitions for number in owned.partitions
         ),
         assignor_data=bool(decoded.user_data),
-        subscribed=_subscribed(bytes(member.member_metadata or b"")),
+        subscribed=subscribed(bytes(member.member_metadata or b"")),
     )
 
 
-@lru_cache(maxsize=32_768)
-def _subscribed(metadata: bytes) -> frozenset[str] | None:
-    """It stays the same from look to look. Empty while the group rebalances; anybody in it may have made it up."""
-    try:
-        topics = frozenset(ConsumerProtocolSubscription.decode(metadata).topics) if metadata else None
-    except Exception:  # noqa: BLE001 - not known is a value
-        return None
-    return topics if topics is not None and all(isinstance(topic, str) for topic in topics) else None
-
-
-def _consumer(group: Any) -> Answer:
+def _consumer(group: Any, limits: Limits) -> Answer:
     # A broker whose group.version is 0 knows the request but none of these groups (F6).
     if group.error_code in (Code.GROUP_ID_NOT_FOUND, Code.UNSUPPORTED_VERSION):
         return NotOfThisType()
     if group.error_code != Code.NONE:
         return group_failure(group.group_id, group.error_code)
+    name = f"group {group.group_id}"
+    if failure := overcrowded(name, len(group.members), limits):
+        return failure
+    owned = sum(named_in(member.assignment) for member in group.members)
+    wanted = sum(named_in(member.target_assignment) for member in group.members)
+    if failure := crowded(name, max(owned, wanted), limits):
+        return failure
     members = tuple(
         Member(
             member_id=member.member_id,
@@ -126,7 +144,9 @@ def _consumer(group: Any) -> Answer:
         )
         for member in group.members
     )
-    return Description(_state(group.group_state), GroupType.CONSUMER, group.assignor_name, group.group_epoch, members)
+    return Description(
+        _state(group.group_state), GroupType.CONSUMER, shown(group.assignor_name or ""), group.group_epoch, members
+    )
 
 
 def _partitions(assignment: Any) -> frozenset[TopicPartition]:

@@ -29,6 +29,11 @@ class Failure:
     coordinator_moved: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class NoRoom(Failure):
+    """The groups of its namespace have too much together. There may be room at the next look."""
+
+
 class KafkaFailed(SlackwaterError):
     """Kafka did not do what it was asked; `reason` is a condition's reason."""
 
@@ -60,7 +65,10 @@ class ApiMissing(KafkaRefused):
 
 
 class AnswerTooLong(KafkaUnreachable):
-    """The broker's answer is longer than what is read of any: ask it for less."""
+    """The broker's answer is longer than what is read of any, or has more of something: ask it for less."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, Reason.ANSWER_TOO_LONG)
 
 
 class Code(IntEnum):

@@ -15,10 +15,12 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import structlog
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.coordinators import Coordinators
 from slackwater.adapters.kafka.describing import Describer
 from slackwater.adapters.kafka.descriptions import Description
@@ -26,6 +28,8 @@ from slackwater.adapters.kafka.errors import Failure, KafkaFailed
 from slackwater.adapters.kafka.group_settings import Settings, read_settings
 from slackwater.adapters.kafka.offsets import Committed, offset_parts, read_committed, read_ends, read_starts
 from slackwater.adapters.kafka.parts import Parts, group_parts
+from slackwater.adapters.kafka.share import Share
+from slackwater.adapters.kafka.sizes import USUAL, Limits, crowded
 from slackwater.adapters.kafka.topics import NO_LEADER, TopicLayout, read_layout, topic_parts
 from slackwater.adapters.kafka.wire import KafkaWire
 from slackwater.core.decision.reasons import Reason
@@ -48,11 +52,19 @@ class KafkaGroupReader:
     """A `GroupReader` of one cluster. `requests` counts what was sent, by API name."""
 
     def __init__(
-        self, wire: KafkaWire, coordinators: Coordinators | None = None, *, now: Callable[[], float] = time.time
+        self,
+        wire: KafkaWire,
+        coordinators: Coordinators | None = None,
+        *,
+        now: Callable[[], float] = time.time,
+        limits: Limits = USUAL,
+        share: Share | None = None,
     ) -> None:
+        self._limits = limits
+        self._share = share or Share()
         self._wire = wire
         self._coordinators = coordinators or Coordinators(wire)
-        self._describer = Describer(wire)
+        self._describer = Describer(wire, limits, self._share)
         self._topics, self._offsets = topic_parts(), offset_parts()
         self._committed, self._settings = group_parts(), group_parts()
         self._now = now
@@ -69,41 +81,62 @@ class KafkaGroupReader:
 
         Never raises for what Kafka does; each request takes the wire's timeout at most.
         """
-        if not topics_by_group:
-            return {}
         began_at = self._now()
+        no_room = self._share.not_now(topics_by_group)
+        asked = {group_id: topics for group_id, topics in topics_by_group.items() if group_id not in no_room}
+        views = await self._observe(asked, [each for each in settings_of if each in asked], began_at) if asked else {}
+        return views | {group_id: _unobserved(failure, began_at) for group_id, failure in no_room.items()}
+
+    async def _observe(
+        self, topics_by_group: Mapping[str, frozenset[str]], settings_of: Collection[str], began_at: float
+    ) -> dict[str, KafkaView]:
         views: dict[str, KafkaView] = {}
         try:
-            layout = await read_layout(self._wire, frozenset().union(*topics_by_group.values()), self._topics)
+            topics = frozenset[str]().union(*topics_by_group.values())
+            layout = await read_layout(self._wire, topics, self._topics, self._limits, self._share.room())
         except KafkaFailed as error:
             return {group_id: _unobserved(error.failure, began_at) for group_id in topics_by_group}
-        partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
+        weight = len(layout.leaders)
+        partitions, outgrown = await apart(weight, lambda: _wanted(layout, topics_by_group, self._limits))
+        outgrown |= self._without_room(partitions, topics_by_group, layout)
+        partitions = {group_id: those for group_id, those in partitions.items() if group_id not in outgrown}
+        wanted = await apart(weight, lambda: frozenset[TopicPartition]().union(*partitions.values()))
         groups, ends, settings = await asyncio.gather(
             self._read_groups(partitions),
-            self._read_offsets(layout, layout.leaders, read_ends),
-            self._read_settings(settings_of),
+            self._read_offsets(layout, wanted, read_ends),
+            self._read_settings([each for each in settings_of if each in partitions]),
         )
-        starts = await self._read_offsets(layout, _uncommitted(groups.values()), read_starts)
+        uncommitted = await apart(weight, lambda: _uncommitted(groups.values()))
+        starts = await self._read_offsets(layout, uncommitted, read_starts)
         answered_at = self._now()
         for group_id, topics in topics_by_group.items():
-            group = groups[group_id]
+            group = outgrown.get(group_id) or groups[group_id]
             if isinstance(group, Failure):
                 views[group_id] = _unobserved(group, began_at)
                 continue
-            view = _assembled(group_id, began_at, group, partitions[group_id], ends, starts)
-            unread = {topic: _unobserved(layout.failures[topic], began_at) for topic in topics & layout.failures.keys()}
-            blind_in = {**view.blind_in, **unread}
-            views[group_id] = replace(
-                view,
-                blind_to=blind_in[min(unread or blind_in)] if blind_in else None,
-                blind_in=blind_in,
-                settings=settings.get(group_id),
-                answered_at=answered_at,
-            )
+            those = partitions[group_id]
+            assembled = partial(_assembled, group_id, began_at, group, those, ends, starts)
+            view = await apart(len(those), assembled)
+            view = _blind_to_topics(view, topics, layout)
+            views[group_id] = replace(view, settings=settings.get(group_id), answered_at=answered_at)
         return views
 
     async def close(self) -> None:
         await self._wire.close()
+
+    def _without_room(
+        self,
+        partitions: Mapping[str, frozenset[TopicPartition]],
+        topics_by_group: Mapping[str, frozenset[str]],
+        layout: TopicLayout,
+    ) -> dict[str, Failure]:
+        """Those of which no more is asked for, since their namespace has too much already."""
+        found: dict[str, Failure] = {}
+        for group_id, those in partitions.items():
+            are_all = topics_by_group[group_id].isdisjoint(layout.failures)
+            if failure := self._share.take_partitions(group_id, len(those), are_all=are_all):
+                found[group_id] = failure
+        return found
 
     async def _read_groups(self, partitions: Mapping[str, frozenset[TopicPartition]]) -> dict[str, Group | Failure]:
         groups = await self._ask_coordinators(partitions)
@@ -167,6 +200,16 @@ class KafkaGroupReader:
         return offsets
 
 
+def _wanted(
+    layout: TopicLayout, topics_by_group: Mapping[str, frozenset[str]], limits: Limits
+) -> tuple[dict[str, frozenset[TopicPartition]], dict[str, Failure]]:
+    """The partitions of each group, none of those that have too many, and why these are not looked at."""
+    partitions = {group_id: layout.partitions_of(topics) for group_id, topics in topics_by_group.items()}
+    crowds = {g: crowded(f"group {g}", len(those), limits) for g, those in partitions.items()}
+    outgrown = {g: failure for g, failure in crowds.items() if failure is not None}
+    return {group_id: those for group_id, those in partitions.items() if group_id not in outgrown}, outgrown
+
+
 def _uncommitted(groups: Iterable[Group | Failure]) -> frozenset[TopicPartition]:
     committed = [group[2] for group in groups if not isinstance(group, Failure)]
     return frozenset(partition for each in committed for partition, offset in each.items() if offset is None)
@@ -180,6 +223,13 @@ def _both(node_id: int, description: Description | Failure, committed: Committed
 
 def _unobserved(failure: Failure, began_at: float) -> Unobserved:
     return Unobserved(failure.reason, shown(failure.message, LONGEST_MESSAGE), began_at)
+
+
+def _blind_to_topics(view: GroupObservation, topics: frozenset[str], layout: TopicLayout) -> GroupObservation:
+    """The same, of which the topics that could not be read are not known."""
+    unread = {topic: _unobserved(layout.failures[topic], view.observed_at) for topic in topics & layout.failures.keys()}
+    blind_in = {**view.blind_in, **unread}
+    return replace(view, blind_to=blind_in[min(unread or blind_in)] if blind_in else None, blind_in=blind_in)
 
 
 def _assembled(

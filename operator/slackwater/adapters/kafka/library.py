@@ -7,11 +7,13 @@ import logging
 from kafka.net.sasl import register_sasl_mechanism
 from kafka.net.sasl.scram import ScramClient
 
+from slackwater.adapters.kafka.counted import count_from_now_on
 from slackwater.adapters.kafka.scram import BoundedScram
 
 
 def set_up() -> None:
-    """Log-ins that are worth the name, and a quiet log. Once, before the first connection."""
+    """Log-ins that are worth the name, answers that are counted, and a quiet log. Once, before the first connection."""
+    count_from_now_on()
     for mechanism in ScramClient.MECHANISMS:
         register_sasl_mechanism(mechanism, BoundedScram, overwrite=True)
     # It tells of every lost connection at ERROR, again and again; we say the same once, where people look.

@@ -6,6 +6,7 @@ kafka-python has one network thread for all brokers of a cluster, and `socket.ge
 from __future__ import annotations
 
 import socket
+from collections import deque
 from contextlib import suppress
 from threading import Thread
 from typing import Any, Final
@@ -14,10 +15,13 @@ from kafka.future import Future
 
 KEPT_S: Final = 10.0
 """For whoever gave up before the answer came, and tries again; short, so that a changed name is soon followed."""
+AT_A_TIME: Final = 8
+"""Threads; a cluster's brokers may have hundreds of names, none of which is found."""
 
 
 class Lookups:
-    """For one network thread, which alone calls this. There is one thread for each name that is being looked up.
+    """For one network thread, which alone calls this. There is one thread for each name that is being looked up, and
+    further names wait.
 
     Not those of concurrent.futures: the process would wait for them at its end.
     """
@@ -25,15 +29,23 @@ class Lookups:
     def __init__(self, net: Any) -> None:
         self._net = net
         self._begun: dict[tuple[str, int], Any] = {}
+        self._running = 0
+        self._waiting: deque[tuple[tuple[str, int], Any]] = deque()
 
     def addresses(self, host: str, port: int) -> Any:
         """A kafka-python future of what `getaddrinfo` gives, or raises."""
         place = (host, port)
         if place not in self._begun:
-            future = Future()
-            Thread(target=self._look_up, args=(place, future), name=f"lookup-{host}", daemon=True).start()
-            self._begun[place] = future
+            self._begun[place] = Future()
+            self._waiting.append((place, self._begun[place]))
+            self._go_on()
         return self._begun[place]
+
+    def _go_on(self) -> None:
+        while self._waiting and self._running < AT_A_TIME:
+            place, future = self._waiting.popleft()
+            self._running += 1
+            Thread(target=self._look_up, args=(place, future), name=f"lookup-{place[0]}", daemon=True).start()
 
     def _look_up(self, place: tuple[str, int], future: Any) -> None:
         """In a thread of its own."""
@@ -46,6 +58,8 @@ class Lookups:
             self._net.call_soon_threadsafe(lambda: self._done(place, future, settle, value))
 
     def _done(self, place: tuple[str, int], future: Any, settle: Any, value: Any) -> None:
+        self._running -= 1
+        self._go_on()
         settle(value)
         if future.exception is None:
             self._net.call_later(KEPT_S, lambda: self._begun.pop(place, None))

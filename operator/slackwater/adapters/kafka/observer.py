@@ -14,11 +14,13 @@ from typing import Final
 
 import structlog
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.broker_watch import BrokerWatch, ReadsFacts
-from slackwater.adapters.kafka.watch import Watch
+from slackwater.adapters.kafka.share import Share
+from slackwater.adapters.kafka.watch import Folded, Watch
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.observation import GroupObservation, KafkaView
 from slackwater.ports import GroupReader
 
 MOVING_INTERVAL_S: Final = 1.0
@@ -49,10 +51,12 @@ class Observer:
         on_change: Callable[[str], None],
         *,
         brokers: ReadsFacts | None = None,
+        share: Share | None = None,
         moving_interval_s: float = MOVING_INTERVAL_S,
         rest_interval_s: float = REST_INTERVAL_S,
     ) -> None:
         self._reader = reader
+        self._share = share or Share()
         self._brokers = None if brokers is None else BrokerWatch(brokers, self._tell_all)
         self._on_change = on_change
         self._moving_interval_s = moving_interval_s
@@ -96,6 +100,7 @@ class Observer:
 
     async def close(self) -> None:
         """Stop observing and end the reader. Callers that wait for an observation get ObserverStopped."""
+        self._share.close()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -108,6 +113,7 @@ class Observer:
         The same call again changes nothing; what was seen is kept when only `settings` changes.
         """
         wanted = frozenset(topics)
+        self._share.begin(key, group_id)
         known = self._watches.get(key)
         if known is None or (known.group_id, known.topics) != (group_id, wanted):
             self._watches[key] = Watch(group_id, wanted, settings, known is not None and known.in_motion)
@@ -120,6 +126,7 @@ class Observer:
     def unwatch(self, key: str) -> None:
         """Forget the group, with its history. Callers that wait for it get NotWatched."""
         self._watches.pop(key, None)
+        self._share.end(key)
         self._wanted.discard(key)
         self._settle(self._waiting.pop(key, []), NotWatched(key))
 
@@ -195,7 +202,7 @@ class Observer:
         if now >= self._rest_due_at:
             self._rest_due_at = now + self._rest_interval_s
             due.update(self._watches)
-        return due
+        return [key for key in self._watches if key in due]  # who came first is looked at first
 
     async def _pass(self, keys: Collection[str]) -> None:
         if not keys:
@@ -208,17 +215,19 @@ class Observer:
         settings_of = {watch.group_id for watch in watches.values() if watch.settings}
         try:
             views = await self._reader.observe(topics, settings_of)
+            weight = sum(_weight(views[watch.group_id]) for watch in watches.values())
+            folded = await apart(weight, lambda: {k: each.folded(views[each.group_id]) for k, each in watches.items()})
         except BaseException:
             for key, futures in waiting.items():  # so that whoever waits learns that the task ends
                 self._waiting[key] += futures
             raise
-        for key in self._fold(watches, views, waiting):
+        for key in self._fold(watches, folded, waiting):
             self._on_change(key)
 
     def _fold(
         self,
         watches: Mapping[str, Watch],
-        views: Mapping[str, KafkaView],
+        folded: Mapping[str, Folded],
         waiting: Mapping[str, list[asyncio.Future[KafkaView]]],
     ) -> list[str]:
         """Take the views in and wake who waited for them; returns the keys to be told about."""
@@ -227,7 +236,7 @@ class Observer:
             if self._watches.get(key) is not watch:  # unwatched, or to be looked at again in the next pass
                 self._settle_later(key, waiting.get(key, []))
                 continue
-            if watch.fold(views[watch.group_id]) or watch.in_motion:
+            if watch.take(folded[key]) or watch.in_motion:
                 changed.append(key)
             self._settle(waiting.get(key, []), watch.view)
         return changed
@@ -247,3 +256,8 @@ class Observer:
                 future.set_exception(outcome)
             elif outcome is not None:
                 future.set_result(outcome)
+
+
+def _weight(view: KafkaView) -> int:
+    """In partitions."""
+    return 1 + len(view.partitions) + len(view.members) if isinstance(view, GroupObservation) else 1

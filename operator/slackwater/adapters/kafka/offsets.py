@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka.protocol.consumer import ListOffsetsRequest, OffsetFetchRequest
 
+from slackwater.adapters.kafka.apart import apart
 from slackwater.adapters.kafka.errors import Code, Failure, group_failure, topic_failure, unanswered
 from slackwater.adapters.kafka.parts import Parts
 from slackwater.adapters.kafka.wire import KafkaWire
@@ -33,7 +34,9 @@ async def read_committed(
 
     async def ask(group_ids: list[str]) -> dict[str, Committed | Failure]:
         some = {group_id: partitions_by_group[group_id] for group_id in group_ids}
-        return committed_in(await wire.send(_fetch(some), node_id), some)
+        weight = sum(map(len, some.values()))
+        response = await wire.send(await apart(weight, lambda: _fetch(some)), node_id)
+        return await apart(weight, lambda: committed_in(response, some))
 
     return await parts.ask_each(partitions_by_group, ask)
 
@@ -78,10 +81,9 @@ def _committed_by_one(group: Any, partitions: Collection[TopicPartition]) -> Com
         for partition in topic.partitions:
             if partition.error_code != Code.NONE:
                 return topic_failure(topic.name, partition.error_code)
-            offset = partition.committed_offset
-            committed[TopicPartition(topic.name, partition.partition_index)] = (
-                None if offset == _NOT_COMMITTED else offset
-            )
+            at, offset = TopicPartition(topic.name, partition.partition_index), partition.committed_offset
+            if at in partitions:
+                committed[at] = None if offset == _NOT_COMMITTED else offset
     if missing := set(partitions) - committed.keys():
         return unanswered(f"the committed offset of {min(missing)} of group {group.group_id}")
     return committed
@@ -105,7 +107,8 @@ async def _read_offsets(
     wire: KafkaWire, node_id: int, partitions: Collection[TopicPartition], parts: Parts[TopicPartition], which: int
 ) -> dict[TopicPartition, int | Failure]:
     async def ask(some: list[TopicPartition]) -> dict[TopicPartition, int | Failure]:
-        return ends_in(await wire.send(_list(some, which), node_id), some)
+        response = await wire.send(await apart(len(some), lambda: _list(some, which)), node_id)
+        return await apart(len(some), lambda: ends_in(response, some))
 
     return await parts.ask_each(partitions, ask)
 
@@ -124,15 +127,16 @@ def _list(partitions: Collection[TopicPartition], which: int) -> ListOffsetsRequ
 
 def ends_in(response: Any, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int | Failure]:
     """Read a ListOffsetsResponse."""
-    ends: dict[TopicPartition, int | Failure] = {
-        partition: unanswered(f"the end of {partition.topic}[{partition.partition}]") for partition in partitions
-    }
+    asked, ends = frozenset(partitions), dict[TopicPartition, int | Failure]()
     for topic in response.topics:
         for partition in topic.partitions:
             at = TopicPartition(topic.name, partition.partition_index)
             failed = partition.error_code != Code.NONE
+            if at not in asked:
+                continue
             ends[at] = topic_failure(topic.name, partition.error_code) if failed else partition.offset
-    return ends
+    left_out = asked - ends.keys()
+    return ends | {each: unanswered(f"the end of {each.topic}[{each.partition}]") for each in left_out}
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:

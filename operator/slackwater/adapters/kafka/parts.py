@@ -10,11 +10,15 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed
+from slackwater.adapters.kafka.errors import AnswerTooLong, Failure, KafkaFailed, NoRoom
 from slackwater.core.decision.reasons import Reason
 
 TOO_LONG_AGAIN_S: Final = 300.0
-"""Such an answer ends the connection, and whoever else waits there has to ask again: it is provoked this seldom."""
+"""Such an answer is megabytes, which are read for nothing. It may end the connection, too, and whoever else waits there
+has to ask again: it is provoked this seldom."""
+PATIENCE_S: Final = 30.0
+"""For all parts together, after which no further one is asked for: a broker may take its time for each answer that is
+too long, and there are as many as things."""
 
 Thing = TypeVar("Thing", bound=Any)
 Answer = TypeVar("Answer")
@@ -43,8 +47,9 @@ class Parts(Generic[Thing]):
         wanted = sorted(thing for thing in things if thing not in failures)
         size = len(wanted) if self._fitted is None else self._fitted[1]
         answers: list[Answer] = []
+        until = now + PATIENCE_S
         for begin in range(0, len(wanted), max(size, 1)):
-            answers += await self._ask(wanted[begin : begin + size], ask, failures)
+            answers += await self._ask(wanted[begin : begin + size], ask, failures, until)
         return answers, failures
 
     async def ask_each(
@@ -54,17 +59,32 @@ class Parts(Generic[Thing]):
 
         async def asked(some: list[Thing]) -> Mapping[Thing, Answer | Failure]:
             try:
-                return await ask(some)
+                found = await ask(some)
             except AnswerTooLong:
                 raise
             except KafkaFailed as error:
                 return dict.fromkeys(some, error.failure)
+            self._remember(found)
+            return found
 
         answers, failures = await self.ask(things, asked)
         return {thing: answer for each in (*answers, failures) for thing, answer in each.items()}
 
-    async def _ask(self, things: list[Thing], ask: Asks[Thing, Answer], failures: dict[Thing, Failure]) -> list[Answer]:
-        """One part after the other, since each that is too long ends the connection."""
+    def _remember(self, found: Mapping[Thing, object]) -> None:
+        """Those of which there turned out to be too much."""
+        again_at = time.monotonic() + TOO_LONG_AGAIN_S
+        for thing, answer in found.items():
+            too_long = isinstance(answer, Failure) and answer.reason is Reason.ANSWER_TOO_LONG
+            if isinstance(answer, Failure) and too_long and not isinstance(answer, NoRoom):
+                self._alone[thing] = again_at, answer
+
+    async def _ask(
+        self, things: list[Thing], ask: Asks[Thing, Answer], failures: dict[Thing, Failure], until: float
+    ) -> list[Answer]:
+        """One part after the other, since each that is too long ends the connection; none after `until`, monotonic."""
+        if time.monotonic() > until:
+            failures |= {thing: self._late(thing) for thing in things}
+            return []
         try:
             return [await ask(things)]
         except AnswerTooLong as error:
@@ -75,10 +95,15 @@ class Parts(Generic[Thing]):
             self._alone[thing] = again_at, failures[thing]
             return []
         half, before = len(things) // 2, len(failures)
-        answers = await self._ask(things[:half], ask, failures) + await self._ask(things[half:], ask, failures)
+        answers = await self._ask(things[:half], ask, failures, until)
+        answers += await self._ask(things[half:], ask, failures, until)
         if len(failures) == before and (self._fitted is None or half < self._fitted[1]):  # no one of them is to blame
             self._fitted = again_at, half
         return answers
+
+    def _late(self, thing: Thing) -> Failure:
+        message = f"{self._name(thing)}: Kafka took too long over what was asked with it; it is asked again"
+        return Failure(Reason.OBSERVATION_INCOMPLETE, message)
 
 
 def group_parts() -> Parts[str]:

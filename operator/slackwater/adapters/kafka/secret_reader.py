@@ -7,8 +7,8 @@ from typing import Final
 
 LONGEST_VALUE: Final = 64 * 1024
 """Bytes: twenty long chains of certificates. What takes longer to parse is parsed while all groups wait."""
-LONGEST_BUNDLE: Final = 1024 * 1024
-"""As much as a Secret holds: authorities often come as the system's whole bundle, of 200 KiB and more."""
+LONGEST_BUNDLE: Final = 320 * 1024
+"""Authorities often come as the system's whole bundle, of 200 KiB and more; each KafkaConnection reads it again."""
 
 SecretData = Mapping[str, bytes]
 

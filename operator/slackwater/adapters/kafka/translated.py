@@ -11,12 +11,10 @@ from typing import Final
 
 import kafka.errors as kafka_errors
 
+from slackwater.adapters.kafka.counted import TooMuch
 from slackwater.adapters.kafka.errors import AnswerTooLong, ApiMissing, KafkaFailed, KafkaRefused, KafkaUnreachable
 from slackwater.adapters.kafka.scram import WeakLogIn
 
-MAX_RESPONSE_BYTES: Final = 16_000_000
-"""kafka-python's network layer stops at 1 MB, which the description of a large fleet exceeds: one of 1,000 members with
-1,000 partitions fits into this. Decoded, an answer takes twenty times as much memory, and anybody may be a broker."""
 TIMED_OUT: Final = (kafka_errors.RequestTimedOutError, kafka_errors.KafkaTimeoutError)
 _LOG_IN: Final = (kafka_errors.SaslAuthenticationFailedError, kafka_errors.UnsupportedSaslMechanismError, WeakLogIn)
 _LENGTH: Final = re.compile(r"Invalid frame length: (\d+)")
@@ -25,9 +23,9 @@ _NO_LENGTH: Final = 2**29
 
 
 def is_too_long(error: BaseException) -> bool:
-    """An answer that a broker began, longer than MAX_RESPONSE_BYTES: another broker's would be as long."""
+    """An answer that a broker began, longer than is read: another broker's would be as long."""
     length = _LENGTH.search(_cause(error))
-    return length is not None and int(length[1]) < _NO_LENGTH
+    return isinstance(error, TooMuch) or (length is not None and int(length[1]) < _NO_LENGTH)
 
 
 def as_exception(error: BaseException) -> Exception:
@@ -43,13 +41,13 @@ def translated(error: BaseException, where: str, others: str) -> KafkaFailed:
         return KafkaRefused(f"{where} {cause}" if isinstance(error, WeakLogIn) else f"{where} {refused} ({cause})")
     if isinstance(error, (kafka_errors.IncompatibleBrokerVersion, kafka_errors.UnsupportedVersionError)):
         return ApiMissing(f"{where} is too old for what slackwater asks: {_cause(error)}")
-    if isinstance(error, TIMED_OUT):
-        return KafkaUnreachable(f"{where} does not answer{others}")
     if isinstance(error, kafka_errors.UnknownBrokerIdError):
         return KafkaUnreachable(f"{where} is not part of the cluster now")
     cause = _cause(error)
+    if isinstance(error, TooMuch):
+        return AnswerTooLong(f"{where} answers with {cause}")
     if is_too_long(error):
-        return AnswerTooLong(f"{where} answers with more than {MAX_RESPONSE_BYTES // 1_000_000} MB, which is not read")
+        return AnswerTooLong(f"{where} answers with more bytes than are read of one answer")
     if _LENGTH.search(cause) is not None:  # letters, which are not repeated: somebody else may listen there
         return KafkaUnreachable(f"{where} does not speak Kafka's protocol: is it a broker, or does it want tls?")
     if "CERTIFICATE" in cause or "certificate" in cause:

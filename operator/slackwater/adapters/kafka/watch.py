@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+from slackwater.adapters.kafka.sharing import shared
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
+
+
+class Folded(NamedTuple):
+    view: KafkaView
+    history: GroupHistory
+    changed: bool
+    """Whether anything but offsets did."""
 
 
 @dataclass(slots=True)
@@ -27,19 +36,29 @@ class Watch:
 
     def fold(self, seen: KafkaView) -> bool:
         """Take in a view of the group; returns whether anything but offsets changed."""
+        return self.take(self.folded(seen))
+
+    def folded(self, seen: KafkaView) -> Folded:
+        """What a view makes of this, which stays as it is. For any thread."""
         before, earlier = self.view, self.history
         if isinstance(seen, Unobserved):
             since = before.since if isinstance(before, Unobserved) else seen.since
-            self.view = replace(seen, since=since)
-            self.history = interrupted(earlier)
-            return self.view != before
-        self.view = self._narrowed(seen)
-        self.history = advance(earlier, self.view)
-        return (
-            not isinstance(before, GroupObservation)
-            or self.history.fingerprint != earlier.fingerprint
-            or (self.view.partitions, self.view.settings) != (before.partitions, before.settings)
+            view = replace(seen, since=since)
+            return Folded(view, interrupted(earlier), view != before)
+        earlier_look = before if isinstance(before, GroupObservation) else None
+        observed = shared(self._narrowed(seen), earlier_look, earlier.end)
+        history = advance(earlier, observed)
+        changed = (
+            earlier_look is None
+            or history.fingerprint != earlier.fingerprint
+            or (observed.partitions, observed.settings) != (earlier_look.partitions, earlier_look.settings)
         )
+        return Folded(observed, history, changed)
+
+    def take(self, folded: Folded) -> bool:
+        """Returns whether anything but offsets changed."""
+        self.view, self.history = folded.view, folded.history
+        return folded.changed
 
     def _narrowed(self, observation: GroupObservation) -> GroupObservation:
         """Leave out what only another watch of the same group asked for, in another namespace perhaps."""

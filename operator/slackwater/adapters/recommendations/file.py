@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 import structlog
 
-from slackwater.adapters.recommendations.aside import aside
+from slackwater.adapters.aside import aside
 from slackwater.adapters.recommendations.reading import OnAdvice, Reader
 from slackwater.core.world.advice import Advice
 

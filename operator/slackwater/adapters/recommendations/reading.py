@@ -9,7 +9,7 @@ from typing import Final
 import structlog
 from pydantic import ValidationError
 
-from slackwater.api.recommendation import Recommendation
+from slackwater.api.recommendation import LONGEST_MESSAGE, Recommendation
 from slackwater.core.timeouts.reading import advice_of
 from slackwater.core.world.advice import Advice
 
@@ -38,11 +38,14 @@ class Reader:
 
     def read(self, text: str | bytes, where: str) -> Read | None:
         """None for what cannot be read; said in the log, once for each `where`."""
+        if len(text) > LONGEST_MESSAGE:
+            self._tell(where, "", f"it is longer than {LONGEST_MESSAGE} bytes")
+            return None
         try:
             found = Recommendation.model_validate_json(text)
         except ValidationError as error:
-            self.unreadable += 1
-            self._tell(where, error)
+            first = error.errors(include_input=False)[0]
+            self._tell(where, ".".join(str(part) for part in first["loc"]), first["msg"])
             return None
         return Read(found.namespace, found.name, advice_of(found))
 
@@ -50,9 +53,8 @@ class Reader:
         found = [self.read(line, f"{where}, line {n}") for n, line in enumerate(lines, 1) if line.strip()]
         return [each for each in found if each is not None]
 
-    def _tell(self, where: str, error: ValidationError) -> None:
+    def _tell(self, where: str, field: str, problem: str) -> None:
+        self.unreadable += 1
         if where not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(where)
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            _log.warning("recommendation_unreadable", where=where, field=place, problem=first["msg"])
+            _log.warning("recommendation_unreadable", where=where, field=field, problem=problem)

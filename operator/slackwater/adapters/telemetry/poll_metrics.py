@@ -25,10 +25,12 @@ from slackwater.core.telemetry.polls import PollReading
 
 JAVA_WINDOW_S: Final = 60.0
 """`metrics.sample.window.ms` times `metrics.num.samples`, as the client has them by default."""
-LONGEST_LINE: Final = 4_096
+LONGEST_LINE: Final = 1_024
 """Bytes; longer ones are left out. The parser's time grows with the square of a line's length."""
 MOST_LINES: Final = 5_000
 """A process of 500 consumers."""
+MOST_BYTES: Final = 512 * 1024
+"""Of those lines together. They are parsed in a thread, which takes the event loop's turns all the same."""
 _OURS: Final = "slackwater_consumer_"
 _JAVA: Final = "kafka_consumer_"
 _JMX: Final = "kafka_consumer_consumer_"
@@ -58,11 +60,14 @@ def read_poll_metrics(answer: bytes) -> PollReading | None:
 def _about_polls(answer: bytes) -> list[str]:
     """The lines that may be wanted. The endpoint of a large process has thousands of others, and parsing is slow."""
     lines: list[str] = []
+    size = 0
     for line in answer.split(b"\n"):
         if line.startswith(_BEGIN) and len(line) <= LONGEST_LINE and (b"poll" in line or _RATE.encode() in line):
             lines.append(line.decode(errors="replace"))
-            if len(lines) > MOST_LINES:
-                raise MetricsUnreadable(f"the consumer's metrics have more than {MOST_LINES} lines about polls")
+            size += len(line)
+            if len(lines) > MOST_LINES or size > MOST_BYTES:
+                most = f"{MOST_LINES} lines, or {MOST_BYTES} bytes,"
+                raise MetricsUnreadable(f"the consumer's metrics have more than {most} about polls")
     return lines
 
 

@@ -21,6 +21,8 @@ from slackwater.api.telemetry.events import Event, write_line
 
 CAPACITY: Final = 20_000
 """Events, of somewhat less than a kilobyte each."""
+LARGEST: Final = 32 * 1024 * 1024
+"""Bytes of them together: what brokers and pods say stands in them, too."""
 BATCH: Final = 500
 AGAIN_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -42,9 +44,14 @@ class Dropped(StrEnum):
 class Recorder:
     """`run` has to be running for anything to be written."""
 
-    def __init__(self, sink: Sink, *, capacity: int = CAPACITY, again_s: tuple[float, ...] = AGAIN_S) -> None:
+    def __init__(
+        self, sink: Sink, *, capacity: int = CAPACITY, largest: int = LARGEST, again_s: tuple[float, ...] = AGAIN_S
+    ) -> None:
         self._sink = sink
         self._capacity = capacity
+        self._largest = largest
+        self._size = 0
+        """Bytes of what waits, but for what is in hand."""
         self._again_s = again_s
         self._waiting: deque[Line] = deque()
         self._in_hand: tuple[Line, ...] = ()
@@ -63,10 +70,12 @@ class Recorder:
         """At once, whatever the sink does."""
         for event in events:
             self.recorded[event.type.value] += 1
-            if self.waiting >= self._capacity:
+            line = Line(event.key, write_line(event))
+            if self.waiting >= self._capacity or self._size + len(line.text) > self._largest:
                 self.dropped[Dropped.BUFFER_FULL] += 1
                 continue
-            self._waiting.append(Line(event.key, write_line(event)))
+            self._waiting.append(line)
+            self._size += len(line.text)
             self._some.set()
 
     async def run(self) -> NoReturn:
@@ -115,7 +124,7 @@ class Recorder:
     def _next(self) -> tuple[Line, ...]:
         batch = tuple(islice(self._waiting, BATCH))
         for _ in batch:
-            self._waiting.popleft()
+            self._size -= len(self._waiting.popleft().text)
         return batch
 
     def _tell(self, problem: str) -> None:

@@ -15,7 +15,7 @@ from slackwater.core.telemetry.polls import PollReading
 TIMEOUT_S: Final = 3.0
 AT_ONCE: Final = 32
 """Many, since those that are silent take all of their time."""
-READ_AT_ONCE: Final = 8
+READ_AT_ONCE: Final = 2
 LONGEST_ANSWER: Final = 2 * 1024 * 1024
 """Bytes; a Java process with many topics publishes some hundreds of kilobytes. So many are held for each of
 `READ_AT_ONCE`, once or twice, whatever consumers answer."""

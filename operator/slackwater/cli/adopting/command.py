@@ -22,9 +22,9 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.snapshot import Snapshot
 from slackwater.adapters.cluster.translation import controller_uid, group_of, to_workload
+from slackwater.cli.adopting.at_rest import check_alone, check_at_rest
 from slackwater.cli.adopting.refusals import (
     check_adoptable,
-    check_at_rest,
     check_members,
     check_unchanged,
     check_unscaled,
@@ -152,6 +152,8 @@ async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:
 
 
 async def _check(api: KubernetesApi, snapshot: Snapshot, standing: Standing) -> None:
+    left = (each for each in snapshot.workloads if group_of(each) == standing.name and not controller_uid(each))
+    check_alone(standing, map(to_workload, left))
     check_adoptable(standing)
     for each in map(to_workload, snapshot.workloads):
         if each.owner_uid == standing.group["metadata"]["uid"]:

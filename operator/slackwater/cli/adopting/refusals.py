@@ -203,16 +203,6 @@ def _wanted_profile(standing: Standing) -> Profile:
     return profile_of(target) if target is not None else Profile.OWN_CHOICE
 
 
-def check_at_rest(standing: Standing) -> None:
-    """Before anything is written: every pod runs the newest version, and is Ready."""
-    status, replicas = standing.workload["status"], standing.workload["spec"]["replicas"]
-    observed = status.get("observedGeneration", 0) >= standing.workload["metadata"]["generation"]
-    if not observed or not standing.relabelled or status.get("readyReplicas", 0) != replicas:
-        raise CannotBeAdopted(
-            f"StatefulSet {standing.name} is being rolled out, or a pod is not Ready: let that end, then adopt it"
-        )
-
-
 def check_unchanged(standing: Standing, newest: Json | None, before: Json | None) -> None:
     """`newest`, `before`: the ControllerRevisions of the template with our label, and of what the pods ran before."""
     others = [pod for pod in standing.pods if revision_of(pod) not in (standing.revision, standing.was_revision)]

@@ -53,7 +53,7 @@ OPERATOR: Final = (
     *_rights("apps", "controllerrevisions", "get"),
     *_rights("policy", "poddisruptionbudgets", "list watch create patch delete"),
     *_rights("", "services", "list watch create patch"),
-    *_rights("", "pods", "list watch delete"),
+    *_rights("", "pods", "get list watch delete"),
     *_rights("", "pods/status", "patch"),
     *_rights("", "events", "create list"),
 )

@@ -12,7 +12,7 @@ from slackwater.api.conditions import ConditionStatus
 from slackwater.cli.errors import NoSuchGroup, NotReached, WentWrong
 from slackwater.cli.looking.looks import Look, live_looks
 from slackwater.cli.reaching.cluster import cluster, read_group
-from slackwater.cli.words.readiness import ready_condition
+from slackwater.cli.words.readiness import nothing_is_to_be_rolled_out, ready_condition
 from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.words import seconds
 from slackwater.terminal import Terminal
@@ -45,9 +45,11 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
 
 
 def is_ready(look: Look) -> bool:
-    """By the operator's word, which it cannot give while it does not see the group in Kafka."""
-    is_true = ready_condition(look.world.group.status).get("status") == ConditionStatus.TRUE
-    return is_true and _phase_of_this_generation(look) == "Ready"
+    """By the operator's word, which it cannot give while it does not see the group in Kafka. One that is paused is,
+    too, where its pause holds nothing up: a StatefulSet that was adopted stays paused."""
+    status, phase = look.world.group.status, _phase_of_this_generation(look)
+    at_rest = phase == "Ready" or (phase == "Paused" and nothing_is_to_be_rolled_out(status))
+    return at_rest and ready_condition(status).get("status") == ConditionStatus.TRUE
 
 
 def refuse_failed(look: Look) -> None:

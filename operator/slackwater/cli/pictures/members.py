@@ -30,7 +30,7 @@ def members_document(world: World, kafka: GroupObservation) -> Json:
             "host": member.host.lstrip("/"),
             "pod": pods.get(member.member_id),
             "partitions": [str(partition) for partition in sorted(member.assignment)],
-            "lag": _lag(kafka, member.assignment),
+            "lag": kafka.lag_in(member.assignment),
         }
         for member in _in_order(kafka)
     ]
@@ -42,7 +42,7 @@ def members_table(world: World, kafka: GroupObservation) -> Table:
     table = _table(("Member", "Pod", "Host", "Partitions"), "Lag")
     for member in _in_order(kafka):
         pod = pods.get(member.member_id)
-        lag = _lag(kafka, member.assignment)
+        lag = kafka.lag_in(member.assignment)
         owned = f"{len(member.assignment)}: {compact(member.assignment, only)}" if member.assignment else "none"
         table.add_row(
             shown(member.instance_id or member.member_id),
@@ -70,7 +70,7 @@ def lag_document(world: World, kafka: KafkaView) -> Json:
                 "pod": None if owner is None else pods.get(owner.member_id),
                 "committed": None if offsets is None else offsets.committed,
                 "end": None if offsets is None else offsets.end,
-                "lag": None if offsets is None else offsets.lag,
+                "lag": None if offsets is None else offsets.unread,
             }
         )
     return {**_heading(world, kafka), "lag": kafka.lag, "partitions": rows}
@@ -124,12 +124,6 @@ def _pods(world: World) -> dict[str, str]:
 
 def _owners(kafka: GroupObservation) -> dict[TopicPartition, Member]:
     return {partition: member for member in kafka.members for partition in member.assignment}
-
-
-def _lag(kafka: GroupObservation, partitions: frozenset[TopicPartition]) -> int | None:
-    known = [kafka.offsets.get(partition) for partition in partitions]
-    lags = [offsets.lag for offsets in known if offsets is not None and offsets.lag is not None]
-    return sum(lags) if len(lags) == len(partitions) else None
 
 
 def _only_topic(world: World) -> str:

@@ -142,9 +142,7 @@ def _version(world: World, plan: Decision, pod: Pod) -> str:
 def _lag(world: World, owned: tuple[TopicPartition, ...]) -> int | None:
     if not isinstance(world.kafka, GroupObservation) or not owned:
         return None
-    offsets = [world.kafka.offsets.get(partition) for partition in owned]
-    known = [o.lag for o in offsets if o is not None and o.lag is not None]
-    return sum(known) if known else None
+    return world.kafka.lag_in(owned)
 
 
 def _note(world: World, plan: Decision, explanation: Explanation, pod: Pod) -> str:

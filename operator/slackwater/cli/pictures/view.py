@@ -142,7 +142,7 @@ class _View:
     def _gates(self) -> tuple[Sequence[GateVerdict], str]:
         """Our own judgement; where Kafka cannot be asked from here, the operator's word."""
         if gated := told_by_the_operator(self.world, self.explanation):
-            told = gates_by_reason(Reason.parse(gated.get("reason")), str(gated.get("message")))
+            told = gates_by_reason(self.world, Reason.parse(gated.get("reason")), str(gated.get("message")))
             if told is not None:
                 return told, "Gates, by the operator"
         return self.explanation.gates, "Gates"

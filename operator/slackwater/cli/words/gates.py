@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -65,9 +65,12 @@ def ask_gates(world: World, plan: Decision) -> tuple[GateVerdict, ...]:
     return tuple(verdicts.get(name) or _verdict(name, Mark.NOT_ASKED) for name in GateName)
 
 
-def gates_by_reason(reason: Reason | None, message: str) -> tuple[GateVerdict, ...] | None:
+def gates_by_reason(world: World, reason: Reason | None, message: str) -> tuple[GateVerdict, ...] | None:
     """What an operator's condition RolloutGated says of each gate; None when its reason is none of a gate."""
-    return None if reason is None or reason.gate is None else _refused_at(reason.gate, Hold(reason, message))
+    if reason is None or reason.gate is None:
+        return None
+    asked = {_NAMES[gate] for gate in gates_asked(world)}
+    return _refused_at(reason.gate, Hold(reason, message), asked)
 
 
 def was_asked(plan: Decision) -> bool:
@@ -92,12 +95,16 @@ def _verdict(name: GateName, mark: Mark, hold: Hold | None = None) -> GateVerdic
     return GateVerdict(name.number, name.value, mark, reason, message)
 
 
-def _refused_at(refusing: GateName, hold: Hold) -> tuple[GateVerdict, ...]:
-    """Every gate before it passes, and none behind it is asked."""
-    names = tuple(GateName)
-    passed = (_verdict(name, Mark.PASS) for name in names[: refusing.number - 1])
-    unasked = (_verdict(name, Mark.NOT_ASKED) for name in names[refusing.number :])
-    return (*passed, _verdict(refusing, Mark.REFUSE, hold), *unasked)
+def _refused_at(
+    refusing: GateName, hold: Hold, asked: Collection[GateName] = tuple(GateName)
+) -> tuple[GateVerdict, ...]:
+    """Every gate before it that is asked passes, and none behind it is asked."""
+
+    def mark(name: GateName) -> Mark:
+        return Mark.PASS if name in asked and name.number < refusing.number else Mark.NOT_ASKED
+
+    refused = _verdict(refusing, Mark.REFUSE, hold)
+    return tuple(refused if name is refusing else _verdict(name, mark(name)) for name in GateName)
 
 
 def _is_only_short_of_time(world: World, hold: Hold) -> bool:

@@ -97,7 +97,7 @@ def rollout_in_words(world: World, plan: Decision) -> str:
         return f"{phase.value}, version {memory.target_hash}"
     if not phase.under_way:
         return f"{phase.value}: {memory.message}"
-    done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.outdated)
+    done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.behind)
     have = "has" if world.replicas == 1 else "have"
     what = "went back to the last good version" if phase.goes_back else f"{have} version {memory.target_hash}"
     since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"

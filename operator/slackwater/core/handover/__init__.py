@@ -12,7 +12,7 @@ replacement has failed; `latecomers` tells of a pod that does not join where no 
 """
 
 from slackwater.core.handover.refusals import is_asked_for, may_not_begin
-from slackwater.core.handover.remains import afterwards
+from slackwater.core.handover.remains import afterwards, note_what_is_over
 from slackwater.core.handover.steps import at_once, failing, leads_nowhere, onwards
 from slackwater.core.manifests.writes import opened, put_right
 from slackwater.core.world.two_sets import direction_of, other_name
@@ -25,6 +25,7 @@ __all__ = (
     "is_asked_for",
     "leads_nowhere",
     "may_not_begin",
+    "note_what_is_over",
     "onwards",
     "opened",
     "other_name",

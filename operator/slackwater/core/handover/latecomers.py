@@ -14,7 +14,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.handover.arrival import has_no_room, is_overdue
 from slackwater.core.handover.fencing import has_not_come, is_there
-from slackwater.core.rollout.failure import works
+from slackwater.core.rollout.excuses import works
 from slackwater.core.world.handover import Begun, Handover
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.pods import Pod

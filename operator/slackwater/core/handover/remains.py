@@ -47,6 +47,15 @@ def handover_is_over(world: World, beside: Beside) -> Decision | None:
     return Decision(replace(world.memory, handover=over(world, handover)))
 
 
+def note_what_is_over(world: World) -> Decision:
+    """Of a handover one of whose StatefulSets is gone, without its pods perhaps: it is over with the last of these."""
+    handover = world.memory.handover
+    goes_on = handover is not None and not handover.over and world.beside is None and bool(world.sets)
+    if handover is None or not goes_on or handover.ordinal in world.loose:
+        return Decision(world.memory)
+    return Decision(replace(world.memory, handover=over(world, handover)))
+
+
 def fenced_pod_restarts(world: World, beside: Beside) -> Decision | None:
     """Its process is dead to the group. By its uid, so that no other pod is ever meant."""
     left = _left_alone(world)

@@ -110,8 +110,7 @@ def _is_no_good_either(world: World, beside: Beside) -> bool:
 
 def failing(world: World, beside: Beside) -> Failure | None:
     """The new version's: a replacement that does not take over, or a pod that did and works no more."""
-    failure = find_arrival_failure(world, beside) or find_failure(world)
-    return None if failure is not None and _was_fenced(world, failure) else failure
+    return find_arrival_failure(world, beside) or find_failure(world)
 
 
 def _is_forced_on(world: World, beside: Beside) -> bool:
@@ -154,12 +153,3 @@ def _try_again(world: World, way: Direction) -> Decision | None:
     step = step_with(world, pod, member_ids(world, pod.ordinal))
     act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.RETRIED)
     return Decision(replace(world.memory, step=step), act)
-
-
-def _was_fenced(world: World, failure: Failure) -> bool:
-    """A pod that ended last while there was another one with its id is not to blame for it."""
-    handover, pod = world.memory.handover, world.pod(failure.ordinal)
-    if failure.reason is not Reason.POD_STUCK or handover is None or handover.ordinal != failure.ordinal:
-        return False
-    alone_since = handover.alone_since if handover.over else None
-    return pod is not None and pod.ended_at is not None and (alone_since is None or pod.ended_at <= alone_since)

@@ -5,13 +5,15 @@ A pod of the other StatefulSet would have the same instance id, and the two woul
 
 from __future__ import annotations
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import ABORT, PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.decision.words import listing
+from slackwater.core.decision.words import by_command, listing
 from slackwater.core.manifests.writes import written
+from slackwater.core.world.handover import Handover, TakenOver
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.two_sets import name_to_make, set_of
+from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
 
@@ -20,7 +22,7 @@ def in_the_way(world: World) -> Hold | None:
 
     To make theirs again would end those above its number of pods, and which of them work nobody knows.
     """
-    left = _left(world)
+    left = world.once(left_over)
     if not left:
         return None
     names = [left[ordinal] for ordinal in sorted(left)]
@@ -32,26 +34,55 @@ def in_the_way(world: World) -> Hold | None:
 
 
 def up_to_them(world: World) -> WriteWorkload | None:
-    """The StatefulSet with the pods that nobody is in the way of any more, and none above those that are wanted; None
-    where it has just these."""
-    workload, left = world.workload, _left(world)
+    """The StatefulSet with the pods that nobody is in the way of any more, without one that an orphan holds the ordinal
+    of, and none above those that are wanted; None where it has just these."""
+    workload, left = world.workload, world.once(left_over)
     if workload is None or not left or not workload.settled:
         return None
     start, end = workload.start, workload.end
     if _are_made_again(world):
         start, end = (0, max(end, min(left))) if start == 0 else (min(start, max(left) + 1), end)
+    if (ordinal := _gives_way(world, workload)) is not None:
+        start, end = (start, end - 1) if ordinal == end - 1 else (start + 1, end)
     end = max(start, min(end, world.replicas))
     if (start, end) == (workload.start, workload.end):
         return None
     return written(workload, Purpose.SCALE, start, end - start)
 
 
+def _gives_way(world: World, workload: Workload) -> int | None:
+    """The ordinal that was being handed over when the other StatefulSet went, where its orphan works and our pod is on
+    its way in, or out: as long as both live, each fences the other."""
+    handover = world.memory.handover
+    if handover is None or handover.over or handover.held.down or PAUSE in world.group.metadata.annotations:
+        return None
+    contended = handover.ordinal in world.once(left_over) and handover.ordinal in workload.ordinals
+    has_taken_over = isinstance(handover.reached, TakenOver)
+    is_ours = (handover.to == workload.name) == has_taken_over
+    at_the_edge = handover.ordinal in (workload.start, workload.end - 1)
+    return handover.ordinal if contended and at_the_edge and not is_ours and _is_listed(world, handover) else None
+
+
+def _is_listed(world: World, handover: Handover) -> bool:
+    """Whoever held the ordinal's ids has them still, as far as Kafka says."""
+    now = {member.instance_id: member.member_id for member in world.members_at(handover.ordinal)}
+    return bool(now) and now == dict(handover.held.ids)
+
+
 def _way_on(world: World, names: list[str]) -> str:
     delete = f"kubectl delete pod -n {world.group.metadata.namespace}"
     if world.workload is None:
         return f"Delete them, and the others are taken back: {delete} {' '.join(names)}"
-    if not _are_made_again(world):
-        return f"Delete them: {delete} {' '.join(names)}. As long as nothing may move, none of them is made again"
+    phase, name = world.memory.phase, world.group.name
+    if phase is RolloutPhase.FAILED and world.replicas > 0:
+        back = f"{by_command(ABORT, name)} first" if world.memory.last_good_revision else "apply another one first"
+        return f"What would be made in their place has the version that failed: {back}"
+    if phase.goes_back and world.replicas > 0:
+        return f"Delete them, and the last good version is made in their place: {delete} {' '.join(names)}"
+    if PAUSE in world.group.metadata.annotations:
+        return f"Remove the annotation {PAUSE}, and they may go one after the other, as each is made again"
+    if world.replicas == 0:
+        return f"Delete them: {delete} {' '.join(names)}. None of them is made again"
     first = names[0 if world.workload.start == 0 else -1]
     return f"Delete them, one after the other, as each is made again; first: {delete} {first}"
 
@@ -63,7 +94,7 @@ def _are_made_again(world: World) -> bool:
     return world.replicas > 0 and not paused and not gives_up
 
 
-def _left(world: World) -> dict[int, str]:
+def left_over(world: World) -> dict[int, str]:
     """By ordinal, those that no StatefulSet will take back."""
     taken_back = {_made(world), *(each.name for each in world.sets)}
     return {int(pod.rpartition("-")[2]): pod for pod in world.orphans if set_of(pod) not in taken_back}

@@ -5,6 +5,7 @@ sharing       which ConsumerGroup has a group that several ask for?
 elsewhere     does the group run in another Kubernetes cluster, which nobody here sees?
 presence      proof that a pod's member is back (decision 5)
 shortfall     in words, what a pod lacks to have all its members in the group
+surplus       has it more of them than it should, for good?
 sessions      how long the member of a process that has ended is still listed
 rejoined      what the readiness gate of each pod is to say
 work          does it own partitions and get on?

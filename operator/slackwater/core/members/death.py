@@ -7,6 +7,7 @@ there is a margin (`clocks`), and in doubt a member lives.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from slackwater.core.members.clocks import certainly_before
@@ -58,14 +59,14 @@ def find_outlived(world: World, kafka: GroupObservation) -> tuple[Member, ...]:
     It is dynamic, or has fewer of them. Nobody takes such an id over, so that its partitions would wait for a session.
     """
     found: list[Member] = []
+    pods_at = Counter(each.ordinal for each in world.all_pods)
     for pod in world.wanted_pods:
         made, there = world.made_with(pod), world.members_at(pod.ordinal)
         if made.is_static and len(there) <= made.members_per_pod:
             continue
         dead = [member for member in there if has_ended(world, member)]
         alive = sum(not has_ended(world, member) for member in world.members_of(pod))
-        alone = sum(each.ordinal == pod.ordinal for each in world.all_pods) == 1
-        found += dead if alone and alive >= made.members_per_pod else []
+        found += dead if pods_at[pod.ordinal] == 1 and alive >= made.members_per_pod else []
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from slackwater.core.decision.reasons import Hold, Reason
@@ -16,6 +17,7 @@ DUPLICATE_FORGOTTEN_S: Final = 300.0
 REPORTED_WITHIN_S: Final = 10.0
 """A kubelet that is busy reports a container's start so late at most; its process may be in the group by then."""
 LATER_S: Final = 5.0
+_NEVER: Final = float("inf")
 
 
 def an_id_is_used_twice(world: World) -> Hold | None:
@@ -28,6 +30,21 @@ def an_id_is_used_twice(world: World) -> Hold | None:
             message = f"instance id {instance_id} {how}: two processes use it{shared}"
             return Hold(Reason.DUPLICATE_INSTANCE_ID, message, LATER_S)
     return None
+
+
+def was_taken_from(world: World, pod: Pod) -> str:
+    """An instance id of the pod that changed hands twice in one run of it since the last step, of which once by its own
+    process; empty where none did. No proof: a process may join anew by itself."""
+    step = world.memory.step
+    since = step.started_at if step is not None else 0.0
+    began = [at for at in (pod.last_run_started_at, pod.runs_since) if at is not None]
+    runs = list(pairwise((*began, _NEVER)))
+    for member in world.members_of(pod) if began else ():
+        sighting = world.history.members.get(member.instance_id or "")
+        taken = sighting.takeovers if sighting is not None else ()
+        if any(sum(max(start, since) < moment <= end for moment in taken) > 1 for start, end in runs):
+            return member.instance_id or ""
+    return ""
 
 
 def _how_it_is_used_twice(world: World, pod: Pod, sighting: MemberSighting) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.decision.words import listing
-from slackwater.core.world.claimed import Claimed, Outranked
+from slackwater.core.world.claimed import Claimed, Outranked, had_since
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
@@ -79,8 +79,10 @@ def _comes_first(world: World, claim: Claim) -> bool:
 
 def _has_it_since(world: World) -> float | None:
     """Since when this one has had the group, in the cluster that it is in now; None: never, as far as is known."""
-    claimed = world.memory.claimed
-    return claimed.at if claimed is not None and world.cluster_id in (None, claimed.cluster_id) else None
+    claimed, made_at = world.memory.claimed, world.group.metadata.creation_timestamp
+    if claimed is None or world.cluster_id not in (None, claimed.cluster_id):
+        return None
+    return had_since(claimed, made_at.timestamp() if made_at is not None else 0.0)
 
 
 def whose_group_stays(world: World) -> str:

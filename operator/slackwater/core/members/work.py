@@ -138,7 +138,7 @@ def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition,
     have another version still, the new one may be the first that does: it is asked for when all pods have that.
     """
     owned = {partition for member in kafka.members for partition in member.assignment}
-    read = {partition.topic for partition in (owned if world.outdated else kafka.partitions)}
+    read = {partition.topic for partition in (owned if world.behind else kafka.partitions)}
     return tuple(sorted(p for p in kafka.partitions if p not in owned and p.topic in read))
 
 
@@ -151,7 +151,7 @@ def find_unread(kafka: GroupObservation) -> tuple[TopicPartition, ...]:
 def lag_of_what_is_read(world: World, kafka: GroupObservation) -> int | None:
     """Where pods have another version still, without topics that nobody reads: the new one may be the first that does,
     and their lag falls no earlier. None where it is not known."""
-    unread = frozenset(find_unread(kafka)) if world.outdated else frozenset[TopicPartition]()
+    unread = frozenset(find_unread(kafka)) if world.behind else frozenset[TopicPartition]()
     return kafka.lag_in(kafka.partitions - unread) if unread else kafka.lag
 
 

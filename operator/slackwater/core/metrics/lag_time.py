@@ -10,6 +10,7 @@ Moments are seconds since the epoch on the operator's clock. A lag that never go
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,11 +19,10 @@ from typing import Final
 from slackwater.core.world.observation import GroupObservation, TopicPartition
 
 POINTS_KEPT: Final = 16
-"""For each partition: a kilobyte. After a month of looks every 15 s none of them is three times as old as the next."""
+"""For each partition. After a month of looks every 15 s none of them is three times as old as the next."""
 
-Point = tuple[float, int]
-Points = tuple[Point, ...]
-"""The oldest first; the offsets never go down."""
+Points = tuple[float, ...]
+"""A moment, the end of the log then, the next moment and so on; the oldest first. The ends never go down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +30,25 @@ class LogEnds:
     """How the logs of a group's partitions grew."""
 
     observed_at: float | None = None
-    points: Mapping[TopicPartition, Points] = field(default_factory=dict)
+    packed: Mapping[TopicPartition, bytes] = field(default_factory=dict)
+    """The points, 8 bytes for each number. As tuples they are two kilobytes a partition, and most of what is kept of a
+    group; bytes are a sixth of that, and nothing in which Python looks for garbage."""
+
+    def points(self, partition: TopicPartition) -> Points:
+        """None of one that was never seen."""
+        return _unpacked(self.packed.get(partition, b""))
 
 
 def follow_log_ends(ends: LogEnds, kafka: GroupObservation) -> LogEnds:
     """Fold one more observation in. One that is not newer than the last changes nothing."""
     if ends.observed_at is not None and kafka.observed_at <= ends.observed_at:
         return ends
-    points = dict(ends.points)
+    packed = {partition: ends.packed[partition] for partition in kafka.offsets if partition in ends.packed}
     for partition, offsets in kafka.offsets.items():
         if offsets.end is not None:
-            points[partition] = _with(points.get(partition, ()), (kafka.observed_at, offsets.end))
-    return LogEnds(
-        kafka.observed_at, {partition: points[partition] for partition in kafka.offsets if partition in points}
-    )
+            points = _with(_unpacked(packed.get(partition, b"")), kafka.observed_at, offsets.end)
+            packed[partition] = struct.pack(f"{len(points)}d", *points)
+    return LogEnds(kafka.observed_at, packed)
 
 
 def group_lag_s(ends: LogEnds, kafka: GroupObservation) -> float | None:
@@ -52,7 +57,7 @@ def group_lag_s(ends: LogEnds, kafka: GroupObservation) -> float | None:
     Partitions in which nothing was ever committed have no age, and are left out.
     """
     lags = [
-        partition_lag_s(ends.points.get(partition, ()), offsets.committed, kafka.observed_at)
+        partition_lag_s(ends.points(partition), offsets.committed, kafka.observed_at)
         for partition, offsets in kafka.offsets.items()
         if offsets.committed is not None
     ]
@@ -62,27 +67,34 @@ def group_lag_s(ends: LogEnds, kafka: GroupObservation) -> float | None:
 
 def partition_lag_s(points: Points, committed: int, at: float) -> float | None:
     """Seconds, at the moment `at`; None where the committed offset is older than every point."""
-    before = bisect_right(points, committed, key=lambda point: point[1]) - 1
+    log_ends = points[1::2]
+    before = bisect_right(log_ends, committed) - 1
     if before < 0:
         return None
-    if before == len(points) - 1:
+    if before == len(log_ends) - 1:
         return 0.0
-    (since, start), (until, end) = points[before], points[before + 1]
+    since, start, until, end = points[2 * before : 2 * before + 4]
     return max(0.0, at - since - (until - since) * (committed - start) / (end - start))
 
 
-def _with(points: Points, newest: Point) -> Points:
-    if points and newest[1] < points[-1][1]:
-        return (newest,)  # another log: the topic was made again, or its end was lost
-    stands_still = len(points) > 1 and points[-2][1] == points[-1][1] == newest[1]
-    return _thinned((*(points[:-1] if stands_still else points), newest))
+def _unpacked(packed: bytes) -> Points:
+    return struct.unpack(f"{len(packed) // 8}d", packed)
+
+
+def _with(points: Points, at: float, end: int) -> Points:
+    newest = (at, float(end))
+    if points and end < points[-1]:
+        return newest  # another log: the topic was made again, or its end was lost
+    stands_still = len(points) > 2 and points[-3] == points[-1] == end
+    return _thinned((*(points[:-2] if stands_still else points), *newest))
 
 
 def _thinned(points: Points) -> Points:
     """Without the point whose absence says least: that leaves the smallest gap, as a share of how old the gap is."""
-    if len(points) <= POINTS_KEPT:
+    moments = points[::2]
+    if len(moments) <= POINTS_KEPT:
         return points
-    now = points[-1][0]
-    gaps = [(after[0] - before[0]) / (now - before[0]) for before, after in zip(points, points[2:], strict=False)]
-    least = gaps.index(min(gaps)) + 1
-    return points[:least] + points[least + 1 :]
+    now = moments[-1]
+    gaps = [(after - before) / (now - before) for before, after in zip(moments, moments[2:], strict=False)]
+    least = 2 * (gaps.index(min(gaps)) + 1)
+    return points[:least] + points[least + 2 :]

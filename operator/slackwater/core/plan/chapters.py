@@ -18,6 +18,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import notes_of
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds, shown
+from slackwater.core.handover import note_what_is_over
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.members.elsewhere import runs_elsewhere
 from slackwater.core.members.sharing import (
@@ -153,6 +154,7 @@ PHASE: Final[tuple[Chapter, ...]] = (
     note_that_it_begins_again,
     note_lag,
     note_pod_made,
+    note_what_is_over,
 )
 """Which phase the rollout is in, once it is known whether one begins."""
 

@@ -25,9 +25,8 @@ from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
-from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, may_fail, what_next
-from slackwater.core.rollout.failure import find_failure, works
-from slackwater.core.rollout.gates import first_refusal
+from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
+from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.in_place import next_move
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
 from slackwater.core.timeouts.adoption import completed
@@ -124,7 +123,7 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
         # Its controller counts a set without pods as updated: whatever it holds is what all pods get that come next.
         note = Note(Reason.ROLLING_BACK, "no pod is left: those that come next get the last good version", warning=True)
         return Decision(go_back(memory, memory.message), hold=_stopped(world), notes=(note,))
-    if not memory.last_good_revision and world.pods and _is_well(world):
+    if not memory.last_good_revision and world.pods and is_well(world):
         return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
     is_open = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
     act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
@@ -133,12 +132,6 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
 
 def _stopped(world: World) -> Hold:
     return Hold(Reason.ROLLOUT_FAILED, what_next(world), 60.0)
-
-
-def _is_well(world: World) -> bool:
-    """Every pod has the version, works, and has for a while."""
-    all_work = all(works(world, pod) for pod in world.wanted_pods)
-    return all_work and not world.outdated and first_refusal(world, frozenset()) is None
 
 
 def rest(world: World, workload: Workload, template: Template) -> Decision | None:

@@ -9,6 +9,7 @@ from slackwater.api.rollout import CanaryStep
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, seconds
+from slackwater.core.members.presence import is_down
 from slackwater.core.world.memory import Canary, RolloutPhase
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -17,11 +18,13 @@ from slackwater.core.world.world import World
 def canary_hold(world: World, workload: Workload) -> Decision:
     """The hold that is due at this many updated pods, if any, and the memory of it. A rollback holds nowhere.
 
-    A hold goes on though its pods were scaled away. Where its step was taken out of the spec, or made smaller, the one
-    before it counts: it has passed, or is held from the same moment.
+    A hold goes on though some of its pods were scaled away. Where its step was taken out of the spec, or made smaller,
+    the one before it counts: it has passed, or is held from the same moment.
     """
+    if _lost_its_pods(world, workload):
+        return _tried_again(world)
     memory, steps = world.memory, world.group.spec.rollout.canary
-    updated = sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
+    updated = _updated(world, workload)
     canary = memory.canary
     size = canary.size_in(steps) if canary is not None else 0
     reached = [i for i, step in enumerate(steps) if step.replicas <= max(updated, size)]
@@ -44,6 +47,31 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     message = f"canary of {pods} held {until}; to go on now: {promoting}"
     left_s = _left_s(step, canary, world.now)
     return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0)))
+
+
+def _updated(world: World, workload: Workload) -> int:
+    return sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
+
+
+def _lost_its_pods(world: World, workload: Workload) -> bool:
+    """All of them were scaled away before the hold was over: nobody tries the version any more."""
+    canary, steps = world.memory.canary, world.group.spec.rollout.canary
+    held = canary is not None and not canary.passed and world.memory.phase is RolloutPhase.PROGRESSING
+    return held and bool(steps) and _updated(world, workload) == 0
+
+
+def _tried_again(world: World) -> Decision:
+    """By other pods, from the first step on. Not by all that are left, of which nobody would be held back; but where
+    none of them works, there is nothing to hold back."""
+    first = world.group.spec.rollout.canary[0].replicas
+    if world.replicas > first or all(is_down(world, pod) for pod in world.wanted_pods):
+        return Decision(replace(world.memory, canary=None))
+    promoting = by_command(PROMOTE, world.group.name)
+    message = (
+        f"the pods of the canary were scaled away, and a canary of {count(first, 'pod')} would be all that are left:"
+        f" held until there are more; to go on now: {promoting}"
+    )
+    return Decision(world.memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
 
 
 def canary_ahead(world: World) -> bool:
@@ -87,6 +115,8 @@ def is_held_at_canary(world: World) -> bool:
     canary, steps = world.memory.canary, world.group.spec.rollout.canary
     if canary is None or canary.passed or world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
+    if world.workload is not None and _lost_its_pods(world, world.workload):
+        return world.replicas <= steps[0].replicas
     held = next((step for step in steps if step.replicas == canary.size_in(steps)), None)
     return held is not None and _left_s(held, canary, world.now) > 0
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.ownership import may_be_unrecognized
-from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence
+from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
 from slackwater.core.members.standing import is_halted
 from slackwater.core.members.work import is_stalled
 from slackwater.core.rollout.failure import has_failed
-from slackwater.core.world.memory import Step
+from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_overtaken
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
+
+MOST_DOWN: Final = 100
+"""So many are remembered by name, of those that go next."""
 
 
 def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
@@ -30,13 +34,25 @@ def out_of_the_group(world: World, workload: Workload) -> frozenset[int]:
     It does not run, or the group lists no member of it whose process may be alive.
     """
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    return frozenset(pod.ordinal for pod in pods if is_down(world, pod) and _is_out(world, pod))
+    out = (pod for pod in pods if is_down(world, pod) and _is_out(world, pod))
+    return frozenset(pod.ordinal for pod in out if not _may_have_been_felled(world, pod))
 
 
 def _is_out(world: World, pod: Pod) -> bool:
     listed = (*world.members_of(pod), *world.nameless_members_of(pod))
     ended = all(has_ended(world, member) for member in listed)
     return pod.started_at is None or (ended and not may_be_unrecognized(world, pod))
+
+
+def _may_have_been_felled(world: World, pod: Pod) -> bool:
+    """By the pod that got the version last and is not in the group by itself yet: it may have taken this one's instance
+    id. What felled a pod is no remedy for it."""
+    step = world.memory.step
+    goes_forward = world.memory.phase is RolloutPhase.PROGRESSING and not world.memory.is_forced
+    if step is None or not goes_forward or step.ordinal == pod.ordinal:
+        return False
+    last = world.pod(step.ordinal)
+    return pod.ordinal not in step.down and (last is None or not serves(world, last))
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:
@@ -82,7 +98,9 @@ def step_with(world: World, pod: Pod, before: Mapping[str, str]) -> Step:
     """The restart of this pod. `before`: instance id → member id."""
     last = world.memory.step
     again = last is not None and last.ordinal == pod.ordinal and world.memory.retries(pod)
-    return Step(pod.ordinal, world.now, before, halted=last.halted if again and last is not None else ())
+    down = [each.ordinal for each in reversed(world.wanted_pods) if is_down(world, each)][:MOST_DOWN]
+    halted = last.halted if again and last is not None else ()
+    return Step(pod.ordinal, world.now, before, halted=halted, down=tuple(down))
 
 
 def has_retry(world: World, pod: Pod) -> bool:

@@ -10,7 +10,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command
+from slackwater.core.rollout.excuses import works
 from slackwater.core.rollout.failure import Failure
+from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World
 
@@ -38,6 +40,12 @@ def can_go_back(memory: RolloutMemory) -> bool:
 def is_proven(memory: RolloutMemory) -> bool:
     """The version that is asked for is the last good one. One that was rolled out while there was no pod is not yet."""
     return memory.last_good_hash == memory.target_hash
+
+
+def is_well(world: World) -> bool:
+    """Every pod has the version, works, and has for a while."""
+    all_work = all(works(world, pod) for pod in world.wanted_pods)
+    return all_work and not world.outdated and first_refusal(world, frozenset()) is None
 
 
 def may_fail(world: World) -> bool:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.needs import needs_otherwise
-from slackwater.core.members.presence import Presence, absent_since, presence, serves
+from slackwater.core.members.duplicates import was_taken_from
+from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.members.shortfall import shortfall
-from slackwater.core.members.standing import find_halted, is_halted
-from slackwater.core.members.work import find_stall, find_unread, is_stalled, nobody_gets_on, partitions_in_words
+from slackwater.core.members.standing import find_halted
+from slackwater.core.members.surplus import has_too_many, members_for_good
+from slackwater.core.members.work import find_stall, find_unread, partitions_in_words
+from slackwater.core.rollout.excuses import CRASH_LOOP, EXCUSES, is_yet_to_be_tried, works
 from slackwater.core.world.observation import GroupObservation, TopicPartition
-from slackwater.core.world.pods import SCHEDULING_GATED, UNSCHEDULABLE, Pod
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 STUCK: Final = ("InvalidImageName", "ErrImageNeverPull")
@@ -23,9 +26,6 @@ MAY_PASS: Final = ("ImagePullBackOff", "ErrImagePull", "CreateContainerConfigErr
 """States that a registry, or whoever makes a Secret, may mend within moments: the kubelet tries again."""
 MAY_PASS_FOR: Final = 0.5
 """The part of `rejoinTimeout` that they have, since the pod was made, ended or ceased to be Ready."""
-CRASH_LOOP: Final = "CrashLoopBackOff"
-LONGEST_PAUSE_S: Final = 310.0
-"""Of the kubelet, before it starts a container again that ends and ends: five minutes, and what it takes to be seen."""
 CRASHES_BEFORE_STUCK: Final = 3
 """A first crash may be chance, and the kubelet's pauses are still short."""
 JUDGED_BY_A_WEBHOOK: Final = "denied the request"
@@ -53,8 +53,17 @@ def find_failure(world: World) -> Failure | None:
         failure = _never_made(world, ordinal) if pod is None else _failed(world, pod)
         # One that is to be tried again is replaced for what it failed by: that is known, and no news.
         if failure is not None and not (pod is not None and world.memory.retries(pod)):
-            return failure
+            return _with_whose_id(world, failure)
     return _topic_forgotten(world, world.seen)
+
+
+def _with_whose_id(world: World, failure: Failure) -> Failure:
+    """And of which other pod an instance id was taken: a version may give one to all its pods."""
+    taken = next((taken for pod in world.outdated if (taken := was_taken_from(world, pod))), "")
+    if not taken:
+        return failure
+    message = f"{failure.message}; meanwhile another process than its pod's may have joined with instance id {taken}"
+    return replace(failure, message=message)
 
 
 def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
@@ -86,26 +95,6 @@ def _failed(world: World, pod: Pod) -> Failure | None:
     return next((failure for find in FAILURES if (failure := find(world, pod)) is not None), None)
 
 
-def has_another_version(world: World, pod: Pod) -> bool:
-    """What an old pod does is not the new version's doing."""
-    return world.workload is None or pod.revision != world.workload.update_revision
-
-
-def is_ending(world: World, pod: Pod) -> bool:
-    """Whatever it does now, it does because it is being deleted."""
-    return pod.terminating
-
-
-def works(world: World, pod: Pod) -> bool:
-    """It is in the group and gets on there, or has not yet had `rejoinTimeout` to."""
-    return serves(world, pod) and not is_stalled(world, pod) and not is_halted(world, pod)
-
-
-def may_be_in_the_group(world: World, pod: Pod) -> bool:
-    """Ready, and not known to be out of the group: what is not known is no failure."""
-    return pod.ready and presence(world, pod) is Presence.UNKNOWN
-
-
 def stuck(world: World, pod: Pod) -> Failure | None:
     """In a state that no waiting mends, or that has had its time: there is no point in all of `rejoinTimeout`."""
     if pod.ready or not is_stuck(world, pod):
@@ -133,6 +122,18 @@ def halted(world: World, pod: Pod) -> Failure | None:
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal, partitions)
 
 
+def crowded(world: World, pod: Pod) -> Failure | None:
+    """It has a consumer more than its version says: no gate lets the next pod go, as long as it has."""
+    if not has_too_many(world, pod):
+        return None
+    number, for_s = members_for_good(world, pod), seconds(world.group.spec.rollout.rejoin_timeout_s)
+    message = (
+        f"pod {pod.name} has had {number} members in the group for more than {for_s}, and membersPerPod is"
+        f" {world.made_with(pod).members_per_pod}: correct the one or the other, and retry"
+    )
+    return Failure(Reason.FOREIGN_MEMBERS, message, pod.ordinal)
+
+
 def not_back_in_time(world: World, pod: Pod) -> Failure | None:
     """Out of the group for longer than `rejoinTimeout`."""
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
@@ -150,75 +151,13 @@ def _what_it_did(pod: Pod) -> str:
     return f": {', '.join(did)}" if did else ""
 
 
-def gets_on_as_little_as_others(world: World, pod: Pod) -> bool:
-    """It is in the group, and pods of the other version get on there no better: what is wrong is not the version's."""
-    return serves(world, pod) and nobody_gets_on(world, pod)
-
-
-def found_no_node(world: World, pod: Pod) -> bool:
-    """No node has room for it, it is held before it may ask for one, nobody looks for one, or its node can make it no
-    sandbox; and for a pod of the last good version that would be so as well."""
-    waits = not pod.has_run and not pod.address and pod.waiting in ("", SCHEDULING_GATED)
-    return (waits or pod.waiting == UNSCHEDULABLE) and not world.once(needs_otherwise)
-
-
-def is_starting(world: World, pod: Pod) -> bool:
-    """Its startup probe goes on, as while state is restored; how long that may take the probe says itself."""
-    return pod.starting
-
-
-def is_yet_to_be_tried(world: World, pod: Pod) -> bool:
-    """It ended while Kafka was out of sight, as many programs do that reach no broker, and the kubelet has not started
-    it again since."""
-    watched_since = world.history.watched_since or world.now
-    in_a_pause = pod.waiting == CRASH_LOOP and pod.ended_at is not None and pod.ended_at <= watched_since
-    return in_a_pause and world.now - watched_since <= LONGEST_PAUSE_S
-
-
-def meets_what_others_meet(world: World, pod: Pod) -> bool:
-    """It is not Ready, and pods of the other version are not for the same reason, or none of them is at all.
-
-    Where none is left, those of its own version speak for it that were Ready for longer than a version is waited for.
-    """
-    others = world.once(_troubles_of_others) or _troubles_of_those_before(world, pod)
-    if pod.ready or not others:
-        return False
-    return pod.waiting in others if pod.waiting else None not in others
-
-
-def _troubles_of_others(world: World) -> frozenset[str | None]:
-    """What pods of the other version wait for that are not Ready; None for one that is."""
-    return frozenset(None if pod.ready else pod.waiting for pod in world.outdated if not pod.terminating)
-
-
-def _troubles_of_those_before(world: World, pod: Pod) -> frozenset[str | None]:
-    """The same of those of its own version that had proven themselves. None, too, for one that ends and ends: that may
-    be what the version does after a while."""
-    timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    others = [each for each in world.wanted_pods if each is not pod and not each.terminating]
-    proven = [each for each in others if each.ready or _was_ready_for_s(each) > timeout_s]
-    return frozenset(None if each.ready or each.waiting else "" for each in proven)
-
-
-def _was_ready_for_s(pod: Pod) -> float:
-    """At most, before it ceased to be Ready. What waited for a node, or started again since, proves nothing by that."""
-    begun = max(pod.created_at, pod.scheduled_at or 0.0, pod.started_at or 0.0)
-    return (pod.ready_changed_at or 0.0) - begun
-
-
-EXCUSES: Final[tuple[Callable[[World, Pod], bool], ...]] = (
-    has_another_version,
-    is_ending,
-    works,
-    may_be_in_the_group,
-    is_starting,
-    is_yet_to_be_tried,
-    found_no_node,
-    meets_what_others_meet,
-    gets_on_as_little_as_others,
+FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (
+    stuck,
+    stalled,
+    halted,
+    crowded,
+    not_back_in_time,
 )
-"""Any of them is enough; the cheap ones come first."""
-FAILURES: Final[tuple[Callable[[World, Pod], Failure | None], ...]] = (stuck, stalled, halted, not_back_in_time)
 """The first that is found is what people read."""
 
 

@@ -22,6 +22,7 @@ from slackwater.core.members.ownership import find_left_behind, find_strangers, 
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.shortfall import members_in_words
 from slackwater.core.members.standing import find_standing
+from slackwater.core.members.surplus import pods_beside, shares_its_address
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
 from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
@@ -220,11 +221,11 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
 
 
 def _why_too_many(world: World, pod: Pod) -> str:
-    beside = [each.name for each in world.all_pods if each.address == pod.address != "" and each is not pod]
-    if not beside or world.made_with(pod).is_static:
+    if not shares_its_address(world, pod):
         return "correct membersPerPod"
+    beside = listing(pods_beside(world, pod))
     return (
-        f"it has one address with {listing(beside)}, and client ids do not tell whose they are. Give each consumer its"
+        f"it has one address with {beside}, and client ids do not tell whose they are. Give each consumer its"
         " pod's name as client.id; where this rollout does that, force it"
     )
 

@@ -25,6 +25,11 @@ class Claimed:
     """Since when."""
 
 
+def had_since(claimed: Claimed, made_at: float) -> float:
+    """Since when, for an object that was made then: before it was there it had nothing, whoever wrote its status."""
+    return max(claimed.at, made_at)
+
+
 @dataclass(frozen=True, slots=True)
 class Outranked:
     """Another ConsumerGroup had the group first: nothing is done for this one."""

@@ -280,10 +280,13 @@ def _waited(
     history: GroupHistory, committed: Mapping[TopicPartition, int], at: float
 ) -> dict[TopicPartition, tuple[float, ...]]:
     result = {p: waits for p, waits in history.waited_s.items() if p in committed}
+    numbers: dict[float, float] = {}  # most waits are from one look to the next: each is kept once
+    rows: dict[tuple[float, ...], tuple[float, ...]] = {}
     for partition, offset in committed.items():
         if history.observed_at is not None and offset > history.committed.get(partition, offset):
             wait_s = at - history.unread_since.get(partition, history.observed_at)
-            result[partition] = (*result.get(partition, ()), wait_s)[-WAITS_KEPT:]
+            waits = (*result.get(partition, ()), numbers.setdefault(wait_s, wait_s))[-WAITS_KEPT:]
+            result[partition] = rows.setdefault(waits, waits)
     return result
 
 

@@ -73,6 +73,8 @@ class Step:
     """Its member was taken out while it lived, so that the group rebalances for another topic."""
     halted: tuple[str, ...] = ()
     """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
+    down: tuple[int, ...] = ()
+    """The highest ordinals of pods that were down when it began: who is since then may have been felled by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +213,8 @@ class RolloutMemory:
     """Template hash → what the pods of that version are; of versions that pods have, or may get."""
     restart: str = ""
     """The token of `restart` that pods are made with; the annotation itself may be gone."""
+    restart_refused: str = ""
+    """One that came when the version asked for had been given up. It never counts."""
     revisions: Mapping[str, str] = field(default_factory=dict)
     """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
     has edited the template, in whatever form the API server keeps it."""
@@ -234,8 +238,7 @@ class RolloutMemory:
     never_ran: bool = False
     """No pod that was asked for has ever run, so that none can have joined; False where that is not known."""
     session_bounds: Bounds | None = None
-    """What the brokers allow classic sessions to be, while it binds: remembered, so that a broker that cannot be asked
-    never changes a template."""
+    """What the brokers allow classic sessions to be, while it binds: one that cannot be asked changes no template."""
     group_settings: Mapping[str, str] = field(default_factory=dict)
     """The group's own settings in Kafka that the operator made (F23)."""
     released: Mapping[str, Release] = field(default_factory=dict)
@@ -273,8 +276,7 @@ class RolloutMemory:
 
     def retries(self, pod: Pod) -> bool:
         """Somebody has asked to try its version again since it was made: it gets another chance."""
-        tried_since = self.retried_at is not None and pod.created_at < int(self.retried_at)
-        return tried_since and pod.template_hash == self.target_hash
+        return pod.template_hash == self.target_hash and pod.created_at < int(self.retried_at or 0.0)
 
 
 _CODEC = TypeAdapter(RolloutMemory)

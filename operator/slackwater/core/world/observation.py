@@ -120,13 +120,6 @@ class PartitionOffsets:
         begins_at = self.committed if self.committed is not None else self.start
         return None if begins_at is None or self.end is None else max(0, self.end - begins_at)
 
-    @property
-    def lag(self) -> int | None:
-        """Records behind the log's end; None where either offset is unknown. Never judged by equality with 0 (F20)."""
-        if self.committed is None or self.end is None:
-            return None
-        return max(0, self.end - self.committed)
-
 
 @dataclass(frozen=True, slots=True)
 class Places:

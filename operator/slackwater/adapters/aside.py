@@ -1,4 +1,4 @@
-"""Calls what may hang, as a file on a volume whose server is away, without holding anybody up."""
+"""Calls what may hang, as a file on a volume whose server is away or a client that ends, without holding anybody up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def aside(function: Callable[[], T]) -> T:
+async def aside(function: Callable[[], T], name: str = "aside") -> T:
     """What the function returns, or raises. In a thread of its own: those of `to_thread` are few, and the process waits
     for them at its end."""
     loop = asyncio.get_running_loop()
@@ -33,5 +33,5 @@ async def aside(function: Callable[[], T]) -> T:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, done)
 
-    Thread(target=call, name="aside", daemon=True).start()
+    Thread(target=call, name=name, daemon=True).start()
     return await found

@@ -1,0 +1,54 @@
+"""Has a pod more members than it should have, and for good? It runs a consumer more, or the spec has a wrong number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from slackwater.core.members.presence import Case, Presence, cases_of, member_presence
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+
+
+def has_too_many(world: World, pod: Pod) -> bool:
+    """More than `membersPerPod` of its members have been in the group for longer than `rejoinTimeout`.
+
+    Not where a pod of another version has as many: it is the spec that has the wrong number.
+    """
+    number = members_for_good(world, pod)
+    if number <= world.made_with(pod).members_per_pod:
+        return False
+    return not any(len(world.members_of(each)) >= number for each in world.outdated if each is not pod)
+
+
+def members_for_good(world: World, pod: Pod) -> int:
+    """How many are known to live there and have that long. None of a pod that shares its address: they may be another
+    one's."""
+    if shares_its_address(world, pod):
+        return 0
+    since = world.now - world.group.spec.rollout.rejoin_timeout_s
+    return sum(_has_been_there(case, since) for case in cases_of(world, pod))
+
+
+def _has_been_there(case: Case, since: float) -> bool:
+    seen = case.sighting
+    stays = seen is not None and not seen.away and seen.came_by < since
+    return stays and member_presence(case) is Presence.YES
+
+
+def shares_its_address(world: World, pod: Pod) -> bool:
+    """With pods beside it; of dynamic members only their client ids say then whose they are."""
+    return not world.made_with(pod).is_static and bool(pods_beside(world, pod))
+
+
+def pods_beside(world: World, pod: Pod) -> list[str]:
+    """By name, those at its address."""
+    return [name for name in world.once(_by_address).get(pod.address, ()) if name != pod.name]
+
+
+def _by_address(world: World) -> Mapping[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for pod in world.all_pods:
+        if pod.address:
+            found[pod.address].append(pod.name)
+    return found

@@ -1,0 +1,208 @@
+"""A server on loopback that answers as a broker does, and in one thing as much as a client reads of one answer."""
+
+from __future__ import annotations
+
+import socketserver
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Final
+
+from kafka.protocol.admin import (
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse, OffsetFetchRequest, OffsetFetchResponse
+from kafka.protocol.metadata import (
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+    MetadataRequest,
+    MetadataResponse,
+)
+
+_NEWEST: Final = {
+    ApiVersionsRequest: 0,
+    MetadataRequest: 4,
+    FindCoordinatorRequest: 4,
+    DescribeGroupsRequest: 0,
+    OffsetFetchRequest: 8,
+    ListOffsetsRequest: 1,
+    DescribeConfigsRequest: 1,
+}
+_FLEXIBLE: Final = (FindCoordinatorRequest, OffsetFetchRequest)
+_BY_KEY: Final = {each.API_KEY: each for each in _NEWEST}
+_UNSUPPORTED_VERSION: Final = 35
+SIZE: Final = 3_800_000
+"""Bytes, somewhat less than are read."""
+
+
+class Lie(StrEnum):
+    PARTITIONS = "partitions"
+    """Of the topic that is asked for."""
+    MEMBERS = "members"
+    ASSIGNMENT = "assignment"
+    """Of one member."""
+    BROKERS = "brokers"
+
+
+class LyingBroker:
+    def __init__(self, lie: Lie, size: int) -> None:
+        self.lie = lie
+        self.size = size
+        self.port = 0
+        self.sent: list[bytes] = []
+        self._answers: dict[tuple[Any, bytes], bytes] = {}
+        """To what was asked before: a long one takes seconds to be encoded."""
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def answer(self, kind: Any, version: int, body: bytes) -> bytes:
+        if (kind, body) not in self._answers:
+            self._answers[kind, body] = self._encoded(kind, version, body)
+        self.sent.append(self._answers[kind, body])
+        return self._answers[kind, body]
+
+    def _encoded(self, kind: Any, version: int, body: bytes) -> bytes:
+        if kind is ApiVersionsRequest:
+            rows = [
+                ApiVersionsResponse.ApiVersion(api_key=each.API_KEY, min_version=0, max_version=newest)
+                for each, newest in _NEWEST.items()
+            ]
+            code = _UNSUPPORTED_VERSION if version > 0 else 0
+            return bytes(ApiVersionsResponse(error_code=code, api_keys=rows).encode(version=0))
+        asked: Any = kind.decode(body, version=version)
+        answers: dict[Any, Callable[[Any], Any]] = {
+            MetadataRequest: self._metadata,
+            FindCoordinatorRequest: self._coordinators,
+            DescribeGroupsRequest: self._groups,
+            OffsetFetchRequest: _committed,
+            ListOffsetsRequest: _ends,
+            DescribeConfigsRequest: lambda _: DescribeConfigsResponse(results=[]),
+        }
+        return bytes(answers[kind](asked).encode(version=version))
+
+    def _metadata(self, asked: Any) -> Any:
+        row = MetadataResponse.MetadataResponseTopic
+        partitions = self._partitions if self.lie is Lie.PARTITIONS else self._partitions[:1]
+        topics = [row(name=each.name, partitions=partitions) for each in asked.topics or ()]
+        return MetadataResponse(brokers=self._brokers, cluster_id="liars", controller_id=1, topics=topics)
+
+    @cached_property
+    def _brokers(self) -> list[Any]:
+        """Where there are many, the others do not answer."""
+        row = MetadataResponse.MetadataResponseBroker
+        others = range(2, 3_000) if self.lie is Lie.BROKERS else ()
+        ours = row(node_id=1, host="127.0.0.1", port=self.port)
+        return [ours, *(row(node_id=each, host=f"127.0.0.{each % 250 + 1}", port=1) for each in others)]
+
+    @cached_property
+    def _partitions(self) -> list[Any]:
+        row = MetadataResponse.MetadataResponseTopic.MetadataResponsePartition
+        return [
+            row(partition_index=number, leader_id=1, replica_nodes=[], isr_nodes=[])
+            for number in range(self.size // 18)
+        ]
+
+    def _coordinators(self, asked: Any) -> Any:
+        row = FindCoordinatorResponse.Coordinator
+        found = [row(key=key, node_id=1, host="127.0.0.1", port=self.port) for key in asked.coordinator_keys]
+        return FindCoordinatorResponse(coordinators=found)
+
+    def _groups(self, asked: Any) -> Any:
+        row = DescribeGroupsResponse.DescribedGroup
+        state = "Stable" if self._members else "Empty"
+        groups = [
+            row(
+                group_id=each,
+                group_state=state,
+                protocol_type="consumer",
+                protocol_data="range",
+                members=self._members,
+            )
+            for each in asked.groups
+        ]
+        return DescribeGroupsResponse(groups=groups)
+
+    @cached_property
+    def _members(self) -> list[Any]:
+        row = DescribeGroupsResponse.DescribedGroup.DescribedGroupMember
+        if self.lie is Lie.MEMBERS:
+            return [row(member_id=f"{number:08}", client_id="", client_host="") for number in range(self.size // 22)]
+        if self.lie is not Lie.ASSIGNMENT:
+            return []
+        count = self.size // 4
+        numbers = struct.pack(f">i{count}i", count, *range(count))
+        assignment = struct.pack(">hih", 0, 1, 1) + b"t" + numbers + struct.pack(">i", -1)
+        return [row(member_id="m", client_id="c", client_host="/127.0.0.1", member_assignment=assignment)]
+
+
+def _committed(asked: Any) -> Any:
+    group = OffsetFetchResponse.OffsetFetchResponseGroup
+    topic = group.OffsetFetchResponseTopics
+    row = topic.OffsetFetchResponsePartitions
+    groups = [
+        group(
+            group_id=each.group_id,
+            topics=[
+                topic(
+                    name=one.name,
+                    partitions=[row(partition_index=number, committed_offset=5) for number in one.partition_indexes],
+                )
+                for one in each.topics
+            ],
+        )
+        for each in asked.groups
+    ]
+    return OffsetFetchResponse(groups=groups)
+
+
+def _ends(asked: Any) -> Any:
+    topic = ListOffsetsResponse.ListOffsetsTopicResponse
+    row = topic.ListOffsetsPartitionResponse
+    topics = [
+        topic(
+            name=each.name,
+            partitions=[row(partition_index=one.partition_index, offset=5, timestamp=-1) for one in each.partitions],
+        )
+        for each in asked.topics
+    ]
+    return ListOffsetsResponse(topics=topics)
+
+
+@contextmanager
+def lying_broker(lie: Lie, size: int = SIZE) -> Iterator[LyingBroker]:
+    broker = LyingBroker(lie, size)
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while len(length := self.rfile.read(4)) == 4:
+                request = self.rfile.read(struct.unpack(">i", length)[0])
+                api_key, version, correlation_id, client_id_length = struct.unpack(">hhih", request[:10])
+                kind, body = _BY_KEY[api_key], request[10 + max(0, client_id_length) :]
+                tags = b"\0" if kind in _FLEXIBLE else b""
+                answer = tags + broker.answer(kind, version, body[len(tags) :])
+                try:
+                    self.wfile.write(struct.pack(">ii", 4 + len(answer), correlation_id) + answer)
+                except OSError:  # it has read enough
+                    return
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        request_queue_size = 512
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        broker.port = server.server_address[1]
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True).start()
+        try:
+            yield broker
+        finally:
+            server.shutdown()
