@@ -12,6 +12,7 @@ from slackwater.core.decision.acts import AlterGroupSettings, Cause, DeletePod, 
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.scaled_away import LATE_FOR_S
+from slackwater.core.members.work import what_is_read
 from slackwater.core.plan import plan
 from slackwater.core.timeouts.group_settings import HEARTBEAT, SESSION, note_settings
 from slackwater.core.upkeep import (
@@ -209,14 +210,20 @@ def with_another_topic(first: Pod = BETWEEN, others: str = NEW, **kafka: Any) ->
     )
 
 
-def missed(phase: RolloutPhase = RolloutPhase.PROGRESSING, *, done: bool = False, calm_s: float = 50.0) -> World:
+def missed(
+    phase: RolloutPhase = RolloutPhase.PROGRESSING,
+    *,
+    done: bool = False,
+    calm_s: float = 50.0,
+    read_before: str = what_is_read(observation()),
+) -> World:
     """The operator was away then: the new process has joined as it was, and nothing rebalances by itself."""
     back = (member(0, "b"), *members(1, 2))
     look = observation(back, partitions=TWO_TOPICS)
     before = replace(look, members=members(1, 2), observed_at=NOW - calm_s - 5)
     history = folded(replace(before, observed_at=NOW - 3600), before, replace(look, observed_at=NOW - calm_s), look)
     step = replace(STEP, started_at=NOW - 70, rebalanced=done)
-    memory = RolloutMemory(phase=phase, step=step)
+    memory = RolloutMemory(phase=phase, step=step, read_before=read_before)
     pods = (fresh_pod(0, calm_s + 8), pod(1, NEW), pod(2, NEW))
     return world(kafka=look, pods=pods, memory=memory, history=history)
 
@@ -287,7 +294,10 @@ MISSED = [
     ("its last pod is back, and the group calm", missed(), True),
     ("that was done already", missed(done=True), False),
     ("since a moment", missed(calm_s=4.0), False),
-    ("on the way back", missed(RolloutPhase.ROLLING_BACK), False),
+    ("on the way back, and it is read as before", missed(RolloutPhase.ROLLING_BACK), False),
+    ("on the way back, and it is read otherwise", missed(RolloutPhase.ROLLING_BACK, read_before="otherwise"), True),
+    ("it has gone back meanwhile", missed(RolloutPhase.ROLLED_BACK, read_before="otherwise"), True),
+    ("what was read before is not known", missed(RolloutPhase.ROLLING_BACK, read_before=""), False),
 ]
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from slackwater.api.annotations import ABORT, PAUSE, PROMOTE, RETRY, TEMPLATE_HASH
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import render_template
+from slackwater.core.members.work import what_is_read
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
@@ -149,6 +150,7 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
         failed_hash=target if gave_up else "",
         retried_at=draw(st.none() | PAST),
         lag_before=draw(st.none() | st.just(3)),
+        read_before=draw(st.sampled_from(("", what_is_read(observation()), "another"))),
         session_timeout_ms=draw(st.sampled_from((0, 45_000, 90_000))),
         never_ran=draw(rarely(True, False)),
         step=draw(st.none() | steps),

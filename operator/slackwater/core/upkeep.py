@@ -20,10 +20,11 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
-from slackwater.core.members.work import find_unread
+from slackwater.core.members.work import find_unread, what_is_read
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, refs
+from slackwater.core.world.two_sets import is_handed_over
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -96,17 +97,15 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     the version that reads another topic, the member of the last one is taken out while its pod is between two lives:
     the old pod has ended, since the new one has its name, and the new one has not joined yet.
 
-    Where that moment was missed, it is taken out once while it lives, and joins again at its next heartbeat."""
-    step, memory = world.memory.step, world.memory
-    if step is None or memory.phase is not RolloutPhase.PROGRESSING or kafka.type is not GroupType.CLASSIC:
+    Where that moment was missed, or never came, as in a handover, it is taken out once while it lives, and joins again
+    at its next heartbeat. So it is on the way back, where the group has rebalanced for what is given up."""
+    step, memory, why = world.memory.step, world.memory, _reads_otherwise(world, kafka)
+    pod = world.pod(step.ordinal) if step is not None and why else None
+    if step is None or pod is None or kafka.type is not GroupType.CLASSIC or kafka.state is not GroupState.STABLE:
         return None
-    if (pod := world.pod(step.ordinal)) is None:
+    all_have_it = not world.outdated and (world.beside is None or is_handed_over(world.beside))
+    if not all_have_it or pod.created_at < int(step.started_at):
         return None
-    is_new = pod.created_at >= int(step.started_at) and not world.outdated and world.beside is None
-    topics = find_unread(kafka)
-    if not is_new or not topics or kafka.state is not GroupState.STABLE:
-        return None
-    why = f"so that the group rebalances, and somebody reads {listing(sorted({each.topic for each in topics}))}"
     before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
     if before:
         return Decision(memory, RemoveMembers(refs(before), why))
@@ -115,6 +114,16 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     if step.rebalanced or not there or not was_missed or not all(serves(world, each) for each in world.wanted_pods):
         return None
     return Decision(replace(memory, step=replace(step, rebalanced=True)), RemoveMembers(there, why))
+
+
+def _reads_otherwise(world: World, kafka: GroupObservation) -> str:
+    """Why the group has to rebalance once every pod has its version; empty where it need not."""
+    memory = world.memory
+    if memory.phase is RolloutPhase.PROGRESSING and (unread := find_unread(kafka)):
+        return f"so that the group rebalances, and somebody reads {listing(sorted({each.topic for each in unread}))}"
+    if memory.phase.goes_back and memory.read_before not in ("", what_is_read(kafka)):
+        return "so that the group rebalances, and reads what it read before the rollout"
+    return ""
 
 
 def rebalance_for_more_partitions(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:

@@ -239,7 +239,13 @@ def key_of(member: Member) -> str:
 def balanced(members: tuple[Member, ...], partitions: int = PARTITIONS) -> dict[str, frozenset[int]]:
     """Partitions by member id: the same members get the same, whoever holds an instance id now."""
     order = sorted(members, key=key_of)
-    return {m.member_id: frozenset(range(i, partitions, len(order))) for i, m in enumerate(order)}
+    if all(m.reads is None for m in order):
+        return {m.member_id: frozenset(range(i, partitions, len(order))) for i, m in enumerate(order)}
+    given: dict[str, set[int]] = {m.member_id: set() for m in order}
+    for number in range(partitions):
+        if reading := [m for m in order if m.reads is None or number in m.reads]:
+            given[reading[number % len(reading)].member_id].add(number)
+    return {member_id: frozenset(numbers) for member_id, numbers in given.items()}
 
 
 def state_seen(group: Group, partitions: int = PARTITIONS) -> GroupState:

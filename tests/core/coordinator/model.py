@@ -61,6 +61,8 @@ class Member:
     assignment: frozenset[int] = frozenset()
     released: bool = False
     """KIP-848: left for a while (epoch -2), so that its instance id may be taken over (F12)."""
+    reads: frozenset[int] | None = None
+    """The partitions of what it subscribes to; None: of all topics."""
 
     @property
     def classic(self) -> bool:

@@ -11,10 +11,11 @@ from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.api.consumer_group import Membership
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.members.work import what_is_read
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
 from slackwater.core.world.made_with import ADOPTED, MadeWith
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
-from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, NOW, OLD, changed, observation, pod, workload, world
@@ -184,6 +185,17 @@ LAG = [
 def test_the_lag_before(given: World, lag: int | None) -> None:
     seen = replace(given, kafka=observation(lag=7)) if given.seen is not None else given
     assert note_lag(seen).memory.lag_before == lag
+
+
+@pytest.mark.parametrize("phase", list(RolloutPhase))
+def test_what_was_read_before(phase: RolloutPhase) -> None:
+    """With the last good version: where another one was on its way, that is what is known already."""
+    looked = observation()
+    memory = RolloutMemory(phase=phase, target_hash="before", read_before="known")
+    begun = begin(world(memory=memory, kafka=looked), WANTED).memory
+    assert begun.read_before == (what_is_read(looked) if phase.at_rest else "known")
+    rebalancing = replace(looked, state=GroupState.PREPARING_REBALANCE)
+    assert begin(world(memory=RolloutMemory(target_hash="before"), kafka=rebalancing), WANTED).memory.read_before == ""
 
 
 MADE = [

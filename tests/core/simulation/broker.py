@@ -7,7 +7,7 @@ what clients do with the answers is `coordinator.clients`'. Here is only when.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.decision.reasons import Reason
@@ -21,7 +21,7 @@ from slackwater.core.world.observation import (
     Unobserved,
 )
 from tests.core.coordinator import clients, model, modern
-from tests.core.coordinator.described import observed, topic
+from tests.core.coordinator.described import TOPIC, observed, topic
 from tests.core.coordinator.fleet import state_seen
 from tests.core.coordinator.model import Error, Group, Member, complete
 
@@ -56,6 +56,8 @@ class Process:
     protocols: tuple[str, ...] = RANGE
     """What it offers, most wanted first; none: it speaks KIP-848."""
     reads_poison: bool = False
+    topics: tuple[str, ...] | None = None
+    """What it subscribes to; None: everything that there is."""
     alive: bool = True
     member_id: str = ""
     """Under which it joined last."""
@@ -75,6 +77,8 @@ class Broker:
         self.poisoned: set[TopicPartition] = set()
         """Where the next record is one at which consumers stand, if they do not read it."""
         self.group = Group()
+        self.topics = [TOPIC] * partitions
+        """Which topic each partition is of, by the partition's number here."""
         self.rebalances = 0
         """Of a consumer group: how often the coordinator had another target."""
         self.down_since = 0.0
@@ -96,7 +100,8 @@ class Broker:
         in_vain = process.refused is not None or self.has_fenced(process)
         if not self.reachable or in_vain or self._is_member(process):
             return
-        member = Member(f"{process.address}/{next(self._ids)}", process.instance_id, process.protocols)
+        member_id, reads = f"{process.address}/{next(self._ids)}", self._read_by(process)
+        member = Member(member_id, process.instance_id, process.protocols, reads=reads)
         group, error = clients.ask_to_join(self.group, member)
         if error is not Error.NONE:
             process.refused = error
@@ -131,9 +136,12 @@ class Broker:
             left, _ = modern.consumer_leave(self.group, ref.member_id, ref.instance_id, for_a_while=True)
             self._become(left, now)
 
-    def grow(self, by: int, now: float) -> None:
-        """More partitions; the group's leader notices, and the group rebalances for them."""
+    def grow(self, by: int, now: float, name: str = TOPIC) -> None:
+        """More partitions of a topic; the group's leader notices, and the group rebalances for them."""
         self.partitions = tuple(sorted(topic(range(len(self.partitions) + by))))
+        self.topics += [name] * by
+        known = ((each, self._read_by(self._processes[each.member_id])) for each in self.group.members)
+        self.group = replace(self.group, members=tuple(replace(each, reads=reads) for each, reads in known))
         for partition in self.partitions[-by:]:
             self._end[partition], self.idle_s[partition] = 100, 0.0
         if self.group.type is GroupType.CLASSIC and self.group.members:
@@ -180,6 +188,10 @@ class Broker:
         member = self.group.member(process.member_id)
         return frozenset() if member is None else frozenset(topic(member.assignment))
 
+    def _read_by(self, process: Process) -> frozenset[int] | None:
+        topics = process.topics
+        return None if topics is None else frozenset(i for i, name in enumerate(self.topics) if name in topics)
+
     def _is_member(self, process: Process) -> bool:
         return self.group.member(process.member_id) is not None
 
@@ -207,23 +219,23 @@ class Broker:
         self._become(group, now)
 
     def _become(self, group: Group, now: float) -> None:
-        was_calm = self._is_calm
+        was_calm = self.is_calm
         self.group = group
-        if was_calm and not self._is_calm:
+        if was_calm and not self.is_calm:
             self.rebalances += 1
             self._learned_at = now + REBALANCE_S
         held = {member.instance_id for member in group.members}
         self._hosts = {instance_id: host for instance_id, host in self._hosts.items() if instance_id in held}
 
     @property
-    def _is_calm(self) -> bool:
+    def is_calm(self) -> bool:
         return state_seen(self.group, len(self.partitions)) in (GroupState.STABLE, GroupState.EMPTY)
 
     def _move_offsets(self, now: float, passed_s: float) -> None:
         if self.producing:
             for partition in self.partitions:
                 self._end[partition] += max(1, int(10 * passed_s))
-        if self.group.type is GroupType.CLASSIC and not self._is_calm:
+        if self.group.type is GroupType.CLASSIC and not self.is_calm:
             return
         for member in self.group.members:
             process = self._processes[member.member_id]

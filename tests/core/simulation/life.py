@@ -50,8 +50,8 @@ class Life(Outside):
         self.settings: dict[str, str] = {}
         """The group's own, in Kafka."""
         self.groups_deleted = 0
-        self.layout = [TopicPartition(topic, number) for topic, size in TOPICS.items() for number in range(size)]
-        self.broker.grow(len(self.layout) - len(self.broker.partitions), self.now)
+        self.layout = [TopicPartition("orders", number) for number in range(len(self.broker.partitions))]
+        self.grow(TOPICS["refunds"], "refunds")
 
     # What people do.
     def edit(self, changes: Changes) -> bool:
@@ -122,10 +122,10 @@ class Life(Outside):
         for process in pod.processes if pod is not None else ():
             self.broker.leave(process, self.now)
 
-    def grow(self, by: int) -> None:
-        size = sum(each.topic == "orders" for each in self.layout)
-        self.layout += [TopicPartition("orders", size + number) for number in range(by)]
-        self.broker.grow(by, self.now)
+    def grow(self, by: int, topic: str = "orders") -> None:
+        size = sum(each.topic == topic for each in self.layout)
+        self.layout += [TopicPartition(topic, size + number) for number in range(by)]
+        self.broker.grow(by, self.now, topic)
 
     def delete_set(self) -> None:
         found = self.set.seen()

@@ -148,8 +148,9 @@ class SimulatedPod:
             self.waiting = "ImagePullBackOff"
             return
         offers = OFFERS.get(self.profile, RANGE) if self.version.heeds_settings else RANGE
+        consumes, poison, topics = self.version.consumes, self.version.reads_poison, self.version.topics
         self.processes = tuple(
-            Process(instance_id, self.address, self.version.consumes, offers, reads_poison=self.version.reads_poison)
+            Process(instance_id, self.address, consumes, offers, reads_poison=poison, topics=topics)
             for instance_id in self._instance_ids()
         )
         self.started_at, self.waiting, self.joined_at = now, "", None

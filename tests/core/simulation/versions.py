@@ -38,6 +38,8 @@ class Version:
     """From the container's start; the last of its consumers ends without leaving the group."""
     one_stands_after_s: float | None = None
     """From the container's start; the last of its consumers commits nothing any more, and stays in the group."""
+    topics: tuple[str, ...] | None = None
+    """What its consumers subscribe to; None: everything that there is."""
     stays_s: float | None = None
     """It leaves the group and joins again after so long, for ever."""
 
@@ -85,6 +87,9 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "reads-poison": Version(members=3, reads_poison=True),
     "comes-and-goes": Version(stays_s=2.0),
     "ends-and-ends": Version(crashes_after_s=15.0),
+    "orders-only": Version(topics=("orders",)),
+    "orders-and-refunds": Version(topics=("orders", "refunds")),
+    "refunds-only": Version(topics=("refunds",)),
 }
 """Versions that no random run draws, so that its seeds go on meaning what they mean."""
 

@@ -254,6 +254,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "onwards_hash": WORDS,
     "given_up_before": WORDS,
     "lag_before": st.none() | st.integers(0, 10**9),
+    "read_before": WORDS,
     "session_timeout_ms": st.integers(0, 10**7),
     "replicas": st.none() | st.integers(0, 99),
     "protocol": st.sampled_from(Profile),

@@ -6,6 +6,8 @@ it of all pods, for the status: which are Ready and own nothing, while there are
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -146,6 +148,17 @@ def find_unread(kafka: GroupObservation) -> tuple[TopicPartition, ...]:
     """Partitions of topics of which nobody owns anything."""
     read = {partition.topic for member in kafka.members for partition in member.assignment}
     return tuple(sorted(partition for partition in kafka.partitions if partition.topic not in read))
+
+
+def what_is_read(kafka: GroupObservation) -> str:
+    """A digest of the topics of which somebody owns a partition; there may be thousands."""
+    topics = sorted({partition.topic for member in kafka.members for partition in member.assignment})
+    return hashlib.sha256(json.dumps(topics).encode()).hexdigest()[:16]
+
+
+def read_at_the_start(kafka: GroupObservation | None) -> str:
+    """What is read before a version is rolled out; empty where it is not known."""
+    return what_is_read(kafka) if kafka is not None and kafka.calm else ""
 
 
 def lag_of_what_is_read(world: World, kafka: GroupObservation) -> int | None:

@@ -216,15 +216,15 @@ class RolloutMemory:
     restart_refused: str = ""
     """One that came when the version asked for had been given up. It never counts."""
     revisions: Mapping[str, str] = field(default_factory=dict)
-    """StatefulSet → the revision that its controller made of our own last write. While that is its newest one, nobody
-    has edited the template, in whatever form the API server keeps it."""
+    """StatefulSet → the revision made of our own last write: while it is the newest, nobody has edited the template."""
     forced_hash: str = ""
     """The template whose rollout does not wait for a calm group, because somebody asked for that by `force`."""
     onwards_hash: str = ""
-    """The template that is to come third, after two versions of which the older never worked, or has a pod that does
-    not take over: all pods get the younger one before it."""
+    """The template that comes third, once all pods have the second one, since the first leads nowhere."""
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
+    read_before: str = ""
+    """Digest of the topics that were read with the last good version; empty: not known."""
     session_timeout_ms: int = 0
     """The longest classic session timeout that a pod of this rollout may still run with."""
     replicas: int | None = None

@@ -121,6 +121,11 @@ def arrives_in(memory: RolloutMemory, sets: tuple[Workload, Workload], pods: Seq
     return newcomer.name if (handover.to == newcomer.name) != has_taken_over else in_use.name
 
 
+def is_handed_over(beside: Beside) -> bool:
+    """One of the two StatefulSets has given all its ordinals up, and its pods have ended."""
+    return 0 in (beside.in_use.replicas, beside.newcomer.replicas) and not beside.arriving and not beside.leaving
+
+
 def direction_of(beside: Beside, template_hash: str, memory: RolloutMemory) -> Direction:
     """To the StatefulSet with that template; where neither has it, back to the one in use, so that a third can come.
 

@@ -1,0 +1,86 @@
+"""Versions that read other topics than those before: a member that returns brings no rebalance, whatever it reads."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.edits import image
+from tests.core.simulation.life import Changes, Life, LifesRun
+from tests.core.simulation.outside import Outside
+
+IN_PLACE: Final[dict[str, Any]] = {"onFailure": "Rollback"}
+WARM: Final[dict[str, Any]] = {"onFailure": "Rollback", "strategy": "WarmHandover"}
+BOTH, ORDERS, REFUNDS = ["orders", "refunds"], ["orders"], ["refunds"]
+VERSIONS: Final = {"orders-only": ORDERS, "orders-and-refunds": BOTH, "refunds-only": REFUNDS}
+WAYS: Final = [(old, new) for old in VERSIONS for new in VERSIONS if old != new]
+
+
+def asks_for(version: str, topics: list[str]) -> Changes:
+    return (*image(version), ("topics", topics))
+
+
+def at_rest(version: str, options: dict[str, Any]) -> LifesRun:
+    run = LifesRun(Life(replicas=3, **options))
+    run.outside.grow(1, "refunds")  # one for each pod
+    assert run.outside.edit(asks_for(version, VERSIONS[version]))
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(8)
+    return run
+
+
+def read(run: LifesRun) -> list[str]:
+    """The topics that are owned by somebody who subscribes to them."""
+    broker, processes = run.outside.broker, [each for pod in run.outside.pods for each in pod.processes]
+    number = {partition: i for i, partition in enumerate(sorted(broker.partitions))}
+    owned = {(broker.topics[number[p]], process) for process in processes for p in broker.owned_by(process)}
+    return sorted({topic for topic, process in owned if process.topics is None or topic in process.topics})
+
+
+@pytest.mark.parametrize("options", [IN_PLACE, WARM], ids=["in place", "warm"])
+@pytest.mark.parametrize(("old", "new"), WAYS, ids=[" to ".join(way) for way in WAYS])
+def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[str, Any]) -> None:
+    run = at_rest(old, options)
+    assert read(run) == VERSIONS[old]
+    assert run.outside.edit(asks_for(new, VERSIONS[new]))
+    run.for_seconds(2)
+    run.until(RolloutPhase.COMPLETE)
+    assert read(run) == VERSIONS[new]
+    assert len([each for each in run.outside.sets.values() if each.exists]) == 1
+
+
+def take_out(outside: Outside, topics: list[str]) -> None:
+    """The member of a pod that reads these."""
+    pod = next(pod for pod in outside.pods if pod.version.topics == tuple(topics) and outside.serves(pod))
+    assert pod.process is not None
+    outside.broker.leave(pod.process, outside.now)
+
+
+@pytest.mark.parametrize("options", [IN_PLACE, WARM], ids=["in place", "warm"])
+@pytest.mark.parametrize("rebalances", [False, True], ids=["calm", "a rebalance on the way"])
+@pytest.mark.parametrize(("old", "new"), WAYS, ids=[" to ".join(way) for way in WAYS])
+def test_what_was_read_is_read_again_after_an_abort(
+    old: str, new: str, rebalances: bool, options: dict[str, Any]
+) -> None:
+    run = at_rest(old, options)
+    assert run.outside.edit(asks_for(new, VERSIONS[new]))
+    run.until_it_is("halfway", lambda o: [p.version.topics for p in o.pods].count(tuple(VERSIONS[new])) == 2)
+    if rebalances:
+        before = run.outside.broker.rebalances
+        run.do("a member is taken out", lambda o: take_out(o, VERSIONS[new]))
+        run.until_it_is("calm again", lambda o: o.broker.rebalances > before and o.broker.is_calm)
+    run.do("abort", lambda o: o.abort())
+    run.until(RolloutPhase.ROLLED_BACK)
+    run.for_seconds(60)
+    assert read(run) == VERSIONS[old]
+
+
+@pytest.mark.parametrize("options", [IN_PLACE, WARM], ids=["in place", "warm"])
+def test_a_version_that_reads_only_one_of_two_goes_back(options: dict[str, Any]) -> None:
+    run = at_rest("orders-only", options)
+    assert run.outside.edit(asks_for("refunds-only", BOTH))
+    run.until(RolloutPhase.ROLLED_BACK)
+    run.for_seconds(60)
+    assert "orders" in read(run)
