@@ -79,8 +79,8 @@ class Cluster(Protocol):
         """Replace the list on exactly this version of the object; None when it is gone."""
         ...
 
-    async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
-        """Delete exactly this object; fine when it is gone already."""
+    async def delete(self, kind: Kind, namespace: str, name: str, uid: str, *, orphan: bool = False) -> None:
+        """Delete exactly this object; fine when it is gone already. `orphan`: what belongs to it stays."""
         ...
 
     async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:

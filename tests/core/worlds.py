@@ -139,6 +139,7 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
     good = draw(st.booleans())
     before, halted = st.just({f"{NAME}-1": f"{NAME}-1-a"}), st.sampled_from([(), ("orders-3",)])
     steps = st.builds(Step, st.integers(0, 3), PAST, before, *2 * [st.booleans()], halted)
+    held = (st.integers(0, 2), PAST, st.booleans(), st.none() | st.integers(1, 3), st.booleans())
     under_way = (RolloutPhase.PROGRESSING,) * 6 + (RolloutPhase.ROLLING_BACK,) * 4
     phase = draw(st.sampled_from((*under_way, *RolloutPhase)))
     gave_up = phase.goes_back or phase is RolloutPhase.FAILED
@@ -154,9 +155,7 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
         session_timeout_ms=draw(st.sampled_from((0, 45_000, 90_000))),
         never_ran=draw(rarely(True, False)),
         step=draw(st.none() | steps),
-        canary=draw(
-            st.none() | st.builds(Canary, st.integers(0, 2), PAST, st.booleans(), st.none() | st.integers(1, 3))
-        ),
+        canary=draw(st.none() | st.builds(Canary, *held)),
     )
 
 

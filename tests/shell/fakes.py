@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Conflict, Forbidden
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, EVENT, KAFKA_CONNECTION, STATEFUL_SET
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, EVENT, KAFKA_CONNECTION, STATEFUL_SET
 from slackwater.api.annotations import FINALIZER
 from slackwater.core.status.certificates import Validity
 from slackwater.core.world.broker import BrokerFacts
@@ -166,9 +166,16 @@ class FakeApi:
         kept = {key: value for key, value in changed.items() if value is not None}
         return self._store(kind, {**there, "metadata": {**there["metadata"], "annotations": kept}})
 
-    async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
+    async def delete(self, kind: Kind, namespace: str, name: str, uid: str, *, orphan: bool = False) -> None:
+        """Its revisions go with it, or are left as orphans."""
         self._ask("delete", kind)
         self.objects.pop((kind.name, namespace, name), None)
+        for place, obj in list(self.objects.items()):
+            owners = obj["metadata"].get("ownerReferences", ())
+            if place[0] == CONTROLLER_REVISION.name and any(owner["uid"] == uid for owner in owners):
+                del self.objects[place]
+                if orphan:
+                    self.objects[place] = {**obj, "metadata": {**obj["metadata"], "ownerReferences": []}}
 
     async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:
         self._ask("create", kind)

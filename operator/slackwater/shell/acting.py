@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from slackwater.adapters.cluster.errors import Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD, STATEFUL_SET
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, CONTROLLER_REVISION, POD, STATEFUL_SET
 from slackwater.adapters.kafka.errors import KafkaUnreachable
 from slackwater.api.annotations import FINALIZER, REJOINED
 from slackwater.api.resources import ConsumerGroup
@@ -39,7 +39,8 @@ async def carry_out(api: Cluster, admin: GroupAdmin | None, world: World, act: A
             manifest = stateful_set(group, act, _fixed(world, act.name or group.name))
             return await api.apply(manifest, act.resource_version)
         case DeleteWorkload():
-            await api.delete(STATEFUL_SET, group.namespace, act.name, act.uid)
+            orphan = await _would_take_along(api, group.namespace, act)
+            await api.delete(STATEFUL_SET, group.namespace, act.name, act.uid, orphan=orphan)
         case DeletePod():
             await api.delete(POD, group.namespace, act.name, act.uid)
         case RemoveMembers():
@@ -81,6 +82,13 @@ async def write_mark(api: Cluster, world: World, mark: Mark) -> Json:
     condition = {"type": REJOINED, "status": word, "lastTransitionTime": timestamp(int(world.now))}
     condition["reason"] = "InTheGroup" if mark.rejoined else "NotInTheGroup"
     return await api.apply_status(POD, world.group.namespace, pod.name, pod.uid, {"conditions": [condition]})
+
+
+async def _would_take_along(api: Cluster, namespace: str, act: DeleteWorkload) -> bool:
+    """The revision that is kept belongs to the StatefulSet that goes: that has adopted it, as it was an orphan."""
+    kept = await api.read(CONTROLLER_REVISION, namespace, act.keeps) if act.keeps else None
+    owners = kept["metadata"].get("ownerReferences", ()) if kept is not None else ()
+    return any(owner["uid"] == act.uid for owner in owners)
 
 
 def _fixed(world: World, name: str) -> Mapping[str, Any]:

@@ -94,8 +94,20 @@ TABLE = [
     (
         "so, but those that are left would all be of the canary",
         at(0, Canary(0, NOW - 99, replicas=3), steps=[{"replicas": 3, "hold": "60s"}]),
-        Canary(0, NOW - 99, replicas=3),
+        Canary(0, NOW - 99, replicas=3, lost=True),
         Reason.CANARY_HOLD,
+    ),
+    (
+        "they were, and others have come since",
+        at(1, Canary(0, NOW - 99, replicas=1, lost=True)),
+        Canary(0, NOW, replicas=1),
+        Reason.CANARY_HOLD,
+    ),
+    (
+        "they were, and it was promoted then",
+        at(1, Canary(0, NOW - 9, replicas=1, passed=True, lost=True)),
+        Canary(0, NOW - 9, replicas=1, passed=True, lost=True),
+        None,
     ),
     (
         "so, but none of those that are left works",

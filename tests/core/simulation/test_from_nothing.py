@@ -172,6 +172,22 @@ def test_its_hold_begins_again_too() -> None:
     run.until(COMPLETE)
 
 
+def test_it_does_where_as_few_are_left_as_it_had_pods() -> None:
+    """The time without any pod of it was counted, and the next ones were held for a moment."""
+    run = at_rest(canary=[{"replicas": 1, "hold": "60s"}])
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("held", lambda _: sorted(images(run)) == ["v1", "v1", "v2"])
+    run.do("scaled to one", lambda o: o.scale(1))
+    run.for_seconds(80)
+    assert images(run) == ["v1"]
+    run.do("scaled to three", lambda o: o.scale(3))
+    run.until_it_is("tried again", lambda _: "v2" in images(run))
+    run.for_seconds(55)
+    assert "v1" in images(run)
+    run.until(COMPLETE)
+    assert images(run) == ["v2"] * 3
+
+
 def test_pods_that_waited_for_room_excuse_no_version_that_never_works() -> None:
     run = at_rest(onFailure="Rollback")
     to_nothing(run)

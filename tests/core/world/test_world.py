@@ -189,7 +189,13 @@ STEPS = st.builds(
     Step, st.integers(0, 99), MOMENTS, st.dictionaries(WORDS, WORDS, max_size=2), *2 * [st.booleans()], HALTED
 )
 CANARIES = st.builds(
-    Canary, st.integers(0, 15), MOMENTS, st.booleans(), st.none() | st.integers(1, 20), st.integers(0, 9)
+    Canary,
+    st.integers(0, 15),
+    MOMENTS,
+    st.booleans(),
+    st.none() | st.integers(1, 20),
+    st.booleans(),
+    st.integers(0, 9),
 )
 UPGRADES = st.builds(
     Upgrade,

@@ -188,9 +188,14 @@ class KubernetesApi:
         path = kind.path(metadata["namespace"], metadata["name"])
         return await self._send("PATCH", kind, path, {}, body, MERGE, absent_is_none=True)
 
-    async def delete(self, kind: Kind, namespace: str, name: str, uid: str) -> None:
-        """Delete exactly this object; fine when it is gone already, Conflict when another one has its name."""
-        body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+    async def delete(self, kind: Kind, namespace: str, name: str, uid: str, *, orphan: bool = False) -> None:
+        """Delete exactly this object; fine when it is gone already, Conflict when another one has its name.
+
+        `orphan`: what belongs to it stays, and belongs to nobody.
+        """
+        body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}}
+        if orphan:
+            body["propagationPolicy"] = "Orphan"
         await self._send("DELETE", kind, kind.path(namespace, name), {}, body, absent_is_none=True)
 
     async def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Json:

@@ -37,7 +37,7 @@ OF_A_POD: Final = (Reason.POD_NOT_READY, Reason.MEMBER_MISSING, Reason.MEMBER_NO
 def at_once(world: World, beside: Beside, way: Direction) -> Decision | None:
     """What needs no gate: a set that was to go, the number of pods, an ordinal in both StatefulSets, one in neither."""
     if _was_closed(world, beside, way):
-        return _delete(world.memory, beside.in_use, forward=True)
+        return _delete(world.memory, beside, beside.in_use, forward=True)
     if (write := scaled(beside, world.replicas)) is not None:
         return Decision(world.memory, write)
     if both := in_both(beside):
@@ -54,13 +54,13 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     if hold := first_refusal(world, known_down(world, workload)):
         forced_on = hold.reason in OF_A_POD and _is_forced_on(world, beside)
         if way.following is None and (forced_on or _is_no_good_either(world, beside)):
-            return _delete(world.memory, way.off, forward=way.forward)
+            return _delete(world.memory, beside, way.off, forward=way.forward)
         missing = not_joining(world) if hold.reason in OF_A_POD else None
         return Decision(world.memory, hold=missing or hold)
     if (again := _try_again(world, way)) is not None:
         return again
     if way.following is None:
-        return _close(world, way)
+        return _close(world, beside, way)
     is_tried = way.forward and way.to.template_hash == world.memory.target_hash
     canary = canary_hold(world, workload) if is_tried else Decision(world.memory)
     if canary.hold:
@@ -118,12 +118,12 @@ def _is_forced_on(world: World, beside: Beside) -> bool:
     return world.memory.is_forced and is_overtaken(beside, world.memory.target_hash)
 
 
-def _close(world: World, way: Direction) -> Decision:
+def _close(world: World, beside: Beside, way: Direction) -> Decision:
     """The emptied StatefulSet goes, and its revisions with it: what every pod runs is the last good version then."""
     memory = world.memory
     if (way.forward or _is_known_good(memory, way.off)) and world.replicas:
         memory = replace(memory, last_good_revision=way.to.update_revision, last_good_hash=way.to.template_hash)
-    return _delete(memory, way.off, forward=way.forward)
+    return _delete(memory, beside, way.off, forward=way.forward)
 
 
 def _was_closed(world: World, beside: Beside, way: Direction) -> bool:
@@ -140,9 +140,10 @@ def _is_known_good(memory: RolloutMemory, workload: Workload) -> bool:
     return workload.update_revision != "" and workload.update_revision == memory.last_good_revision
 
 
-def _delete(memory: RolloutMemory, emptied: Workload, *, forward: bool) -> Decision:
+def _delete(memory: RolloutMemory, beside: Beside, emptied: Workload, *, forward: bool) -> Decision:
     why = "its last pod has been replaced" if forward else "every pod is back where it was"
-    return Decision(memory, DeleteWorkload(emptied.name, emptied.uid, why))
+    kept = beside.other(emptied.name).update_revision
+    return Decision(memory, DeleteWorkload(emptied.name, emptied.uid, why, kept))
 
 
 def _try_again(world: World, way: Direction) -> Decision | None:

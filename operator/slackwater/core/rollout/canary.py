@@ -10,7 +10,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, count, seconds
 from slackwater.core.members.presence import is_down
-from slackwater.core.world.memory import Canary, RolloutPhase
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 
@@ -25,7 +25,7 @@ def canary_hold(world: World, workload: Workload) -> Decision:
         return _tried_again(world)
     memory, steps = world.memory, world.group.spec.rollout.canary
     updated = _updated(world, workload)
-    canary = memory.canary
+    canary = _held_now(memory)
     size = canary.size_in(steps) if canary is not None else 0
     reached = [i for i, step in enumerate(steps) if step.replicas <= max(updated, size)]
     if not reached or memory.phase is not RolloutPhase.PROGRESSING:
@@ -49,6 +49,12 @@ def canary_hold(world: World, workload: Workload) -> Decision:
     return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, min(left_s, 60.0)))
 
 
+def _held_now(memory: RolloutMemory) -> Canary | None:
+    """None where its hold begins again, with pods that have come since it lost its own."""
+    canary = memory.canary
+    return None if canary is not None and canary.lost and not canary.passed else canary
+
+
 def _updated(world: World, workload: Workload) -> int:
     return sum(pod.revision == workload.update_revision for pod in world.wanted_pods)
 
@@ -63,15 +69,17 @@ def _lost_its_pods(world: World, workload: Workload) -> bool:
 def _tried_again(world: World) -> Decision:
     """By other pods, from the first step on. Not by all that are left, of which nobody would be held back; but where
     none of them works, there is nothing to hold back."""
-    first = world.group.spec.rollout.canary[0].replicas
+    memory, first = world.memory, world.group.spec.rollout.canary[0].replicas
     if world.replicas > first or all(is_down(world, pod) for pod in world.wanted_pods):
-        return Decision(replace(world.memory, canary=None))
+        return Decision(replace(memory, canary=None))
+    if memory.canary is not None:
+        memory = replace(memory, canary=replace(memory.canary, lost=True))
     promoting = by_command(PROMOTE, world.group.name)
     message = (
         f"the pods of the canary were scaled away, and a canary of {count(first, 'pod')} would be all that are left:"
         f" held until there are more; to go on now: {promoting}"
     )
-    return Decision(world.memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
+    return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
 
 
 def canary_ahead(world: World) -> bool:
@@ -117,6 +125,8 @@ def is_held_at_canary(world: World) -> bool:
         return False
     if world.workload is not None and _lost_its_pods(world, world.workload):
         return world.replicas <= steps[0].replicas
+    if canary.lost:
+        return True
     held = next((step for step in steps if step.replicas == canary.size_in(steps)), None)
     return held is not None and _left_s(held, canary, world.now) > 0
 

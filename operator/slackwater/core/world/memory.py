@@ -30,7 +30,6 @@ _WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignor
 
 class RolloutPhase(StrEnum):
     NONE = "None"
-    """Nothing was ever rolled out."""
     PROGRESSING = "Progressing"
     COMPLETE = "Complete"
     FAILED = "Failed"
@@ -88,6 +87,8 @@ class Canary:
     """Its hold is over, by time or by `promote`."""
     replicas: int | None = None
     """How many pods that step has, by which it is known among others; None in what an older slackwater wrote."""
+    lost: bool = False
+    """All its pods were scaled away: the hold begins again with those that come."""
     behind: int = 0
     """How many the largest step has that was held and has passed before it; 0: none."""
 
@@ -163,8 +164,7 @@ class Refusal:
     unseen: bool = False
     """One of them was a last chance, where nobody had seen the refusal."""
     uid: str = ""
-    """The pod that was to go, and its run. While it is there and not ending, nobody has done it: the operator died
-    before the act, or the API server did not take it. Empty: not known; it counts as done."""
+    """The pod to go, and its run; while it is there and not ending, that was not done. Empty: not known, so it was."""
     started_at: Moment | None = None
     restarts: int = 0
     ids: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,40 @@
+"""What a deletion takes along."""
+
+from __future__ import annotations
+
+import pytest
+
+from slackwater.adapters.cluster.paths import CONTROLLER_REVISION, STATEFUL_SET
+from slackwater.core.decision.acts import DeleteWorkload
+from slackwater.shell.acting import carry_out
+from tests.core.factories import NAME, world
+from tests.shell.fakes import FakeApi
+
+EMPTIED, STAYS, REVISION = "uid-of-the-emptied", "uid-of-the-other", "payments-alt-788f8dcd5c"
+
+
+def cluster(owner: str | None) -> FakeApi:
+    api = FakeApi()
+    api.add(STATEFUL_SET, {"metadata": {"namespace": "default", "name": NAME, "uid": EMPTIED}})
+    if owner is not None:
+        owners = [{"kind": "StatefulSet", "uid": owner, "controller": True}] if owner else []
+        api.add(
+            CONTROLLER_REVISION, {"metadata": {"namespace": "default", "name": REVISION, "ownerReferences": owners}}
+        )
+    return api
+
+
+@pytest.mark.parametrize("owner", [EMPTIED, STAYS, ""], ids=["the one that goes", "the one that stays", "nobody"])
+async def test_the_revision_of_the_one_that_stays_does_not_go_with_the_other(owner: str) -> None:
+    """Adopted while it was an orphan, it went with the StatefulSet that was emptied: nothing was left to go back to."""
+    api = cluster(owner)
+    await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "its last pod has been replaced", REVISION))
+    assert [name for kind, _, name in api.objects if kind == "StatefulSet"] == []
+    assert [name for kind, _, name in api.objects if kind == "ControllerRevision"] == [REVISION]
+
+
+@pytest.mark.parametrize(("keeps", "owner"), [("", EMPTIED), (REVISION, None)], ids=["none is kept", "it is gone"])
+async def test_else_all_goes(keeps: str, owner: str | None) -> None:
+    api = cluster(owner)
+    await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "its ConsumerGroup is deleted", keeps))
+    assert not api.objects
