@@ -11,7 +11,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests import orphans
-from slackwater.core.manifests.template import wanted_template
+from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -84,6 +84,7 @@ def test_who_is_to_go_first_is_next_to_those_that_are_made(start: int, first: st
     assert decided.hold.message.endswith(f"kubectl delete pod -n default {first}")
 
 
+OTHER = Template("good", {"spec": {"containers": [{"image": "the last good one"}]}})
 STOPPED = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="new", replicas=0)
 FAILED_ONCE = replace(STOPPED, replicas=3, phase=RolloutPhase.FAILED)
 
@@ -106,8 +107,8 @@ FAILED_ONCE = replace(STOPPED, replicas=3, phase=RolloutPhase.FAILED)
         ),
         (
             {"memory": replace(FAILED_ONCE, phase=RolloutPhase.ROLLING_BACK)},
-            None,
-            "Delete them, and the last good version is made in their place: kubectl",
+            (0, 1),
+            "one after the other, as each is made again; first: kubectl",
         ),
     ],
     ids=["it is stopped", "no more are wanted", "paused", "failed", "failed, and can go back", "going back"],
@@ -117,11 +118,49 @@ def test_where_nothing_may_move_none_is_made_and_what_is_stopped_stops(
 ) -> None:
     """`payments-2` is left of the pods of the StatefulSet that went; `payments-1` was deleted."""
     seen = changed(in_the_middle("payments-2", alt={"replicas": 1}), **changes)
-    act = orphans.up_to_them(seen)
+    act = orphans.up_to_them(seen, OTHER)
     assert (None if act is None else (act.start, act.replicas)) == becomes
     hold = orphans.in_the_way(seen)
     assert hold is not None
     assert advice in hold.message
+
+
+def test_the_next_one_is_named_once_the_one_before_is_back() -> None:
+    seen = in_the_middle("payments-2", alt={"replicas": 2})
+    asks = orphans.in_the_way(seen)
+    assert asks is not None
+    assert asks.message.endswith("first: kubectl delete pod -n default payments-2")
+    starting = replace(seen.all_pods[1], ready=False)
+    waits = orphans.in_the_way(replace(seen, all_pods=(seen.all_pods[0], starting)))
+    assert waits is not None
+    assert "Once payments-alt-1 is back in the group, they may go one after the other" in waits.message
+    assert "kubectl" not in waits.message
+
+
+def test_all_go_where_the_last_good_version_cannot_be_made_one_by_one() -> None:
+    """Kubernetes counts the pods that keep their version from ordinal 0."""
+    back = RolloutMemory(phase=RolloutPhase.ROLLING_BACK, target_hash="new", last_good_hash="good")
+    seen = changed(in_the_middle("payments-0", "payments-1", alt={"start": 2, "replicas": 1}), memory=back)
+    hold = orphans.in_the_way(seen)
+    assert hold is not None
+    assert "Delete them, and the last good version is made in their place: kubectl" in hold.message
+
+
+def test_on_the_way_back_those_that_are_made_have_the_last_good_version() -> None:
+    """They had the version that was given up for a moment, and were restarted all at once."""
+    back = RolloutMemory(phase=RolloutPhase.ROLLING_BACK, target_hash="new", last_good_hash="good")
+    seen = changed(in_the_middle("payments-1", "payments-2", alt={"replicas": 1}), memory=back)
+    act = orphans.up_to_them(seen, OTHER)
+    assert act is not None
+    assert (act.template, act.replicas, act.partition, act.purpose) == (OTHER.body, 1, 1, Purpose.TAKE_TEMPLATE)
+    taken = {"replicas": 1, "partition": 1, "template_hash": "good", "template": OTHER.body}
+    seen = changed(in_the_middle("payments-2", alt=taken), memory=back)
+    hold = orphans.in_the_way(seen)
+    assert hold is not None
+    assert "one after the other, as each is made again; first: kubectl" in hold.message
+    act = orphans.up_to_them(seen, OTHER)
+    assert act is not None
+    assert (act.template, act.replicas, act.partition, act.purpose) == (OTHER.body, 2, 1, Purpose.SCALE)
 
 
 def test_a_version_that_has_failed_is_given_up_beside_them() -> None:
@@ -170,7 +209,7 @@ def test_of_two_pods_with_one_id_ours_gives_way_where_the_orphan_works(
 ) -> None:
     """Each fenced the other as long as both lived."""
     seen = changed(in_the_middle("payments-1", "payments-2", alt={"replicas": 2}, handover=handover), **changes)
-    act = orphans.up_to_them(seen)
+    act = orphans.up_to_them(seen, OTHER)
     assert (None if act is None else (act.start, act.replicas)) == becomes
 
 

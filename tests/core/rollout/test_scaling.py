@@ -11,13 +11,14 @@ from slackwater.api.annotations import PAUSE, RETRY
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.manifests.template import wanted_template
+from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.rollout.scaling import (
     IN_VAIN_AGAIN_S,
     PUT_BACK_AGAIN_S,
     PUT_BACK_AT_ONCE,
     PUT_BACK_FORGOTTEN_S,
+    scale,
 )
 from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step, Upgrade, read_memory, write_memory
@@ -496,6 +497,19 @@ def canary_held(
 
 ONCE_A_MINUTE = [0, 15, 30, *range(90, 1200, 60)]
 EVERY_FIVE_MINUTES = [0, 15, 30, 330, 630, 930]
+
+
+def test_pods_that_are_added_on_the_way_back_have_the_good_version() -> None:
+    """Below the partition they would be made with the version that is given up."""
+    memory = RolloutMemory(phase=RolloutPhase.ROLLING_BACK, last_good_hash="good")
+    given = world(group=group(replicas=5), workload=workload(partition=3, template_hash="good"), memory=memory)
+    assert given.workload is not None
+    act = scale(given, given.workload, Template("good", {}))
+    assert (act.replicas, act.partition) == (5, 3)
+    other = replace(given.workload, template_hash="given up")
+    assert scale(given, other, Template("good", {})).partition == 5
+
+
 GOING_BACK = {"phase": RolloutPhase.ROLLING_BACK}
 HAS_FAILED = {"phase": RolloutPhase.FAILED}
 STANDING = [

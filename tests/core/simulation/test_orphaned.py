@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from slackwater.core.decision.reasons import Reason
@@ -46,15 +48,17 @@ def is_advised_to_abort(run: Run) -> bool:
     return hold is not None and bool(hold.message.partition(ABORT)[1])
 
 
-def do_as_advised(run: Run, *, within_s: int = 600) -> None:
-    """A person who looks every ten seconds."""
+def do_as_advised(run: Run, *, within_s: int = 600, watch: Callable[[], None] = lambda: None) -> None:
+    """A person who looks every ten seconds. `watch`: called each second."""
     until = run.now + within_s
     while run.now < until:
         if is_advised_to_abort(run):
             run.do("abort", Outside.abort)
         for name in advised(run):
             run.do(f"delete {name}", lambda o, name=name: o.delete_pod(name))  # type: ignore[misc]
-        run.for_seconds(10)
+        for _ in range(10):
+            run.for_seconds(1)
+            watch()
         if not run.phase.under_way and not run.outside.world(run.outside.observe(), run.operator.history).orphans:
             return
     raise AssertionError("\n".join(run.operator.log[-60:]))
@@ -102,8 +106,14 @@ def test_so_does_one_to_a_third_version(which: str, after_s: int, waits_s: int) 
 @pytest.mark.parametrize(("which", "after_s", "waits_s"), EVERY)
 def test_the_way_back_ends(which: str, after_s: int, waits_s: int) -> None:
     run = in_the_middle(which, after_s, "abort")
-    run.for_seconds(waits_s)
-    do_as_advised(run)
+    run.for_seconds(max(1, waits_s))
+    known = {pod.uid for pod in run.outside.pods}
+
+    def none_is_made_of_what_is_aborted() -> None:
+        made = [pod.name for pod in run.outside.pods if pod.uid not in known and run.outside.image(pod) == "v2"]
+        assert not made or run.phase in (COMPLETE, RolloutPhase.PROGRESSING), (made, run.operator.log[-40:])
+
+    do_as_advised(run, watch=none_is_made_of_what_is_aborted)
     run.until_it_is("at work", lambda _: at_work(run), within_s=200)
     if run.phase is not COMPLETE:  # all pods had the version before it was aborted
         assert versions(run) == {"v1"}

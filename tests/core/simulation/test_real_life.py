@@ -20,11 +20,12 @@ from tests.core.simulation.versions import NOT_DRAWN, VERSIONS
 MEMBERS: Final = {"two-threads": 2, "two-b": 2, "three-threads": 3}
 WRONG: Final = ("nameless", "never-joins", "never-consumes", "crashes", "no-image")
 STAND: Final = ("stands-in-a-thread", "stands-from-the-start", "reads-poison")
-LEFT_OUT: Final = ("comes-and-goes", "loses-a-thread", "loses-one-of-two", *STAND)
+READ: Final = ("orders-only", "orders-and-refunds", "refunds-only")
+LEFT_OUT: Final = ("comes-and-goes", "loses-a-thread", "loses-one-of-two", *STAND, *READ)
 DRAWN_HERE: Final = tuple(version for version in NOT_DRAWN if version not in LEFT_OUT)
 """Not the one that rebalances without end: a group is calm for `stableFor` now and then, so that it goes through; and
 then people have to `force` what takes it away. Nor those that lose a thread: where `membersPerPod` asks for fewer,
-what is left of one is whole; nor those that are about single partitions. All have tests of their own."""
+what is left of one is whole; nor those that are about single partitions or topics. All have tests of their own."""
 ENDED: Final = (RolloutPhase.COMPLETE, RolloutPhase.ROLLED_BACK, RolloutPhase.FAILED)
 
 

@@ -58,6 +58,31 @@ def test_pods_left_in_the_middle_work_on_until_somebody_deletes_them(stage: Stag
     assert sorted(uids(stage, "middle")) == [f"middle-alt-{ordinal}" for ordinal in range(3)]
 
 
+def test_the_last_good_version_outlives_the_other_statefulset(stage: Stage) -> None:
+    """The older one had adopted its revision, and took it along: nothing was left to go back to."""
+    group = stage.group("good", rollout=ROLLOUT | {"onFailure": "Pause"})
+    stage.create(group)
+    stage.cluster.apply(with_env(group, VERSION="2"))
+
+    def one_is_handed_over() -> bool:
+        names = set(uids(stage, "good"))
+        return {"good-alt-0", "good-1", "good-2"} <= names and "good-0" not in names
+
+    wait_for("the first pod's replacement", one_is_handed_over, 120.0, lambda: stage.cluster.summary("good"))
+    stage.cluster.kubectl("delete", "statefulset", "good-alt", "--cascade=orphan", NOT_WAITING)
+    wait_for("good-alt-0 to be the next", partial(_is_to_go, stage, "good-alt-0", "good"), 60.0)
+    stage.cluster.kubectl("delete", "pod", "good-alt-0")
+    stage.cluster.wait_complete("good")
+    assert sorted(uids(stage, "good")) == [f"good-alt-{ordinal}" for ordinal in range(3)]
+    bad = with_env(group, VERSION="3")
+    bad["spec"]["rollout"]["strategy"] = "InPlace"
+    stage.cluster.apply(bad)
+    wait_for("version 3", lambda: "3" in versions(stage, "good"), 120.0, lambda: stage.cluster.summary("good"))
+    stage.cluster.annotate("good", "abort", "now")
+    stage.cluster.wait_phase("good", "RolledBack")
+    assert versions(stage, "good") == ["2"] * 3
+
+
 def test_pods_left_after_a_handover_are_taken_back_as_they_are(stage: Stage) -> None:
     group = stage.group("after", rollout=ROLLOUT)
     stage.create(group)
@@ -71,8 +96,14 @@ def test_pods_left_after_a_handover_are_taken_back_as_they_are(stage: Stage) -> 
     assert (uids(stage, "after"), restarts(stage, "after")) == (before, ended)
 
 
-def _is_to_go(stage: Stage, pod: str) -> bool:
-    return bool(stage.cluster.condition("middle", "Degraded")["message"].endswith(f" {pod}"))
+def versions(stage: Stage, group: str) -> list[str]:
+    """What each pod was made with."""
+    containers = [pod["spec"]["containers"][0] for pod in stage.cluster.pods(group)]
+    return [each["value"] for container in containers for each in container["env"] if each["name"] == "VERSION"]
+
+
+def _is_to_go(stage: Stage, pod: str, group: str = "middle") -> bool:
+    return bool(stage.cluster.condition(group, "Degraded")["message"].endswith(f" {pod}"))
 
 
 def _uid(stage: Stage, name: str) -> str:

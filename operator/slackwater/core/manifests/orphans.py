@@ -5,13 +5,18 @@ A pod of the other StatefulSet would have the same instance id, and the two woul
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slackwater.api.annotations import ABORT, PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, listing
-from slackwater.core.manifests.writes import written
+from slackwater.core.manifests.template import Template
+from slackwater.core.manifests.writes import put_right, written
+from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.world.handover import Handover, TakenOver
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import name_to_make, set_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -33,12 +38,19 @@ def in_the_way(world: World) -> Hold | None:
     return Hold(Reason.ORPHANED_PODS, message, 30.0)
 
 
-def up_to_them(world: World) -> WriteWorkload | None:
+def up_to_them(world: World, template: Template) -> WriteWorkload | None:
     """The StatefulSet with the pods that nobody is in the way of any more, without one that an orphan holds the ordinal
-    of, and none above those that are wanted; None where it has just these."""
+    of, and none above those that are wanted; None where it has just these.
+
+    `template`: on the way back its pods keep what they have, and those that come get the last good version.
+    """
     workload, left = world.workload, world.once(left_over)
     if workload is None or not left or not workload.settled:
         return None
+    paused = PAUSE in world.group.metadata.annotations
+    goes_back = world.memory.phase.goes_back and not paused and world.replicas > 0
+    if goes_back and workload.template_hash != template.hash and workload.start == 0:
+        return put_right(workload, template.body)
     start, end = workload.start, workload.end
     if _are_made_again(world):
         start, end = (0, max(end, min(left))) if start == 0 else (min(start, max(left) + 1), end)
@@ -47,7 +59,8 @@ def up_to_them(world: World) -> WriteWorkload | None:
     end = max(start, min(end, world.replicas))
     if (start, end) == (workload.start, workload.end):
         return None
-    return written(workload, Purpose.SCALE, start, end - start)
+    act = written(workload, Purpose.SCALE, start, end - start)
+    return replace(act, partition=min(workload.partition, act.partition)) if goes_back and start == 0 else act
 
 
 def _gives_way(world: World, workload: Workload) -> int | None:
@@ -73,24 +86,42 @@ def _way_on(world: World, names: list[str]) -> str:
     delete = f"kubectl delete pod -n {world.group.metadata.namespace}"
     if world.workload is None:
         return f"Delete them, and the others are taken back: {delete} {' '.join(names)}"
-    phase, name = world.memory.phase, world.group.name
+    phase, name, paused = world.memory.phase, world.group.name, PAUSE in world.group.metadata.annotations
     if phase is RolloutPhase.FAILED and world.replicas > 0:
         back = f"{by_command(ABORT, name)} first" if world.memory.last_good_revision else "apply another one first"
         return f"What would be made in their place has the version that failed: {back}"
-    if phase.goes_back and world.replicas > 0:
+    if phase.goes_back and world.replicas > 0 and not paused and not _are_made_again(world):
         return f"Delete them, and the last good version is made in their place: {delete} {' '.join(names)}"
-    if PAUSE in world.group.metadata.annotations:
+    if paused:
         return f"Remove the annotation {PAUSE}, and they may go one after the other, as each is made again"
     if world.replicas == 0:
         return f"Delete them: {delete} {' '.join(names)}. None of them is made again"
+    if away := _away(world, world.workload):
+        return f"Once {away} is back in the group, they may go one after the other, as each is made again"
     first = names[0 if world.workload.start == 0 else -1]
     return f"Delete them, one after the other, as each is made again; first: {delete} {first}"
 
 
+def _away(world: World, workload: Workload) -> str:
+    """The name of a pod that is not back yet, of an ordinal that no orphan has; empty where none is waited for: one may
+    have a version that never comes."""
+    left = world.once(left_over)
+    free = (each for each in workload.ordinals if each < world.replicas and each not in left)
+    comes = (each for each in free if (pod := world.pod(each)) is None or _may_come_yet(world, pod))
+    return next((f"{workload.name}-{ordinal}" for ordinal in comes), "")
+
+
+def _may_come_yet(world: World, pod: Pod) -> bool:
+    waited_for_s = world.now - absent_since(world, pod)
+    return not serves(world, pod) and waited_for_s <= world.group.spec.rollout.rejoin_timeout_s
+
+
 def _are_made_again(world: World) -> bool:
     """A pod that is deleted comes back at once with the version of the StatefulSet that there is."""
-    phase, paused = world.memory.phase, PAUSE in world.group.metadata.annotations
-    gives_up = phase is RolloutPhase.FAILED or phase.goes_back
+    memory, paused = world.memory, PAUSE in world.group.metadata.annotations
+    workload = world.workload
+    has_the_good_one = workload is not None and (workload.template_hash == memory.last_good_hash or workload.start == 0)
+    gives_up = memory.phase is RolloutPhase.FAILED or (memory.phase.goes_back and not has_the_good_one)
     return world.replicas > 0 and not paused and not gives_up
 
 

@@ -16,19 +16,27 @@ from slackwater.core.world.world import World
 def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
     """The StatefulSet with every pod held where it is; those that come where there is none have this template.
 
-    Below the partition they would be made from the revision before: perhaps the version that they were stopped for.
+    Below the partition they would be made from the revision before: perhaps the version that they were stopped for, or
+    on the way back the one that is given up.
     """
     workload = world.workload
     none_there = workload is not None and workload.replicas == 0 and not world.pods
+    goes_back = purpose is Purpose.TAKE_TEMPLATE and world.memory.phase.goes_back
+    held = 0 if none_there else _up_to_the_highest(world) if goes_back else world.replicas
     return WriteWorkload(
         purpose=purpose,
         template=template.body,
         replicas=world.replicas,
         strategy=UpdateStrategy.ROLLING_UPDATE,
-        partition=0 if none_there else world.replicas,
+        partition=held,
         resource_version=workload.resource_version if workload is not None else "",
         name=workload.name if workload is not None else name_to_make(world.group.name, world.orphans),
     )
+
+
+def _up_to_the_highest(world: World) -> int:
+    """Of the pods that are there and do not end."""
+    return max((pod.ordinal + 1 for pod in world.wanted_pods if not pod.terminating), default=0)
 
 
 def written(

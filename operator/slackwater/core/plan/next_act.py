@@ -55,7 +55,7 @@ def next_act(world: World, template: Template) -> Decision:
 
 def _around(world: World, workload: Workload | None, template: Template, orphaned: Hold) -> Decision:
     """What is done while orphans keep the rollout: a version that has failed spreads no further."""
-    if workload is None or (act := orphans.up_to_them(world)) is not None:
+    if workload is None or (act := orphans.up_to_them(world, template)) is not None:
         return Decision(world.memory, None if workload is None else act, orphaned)
     return give_up(world, workload, template) or upkeep(world, workload) or Decision(world.memory, hold=orphaned)
 

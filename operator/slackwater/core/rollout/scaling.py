@@ -166,11 +166,13 @@ def _by_whom(world: World, workload: Workload) -> str:
 
 
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:
-    """The StatefulSet with the number of pods that there are to be now. None of an untried version is added."""
+    """The StatefulSet with the number of pods that there are to be now. None of an untried version is added, and on the
+    way back none of the one that is given up."""
     replicas, as_it_is = world.replicas, shape(world, template, Purpose.SCALE)
     if workload.replicas == 0 and not world.pods:
         return as_it_is
-    parked = workload.partition >= workload.replicas
+    back = world.memory.phase is RolloutPhase.ROLLING_BACK and workload.template_hash == world.memory.last_good_hash
+    parked = workload.partition >= workload.replicas and not back
     in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world) or _waits_for_its_sake(world, workload)
     held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
     partition = replicas if held else min(workload.partition, replicas)
