@@ -41,6 +41,7 @@ def changed(stage: Stage) -> Iterator[dict[str, Json]]:
     three = with_env(stage.group("fewer", membersPerPod=3), MEMBERS="3")
     begun = {
         "topics": stage.group("topics"),
+        "warm": stage.group("warm", rollout={"strategy": "WarmHandover"}),
         "dynamic": stage.group("dynamic"),
         "static": stage.group("static", membership="Dynamic"),
         "more": stage.group("more"),
@@ -49,6 +50,7 @@ def changed(stage: Stage) -> Iterator[dict[str, Json]]:
     }
     wanted = {
         "topics": with_env(spec(begun["topics"], topics=both), TOPICS=",".join(both), VERSION="3"),
+        "warm": with_env(spec(begun["warm"], topics=both[1:]), TOPICS=both[1], VERSION="3"),
         "dynamic": with_env(spec(begun["dynamic"], membership="Dynamic"), VERSION="3"),
         "static": with_env(spec(begun["static"], membership="Static"), VERSION="3"),
         "more": with_env(spec(begun["more"], membersPerPod=3), MEMBERS="3", VERSION="3"),
@@ -63,7 +65,7 @@ def changed(stage: Stage) -> Iterator[dict[str, Json]]:
     yield wanted
 
 
-MEMBERS: Final = {"topics": 3, "dynamic": 3, "static": 3, "more": 9, "fewer": 3, "container": 3}
+MEMBERS: Final = {"topics": 3, "warm": 3, "dynamic": 3, "static": 3, "more": 9, "fewer": 3, "container": 3}
 
 
 @pytest.mark.parametrize("name", MEMBERS)
@@ -71,6 +73,20 @@ def test_it_is_rolled_out(stage: Stage, changed: dict[str, Json], name: str) -> 
     stage.cluster.wait_complete(name, DEADLINE_S)
     stage.cluster.wait_condition(name, "Ready", "True")
     wait_for(f"{MEMBERS[name]} members", lambda: stage.cluster.status(name)["group"]["members"] == MEMBERS[name])
+
+
+def test_what_was_read_is_read_again_where_a_version_forgot_it(stage: Stage, changed: dict[str, Json]) -> None:
+    """The group had rebalanced for the version that reads only the other topic, and no return brings a rebalance."""
+    group = stage.group("forgets", rollout={"onFailure": "Rollback", "rejoinTimeout": "20s"})
+    stage.create(group)
+    both = [stage.topic, stage.topic + SECOND]
+    stage.cluster.apply(with_env(spec(group, topics=both), TOPICS=both[1], VERSION="2"))
+    stage.cluster.wait_phase("forgets", "RolledBack", DEADLINE_S)
+
+    def reads_it_again() -> bool:
+        return stage.kafka.look(stage.group_id("forgets")).topics == {stage.topic}
+
+    wait_for("the topic to be read again", reads_it_again, DEADLINE_S, lambda: stage.cluster.summary("forgets"))
 
 
 def test_a_version_without_instance_ids_is_taken_back(stage: Stage) -> None:

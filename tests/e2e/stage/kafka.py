@@ -74,6 +74,8 @@ class Sighting:
     """Partition of the one topic and the instance id, or the member id of a dynamic member, that it is assigned to."""
     dynamic: int = 0
     """How many of its members have no instance id."""
+    topics: frozenset[str] = frozenset()
+    """Of which somebody owns a partition."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -172,6 +174,9 @@ class Kafka:
             found.partition_assignor,
             _owners(found),
             sum(not member.group_instance_id for member in found.members),
+            frozenset(
+                p.topic for member in found.members if member.assignment for p in member.assignment.topic_partitions
+            ),
         )
 
     def committed(self, group: str) -> dict[int, int]:
