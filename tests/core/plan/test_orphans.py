@@ -10,9 +10,9 @@ import pytest
 from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.manifests import orphans
 from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.plan import plan
+from slackwater.core.rollout import orphans
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.world import World

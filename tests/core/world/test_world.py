@@ -304,3 +304,10 @@ def test_memory_comes_back_as_it_was_written(memory: RolloutMemory) -> None:
 def test_memory_of_an_object_that_was_never_worked_on() -> None:
     assert read_memory({}) == RolloutMemory()
     assert read_memory({"rollout": {"phase": "Complete", "fromTheFuture": 1}}).phase is RolloutPhase.COMPLETE
+
+
+@pytest.mark.parametrize(("ordinal", "name"), [(0, f"{NAME}-alt-0"), (2, f"{NAME}-2")])
+def test_a_pod_that_is_missing_is_called_as_its_statefulset_makes_it(ordinal: int, name: str) -> None:
+    """In a warm rollout each of the two has its own ordinals."""
+    sets = (workload(start=1, replicas=2), workload(name=f"{NAME}-alt", replicas=1))
+    assert replace(world(pods=()), sets=sets).pod_name(ordinal) == name

@@ -1,6 +1,6 @@
 """What is written to the cluster.
 
 `template` is the pod template, with `client_settings` in it; `objects` the StatefulSet, Service and budget around it;
-`writes` the few ways in which a StatefulSet is written; `drift` compares what is there with what was written,
-`needs` what two versions ask of the cluster, and `orphans` says whose pods are in the way of others.
+`writes` the few ways in which a StatefulSet is written; `drift` compares what is there with what was written, and
+`needs` what two versions ask of the cluster.
 """

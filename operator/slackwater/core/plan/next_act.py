@@ -16,13 +16,13 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.manifests import orphans
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
+from slackwater.core.rollout import orphans
 from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from slackwater.core.manifests import orphans
 from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import Presence, presence, serves
 from slackwater.core.members.standing import is_halted
 from slackwater.core.members.surplus import has_too_many
 from slackwater.core.members.work import is_stalled, nobody_gets_on
+from slackwater.core.rollout import orphans
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.pods import SCHEDULING_GATED, UNSCHEDULABLE, Pod
 from slackwater.core.world.world import World

@@ -196,7 +196,8 @@ class World:
     def pod_name(self, ordinal: int) -> str:
         """The name of the pod that there is, or of the one that there should be."""
         pod = self.pod(ordinal)
-        return pod.name if pod is not None else f"{self.workload.name if self.workload else self.group.name}-{ordinal}"
+        of = next((each for each in self.sets if ordinal in each.ordinals), self.workload or self.group)
+        return pod.name if pod is not None else f"{of.name}-{ordinal}"
 
     def why_not_made(self, ordinal: int) -> str:
         """What Kubernetes said since the last restart; empty where it said nothing, or the pod is there."""
