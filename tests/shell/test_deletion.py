@@ -111,10 +111,23 @@ async def test_members_stay_until_the_pods_are_gone() -> None:
 
 
 async def test_members_of_pods_that_nobody_here_saw_are_left_to_their_sessions() -> None:
-    """They may be those of the pods in another Kubernetes cluster, which has taken over."""
+    """They may be those of the pods in another Kubernetes cluster, which has taken over; or the operator has started
+    since ours ended, and who made the object again at once found their members in the group."""
     stage = Stage(ended_here=False)
+    assert await stage.run() == AGAIN_S
+    message = stage.api.objects["ConsumerGroup", *KEY]["status"]["conditions"][-1]["message"]
+    assert "waiting for the sessions of consumer (instance id payments-0)" in message
+    stage.now += 3600
     assert await stage.run() is None
     assert stage.connections.kafka.removed == []
+    assert stage.is_gone
+
+
+async def test_they_are_gone_as_soon_as_their_sessions_have_ended() -> None:
+    stage = Stage(ended_here=False)
+    assert await stage.run() == AGAIN_S
+    stage.connections.seen = observation(())
+    assert await stage.run() is None
     assert stage.is_gone
 
 

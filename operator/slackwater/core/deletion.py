@@ -20,7 +20,7 @@ from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.remains import Remains
 from slackwater.core.decision.words import listing
-from slackwater.core.members.elsewhere import outlived, somebody_is_in_it
+from slackwater.core.members.elsewhere import outlived, somebody_is_in_it, until_they_have_left
 from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
 from slackwater.core.members.sharing import whose_group_stays
 from slackwater.core.world.identity import number_in
@@ -174,15 +174,18 @@ def _let_go_of_a_group_of_another_type(world: World, remains: Remains) -> Decisi
 
 def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
     """Those of pods that were seen to end; none where the group goes as a whole. Who outlives sessions is elsewhere."""
-    if not remains.members or not remains.seen_to_end or outlived(world, remains.kafkas_turn_since):
+    if not remains.members or outlived(world, remains.kafkas_turn_since):
         return None
     if isinstance(world.kafka, Unobserved):
         return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
     stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
-    ours = refs(m for m in world.kafka.members if _is_ours_alone(world, m) and given_ordinal(world, m) not in stay)
+    ours = [m for m in world.kafka.members if _is_ours_alone(world, m) and given_ordinal(world, m) not in stay]
     if not ours or world.memory.never_ran or (_is_to_go(world, remains) and not world.claims):
         return None
-    return Decision(world.memory, RemoveMembers(ours, "their ConsumerGroup is deleted"))
+    if not remains.seen_to_end:
+        hold = until_they_have_left(ours)
+        return Decision(world.memory, hold=hold, notes=(Note(hold.reason, hold.message),))
+    return Decision(world.memory, RemoveMembers(refs(ours), "their ConsumerGroup is deleted"))
 
 
 def _delete_the_group(world: World, remains: Remains) -> Decision | None:

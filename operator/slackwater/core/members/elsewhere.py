@@ -6,6 +6,7 @@ would fence it, and be fenced by it, without an end.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from slackwater.core.decision.decision import Decision
@@ -74,6 +75,15 @@ def somebody_is_in_it(world: World, since: float | None) -> Decision | None:
     hold = Hold(Reason.DRAINING, message, AGAIN_S)
     late = outlived(world, since)
     return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),) if late else ())
+
+
+def until_they_have_left(members: Iterable[Member]) -> Hold:
+    """This process has not seen their pods end: it has started since, or they never were in this Kubernetes cluster."""
+    message = (
+        f"waiting for the sessions of {listing(name_in_words(member) for member in members)} to end: the operator has"
+        " not seen their pods end. Who stays in the group after that lives elsewhere, and is left alone"
+    )
+    return Hold(Reason.DRAINING, message, AGAIN_S)
 
 
 def outlived(world: World, since: float | None) -> bool:
