@@ -138,7 +138,7 @@ def views(draw: st.DrawFn, replicas: int) -> tuple[KafkaView, GroupHistory]:
 def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
     good = draw(st.booleans())
     before, halted = st.just({f"{NAME}-1": f"{NAME}-1-a"}), st.sampled_from([(), ("orders-3",)])
-    steps = st.builds(Step, st.integers(0, 3), PAST, before, *2 * [st.booleans()], halted)
+    steps = st.builds(Step, st.integers(0, 3), PAST, before, st.booleans(), before, halted)
     held = (st.integers(0, 2), PAST, st.booleans(), st.none() | st.integers(1, 3), st.booleans())
     under_way = (RolloutPhase.PROGRESSING,) * 6 + (RolloutPhase.ROLLING_BACK,) * 4
     phase = draw(st.sampled_from((*under_way, *RolloutPhase)))

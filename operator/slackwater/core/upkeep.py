@@ -34,6 +34,9 @@ GROWN_FOR_S: Final = 30.0
 """A group that is calm for so long with partitions that nobody owns: a leader that looked out for them would have come
 round, where its `metadata.max.age.ms` is not longer (5 min by default); to be early costs the same rebalance."""
 
+BACK_LATELY_S: Final = 3600.0
+"""Since the last pod went back. What is read otherwise after that has other causes: a topic that was made, say."""
+
 Care = Callable[[World, GroupObservation, Workload], Decision | None]
 
 
@@ -109,11 +112,19 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
     if before:
         return Decision(memory, RemoveMembers(refs(before), why))
-    there, calm_for = refs(world.members_of(pod)), world.history.calm_for(kafka)
-    was_missed = calm_for >= max(world.group.spec.rollout.stable_for_s, MISSED_FOR_S)
-    if step.rebalanced or not there or not was_missed or not all(serves(world, each) for each in world.wanted_pods):
+    there = refs(world.members_of(pod))
+    was_missed = world.history.calm_for(kafka) >= max(world.group.spec.rollout.stable_for_s, MISSED_FOR_S)
+    is_done = bool(step.taken_out) and not any(step.taken_out.get(ref.instance_id) == ref.member_id for ref in there)
+    if is_done or not there or not was_missed or not _all_serve(world):
         return None
-    return Decision(replace(memory, step=replace(step, rebalanced=True)), RemoveMembers(there, why))
+    taken_out = {ref.instance_id: ref.member_id for ref in there}
+    return Decision(replace(memory, step=replace(step, taken_out=taken_out)), RemoveMembers(there, why))
+
+
+def _all_serve(world: World) -> bool:
+    """Nobody is away whom the rebalance would wait for; and nobody has asked that the group be left alone."""
+    whole = len(world.wanted_pods) == world.replicas and all(serves(world, each) for each in world.wanted_pods)
+    return whole and PAUSE not in world.group.metadata.annotations
 
 
 def _reads_otherwise(world: World, kafka: GroupObservation) -> str:
@@ -121,7 +132,8 @@ def _reads_otherwise(world: World, kafka: GroupObservation) -> str:
     memory = world.memory
     if memory.phase is RolloutPhase.PROGRESSING and (unread := find_unread(kafka)):
         return f"so that the group rebalances, and somebody reads {listing(sorted({each.topic for each in unread}))}"
-    if memory.phase.goes_back and memory.read_before not in ("", what_is_read(kafka)):
+    lately = memory.step is not None and world.now - memory.step.started_at <= BACK_LATELY_S
+    if memory.phase.goes_back and lately and memory.read_before not in ("", what_is_read(kafka)):
         return "so that the group rebalances, and reads what it read before the rollout"
     return ""
 
@@ -144,8 +156,7 @@ def rebalance_for_more_partitions(world: World, kafka: GroupObservation, workloa
     read, sizes = {partition.topic for partition in owned}, sizes_of(kafka)
     topics = sorted({p.topic for p in more if p.topic in read and memory.grown.get(p.topic, 0) < sizes[p.topic]})
     who = next((refs(world.members_of(pod)) for pod in world.wanted_pods), ())
-    whole = len(world.wanted_pods) == world.replicas and all(serves(world, each) for each in world.wanted_pods)
-    if not topics or not who or not whole:
+    if not topics or not who or not _all_serve(world):
         return None
     why = f"so that the group rebalances, and somebody reads the new partitions of {listing(topics)}"
     noted = replace(memory, grown={**memory.grown, **{topic: sizes[topic] for topic in topics}})

@@ -12,7 +12,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal, without_ordinal
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.two_sets import Beside
-from tests.core.factories import NAME
+from tests.core.factories import NAME, group, world
 from tests.core.handover.stories import ALT, IN_USE, NEWCOMER, shown
 
 
@@ -60,7 +60,20 @@ def test_ordinals_are_in_one_in_both_or_in_neither(
     ids=["as many", "more", "fewer", "the upper one first", "then the lower one", "all are over", "more again", "none"],
 )
 def test_another_number_of_pods_is_the_upper_ones_first(sets: Beside, replicas: int, expected: str) -> None:
-    assert line(scaled(sets, replicas)) == expected
+    assert line(scaled(replace(world(), group=group(replicas=replicas)), sets)) == expected
+
+
+def test_those_that_are_added_below_a_version_that_was_given_up_have_the_good_one() -> None:
+    """The upper one holds the good version, and its lowest pods what was given up: it grows above its partition."""
+    upper = replace(IN_USE, start=0, replicas=2, partition=1, template_hash="good")
+    sets = Beside(upper, replace(NEWCOMER, start=0, replicas=0))
+    given = world(memory=RolloutMemory(target_hash="third", last_good_hash="good"))
+    act = scaled(given, sets)
+    assert act is not None
+    assert (act.replicas, act.partition) == (3, 1)
+    act = scaled(given.remembering(replace(given.memory, target_hash="good")), sets)
+    assert act is not None
+    assert (act.replicas, act.partition) == (3, 3)
 
 
 FORTH: Final = Purpose.HAND_OVER

@@ -11,6 +11,7 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.manifests.template import Template, wanted_template
+from slackwater.core.manifests.writes import shape
 from slackwater.core.plan import plan
 from slackwater.core.rollout import orphans
 from slackwater.core.world.handover import Begun, Handover, Held, Over, TakenOver
@@ -217,3 +218,12 @@ def test_with_the_last_of_them_the_rest_is_made() -> None:
     act = plan(in_the_middle(alt={"replicas": 1})).act
     assert isinstance(act, WriteWorkload)
     assert (act.name, act.replicas) == ("payments-alt", 3)
+
+
+def test_pods_that_are_yet_to_be_taken_back_keep_what_they_have() -> None:
+    """Their StatefulSet was made again a moment ago: on the way back none of them was counted as there."""
+    names = frozenset(f"payments-{ordinal}" for ordinal in range(3))
+    back = RolloutMemory(phase=RolloutPhase.ROLLING_BACK, target_hash="new", last_good_hash="good")
+    seen = replace(world(pods=(), memory=back), orphans=names, loose=frozenset(range(3)))
+    assert shape(seen, OTHER, Purpose.TAKE_TEMPLATE).partition == 3
+    assert shape(replace(seen, orphans=frozenset({"payments-0"})), OTHER, Purpose.TAKE_TEMPLATE).partition == 1

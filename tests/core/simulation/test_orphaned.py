@@ -103,20 +103,88 @@ def test_so_does_one_to_a_third_version(which: str, after_s: int, waits_s: int) 
     assert versions(run) == {"v3"}
 
 
+def watch_what_is_made(run: Run, version: str) -> tuple[list[str], Callable[[], None]]:
+    """The names of pods that are made with this version from now on, and what is to be called each second."""
+    known, made = {pod.uid for pod in run.outside.pods}, list[str]()
+
+    def watch() -> None:
+        made.extend(pod.name for pod in run.outside.pods if pod.uid not in known and run.outside.image(pod) == version)
+        known.update(pod.uid for pod in run.outside.pods)
+
+    return made, watch
+
+
+@pytest.mark.parametrize("which", SETS)
+@pytest.mark.parametrize("after_s", range(1, 30, 2))
+def test_nothing_that_was_aborted_is_made_where_a_third_version_comes(which: str, after_s: int) -> None:
+    run = in_the_middle(which, after_s, "abort")
+    run.for_seconds(1)
+    run.do("version v3 is applied", lambda o: o.apply("v3"))
+    run.for_seconds(3)
+    made, watch = watch_what_is_made(run, "v2")
+    do_as_advised(run, watch=watch)
+    assert made == []
+
+
+@pytest.mark.parametrize("which", SETS)
+@pytest.mark.parametrize("bad", ["never-joins", "never-consumes"])
+@pytest.mark.parametrize(("on_failure", "aborted"), [("Pause", False), ("Pause", True), ("Rollback", False)])
+def test_nor_what_has_failed(which: str, bad: str, on_failure: str, aborted: bool) -> None:
+    """Good pods were deleted, as advised, for some that never worked: nobody consumed."""
+    run = Run(Outside(strategy="WarmHandover", onFailure=on_failure))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do(f"{bad} is applied", lambda o: o.apply(bad))
+    run.for_seconds(8)
+    if not aborted:
+        run.until_it_is("given up", lambda _: run.phase.gave_up)
+    run.do(f"{which} StatefulSet is deleted without its pods", lambda o: o.orphan(SETS[which]))
+    run.for_seconds(1)
+    if aborted:
+        run.do("abort", Outside.abort)
+        run.for_seconds(1)
+    run.do("version v3 is applied", lambda o: o.apply("v3"))
+    run.for_seconds(3)
+    made, watch = watch_what_is_made(run, bad)
+    do_as_advised(run, watch=watch)
+    assert made == []
+    assert versions(run) == {"v3"}
+
+
+def test_abort_ends_it_where_kubernetes_makes_no_pod_of_the_version() -> None:
+    """A webhook refuses them: the one that was never made was waited for without an end."""
+    run = in_the_middle("the older", 9)
+    newcomer = run.outside.sets["payments-alt"]
+    makes = newcomer.sync
+
+    def sync(now: float) -> None:
+        before = set(newcomer.pods)
+        makes(now)
+        for ordinal in set(newcomer.pods) - before:
+            if run.outside.image(newcomer.pods[ordinal]) == "v2":
+                del newcomer.pods[ordinal]
+
+    newcomer.sync = sync  # type: ignore[method-assign]
+    run.for_seconds(1)
+    for name in advised(run):
+        run.do(f"delete {name}", lambda o, name=name: o.delete_pod(name))  # type: ignore[misc]
+    run.for_seconds(60)
+    run.do("abort", Outside.abort)
+    do_as_advised(run)
+    run.until_it_is("at work", lambda _: at_work(run), within_s=100)
+    assert versions(run) == {"v1"}
+
+
 @pytest.mark.parametrize(("which", "after_s", "waits_s"), EVERY)
 def test_the_way_back_ends(which: str, after_s: int, waits_s: int) -> None:
     run = in_the_middle(which, after_s, "abort")
     run.for_seconds(max(1, waits_s))
-    known = {pod.uid for pod in run.outside.pods}
-
-    def none_is_made_of_what_is_aborted() -> None:
-        made = [pod.name for pod in run.outside.pods if pod.uid not in known and run.outside.image(pod) == "v2"]
-        assert not made or run.phase in (COMPLETE, RolloutPhase.PROGRESSING), (made, run.operator.log[-40:])
-
-    do_as_advised(run, watch=none_is_made_of_what_is_aborted)
+    made, watch = watch_what_is_made(run, "v2")
+    do_as_advised(run, watch=watch)
     run.until_it_is("at work", lambda _: at_work(run), within_s=200)
     if run.phase is not COMPLETE:  # all pods had the version before it was aborted
         assert versions(run) == {"v1"}
+        assert made == []
 
 
 @pytest.mark.parametrize("which", SETS)

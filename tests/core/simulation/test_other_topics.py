@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.edits import image
 from tests.core.simulation.life import Changes, Life, LifesRun
+from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
 
 IN_PLACE: Final[dict[str, Any]] = {"onFailure": "Rollback"}
@@ -49,6 +50,45 @@ def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[
     run.until(RolloutPhase.COMPLETE)
     assert read(run) == VERSIONS[new]
     assert len([each for each in run.outside.sets.values() if each.exists]) == 1
+
+
+class AtARemoval(Crashes):
+    """The operator dies once, when it has written down that members are to be taken out for other topics."""
+
+    def __init__(self, run: LifesRun) -> None:
+        super().__init__()
+        self.run, self.done = run, False
+
+    def at(self, act_number: int) -> Crash | None:
+        step = read_memory(self.run.outside.status).step
+        if self.done or step is None or not step.taken_out:
+            return None
+        self.done = True
+        return Crash.BEFORE_ACT
+
+
+def test_it_is_read_though_the_operator_dies_before_the_member_is_taken_out() -> None:
+    run = at_rest("orders-only", WARM)
+    run.crashes = AtARemoval(run)
+    assert run.outside.edit(asks_for("refunds-only", BOTH))
+    run.until(RolloutPhase.ROLLED_BACK)
+    run.for_seconds(60)
+    assert run.crashes.done
+    assert read(run) == ORDERS
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_it_is_read_where_the_version_began_in_an_empty_group(at_once: bool) -> None:
+    run = at_rest("orders-only", IN_PLACE)
+    assert run.outside.edit((("replicas", 0),))
+    run.for_seconds(60)
+    three: Changes = (("replicas", 3),)
+    assert run.outside.edit((*asks_for("refunds-only", BOTH), *(three if at_once else ())))
+    run.for_seconds(5)
+    run.outside.edit(three)
+    run.until(RolloutPhase.ROLLED_BACK, within_s=600)
+    run.for_seconds(60)
+    assert read(run) == ORDERS
 
 
 def take_out(outside: Outside, topics: list[str]) -> None:

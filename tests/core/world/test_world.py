@@ -186,7 +186,13 @@ MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
 HALTED = st.lists(WORDS, max_size=2).map(tuple)
 STEPS = st.builds(
-    Step, st.integers(0, 99), MOMENTS, st.dictionaries(WORDS, WORDS, max_size=2), *2 * [st.booleans()], HALTED
+    Step,
+    st.integers(0, 99),
+    MOMENTS,
+    st.dictionaries(WORDS, WORDS, max_size=2),
+    st.booleans(),
+    st.dictionaries(WORDS, WORDS, max_size=2),
+    HALTED,
 )
 CANARIES = st.builds(
     Canary,

@@ -6,9 +6,12 @@ the mirror image.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slackwater.core.decision.acts import Purpose, WriteWorkload
-from slackwater.core.manifests.writes import written
+from slackwater.core.manifests.writes import keeps_the_good_one, written
 from slackwater.core.world.two_sets import Beside
+from slackwater.core.world.world import World
 
 
 def in_both(beside: Beside) -> tuple[int, ...]:
@@ -22,12 +25,14 @@ def in_neither(beside: Beside, replicas: int) -> tuple[int, ...]:
     return tuple(ordinal for ordinal in range(replicas) if ordinal not in covered)
 
 
-def scaled(beside: Beside, replicas: int) -> WriteWorkload | None:
+def scaled(world: World, beside: Beside) -> WriteWorkload | None:
     """The number of pods has changed: the upper one grows or shrinks, and then the lower one if that is not enough."""
-    upper, lower = beside.in_use, beside.newcomer
+    upper, lower, replicas = beside.in_use, beside.newcomer, world.replicas
     upper_end = max(upper.start, replicas)
     if upper.end != upper_end:
-        return written(upper, Purpose.SCALE, upper.start, upper_end - upper.start)
+        act = written(upper, Purpose.SCALE, upper.start, upper_end - upper.start)
+        keeps_it = upper.start == 0 and keeps_the_good_one(world, upper)
+        return replace(act, partition=min(upper.partition, act.partition)) if keeps_it else act
     if lower.replicas > replicas:
         return written(lower, Purpose.SCALE, 0, replicas)
     return None

@@ -38,7 +38,7 @@ def at_once(world: World, beside: Beside, way: Direction) -> Decision | None:
     """What needs no gate: a set that was to go, the number of pods, an ordinal in both StatefulSets, one in neither."""
     if _was_closed(world, beside, way):
         return _delete(world.memory, beside, beside.in_use, forward=True)
-    if (write := scaled(beside, world.replicas)) is not None:
+    if (write := scaled(world, beside)) is not None:
         return Decision(world.memory, write)
     if both := in_both(beside):
         return outcome(world, beside, way, both[0] if way.forward else both[-1])

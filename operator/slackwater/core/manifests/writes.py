@@ -8,7 +8,7 @@ from typing import Any
 
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.manifests.template import Template
-from slackwater.core.world.two_sets import name_to_make
+from slackwater.core.world.two_sets import name_to_make, set_of
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 
@@ -22,7 +22,7 @@ def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
     workload = world.workload
     none_there = workload is not None and workload.replicas == 0 and not world.pods
     goes_back = purpose is Purpose.TAKE_TEMPLATE and world.memory.phase.goes_back
-    held = 0 if none_there else _up_to_the_highest(world) if goes_back else world.replicas
+    held = 0 if none_there else up_to_the_highest(world) if goes_back else world.replicas
     return WriteWorkload(
         purpose=purpose,
         template=template.body,
@@ -34,9 +34,19 @@ def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
     )
 
 
-def _up_to_the_highest(world: World) -> int:
-    """Of the pods that are there and do not end."""
-    return max((pod.ordinal + 1 for pod in world.wanted_pods if not pod.terminating), default=0)
+def up_to_the_highest(world: World) -> int:
+    """Of the pods that are there and do not end; also of those that the StatefulSet is yet to take back."""
+    there = {pod.ordinal for pod in world.wanted_pods if not pod.terminating}
+    name = world.workload.name if world.workload is not None else ""
+    taken_back = {int(pod.rpartition("-")[2]) for pod in world.orphans if set_of(pod) == name}
+    return max((ordinal + 1 for ordinal in there | taken_back if ordinal < world.replicas), default=0)
+
+
+def keeps_the_good_one(world: World, workload: Workload) -> bool:
+    """It holds the last good version, which is not what is asked for: what is made above its partition has that, and
+    what is made below perhaps the version that was given up."""
+    memory = world.memory
+    return workload.template_hash == memory.last_good_hash != memory.target_hash
 
 
 def written(

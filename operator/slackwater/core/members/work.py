@@ -156,8 +156,8 @@ def what_is_read(kafka: GroupObservation) -> str:
     return hashlib.sha256(json.dumps(topics).encode()).hexdigest()[:16]
 
 
-def read_at_the_start(kafka: GroupObservation | None) -> str:
-    """What is read before a version is rolled out; empty where it is not known."""
+def what_is_read_if_calm(kafka: GroupObservation | None) -> str:
+    """Empty where it is not known."""
     return what_is_read(kafka) if kafka is not None and kafka.calm else ""
 
 

@@ -20,6 +20,7 @@ from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
+from slackwater.core.members.work import what_is_read_if_calm
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout import orphans
@@ -287,7 +288,8 @@ def _rolled(world: World, workload: Workload, template: Template) -> Decision:
     if world.replicas > 0:  # a version that no pod has run is not known to be good
         done = replace(done, last_good_revision=workload.update_revision, last_good_hash=template.hash)
     if not back:  # after a rollback the pods have the session timeout of an earlier spec
-        done = replace(completed(done), session_timeout_ms=session_timeout_ms(world))
+        read = what_is_read_if_calm(world.seen) or done.read_before
+        done = replace(completed(done), session_timeout_ms=session_timeout_ms(world), read_before=read)
     what = "every pod runs the last good version again" if back else "every pod runs the new version"
     note = Note(Reason.ROLLED_BACK if back else Reason.ROLLOUT_COMPLETE, what)
     return Decision(done, notes=(note, *step.notes))

@@ -8,7 +8,7 @@ from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
 from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
-from slackwater.core.members.work import lag_at_the_start, read_at_the_start
+from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.made_with import ADOPTED
@@ -118,7 +118,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         started_at=world.now,
         retried_at=None,
         lag_before=lag_at_the_start(world.seen),
-        read_before=read_at_the_start(world.seen) if memory.phase.at_rest else memory.read_before,
+        read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
         step=None,

@@ -5,18 +5,19 @@ A pod of the other StatefulSet would have the same instance id, and the two woul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from slackwater.api.annotations import ABORT, PAUSE
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import by_command, listing
 from slackwater.core.manifests.template import Template
-from slackwater.core.manifests.writes import put_right, written
+from slackwater.core.manifests.writes import keeps_the_good_one, put_right, up_to_the_highest, written
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.world.handover import Handover, TakenOver
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import name_to_make, set_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -42,15 +43,14 @@ def up_to_them(world: World, template: Template) -> WriteWorkload | None:
     """The StatefulSet with the pods that nobody is in the way of any more, without one that an orphan holds the ordinal
     of, and none above those that are wanted; None where it has just these.
 
-    `template`: on the way back its pods keep what they have, and those that come get the last good version.
+    `template`: on the way back its pods keep what they have, and those that come get the last good version. So it is
+    where a version was given up, and another one is asked for since.
     """
     workload, left = world.workload, world.once(left_over)
     if workload is None or not left or not workload.settled:
         return None
-    paused = PAUSE in world.group.metadata.annotations
-    goes_back = world.memory.phase.goes_back and not paused and world.replicas > 0
-    if goes_back and workload.template_hash != template.hash and workload.start == 0:
-        return put_right(workload, template.body)
+    if (good := _good_instead(world, workload, template)) is not None:
+        return replace(put_right(workload, good), partition=up_to_the_highest(world))
     start, end = workload.start, workload.end
     if _are_made_again(world):
         start, end = (0, max(end, min(left))) if start == 0 else (min(start, max(left) + 1), end)
@@ -60,7 +60,24 @@ def up_to_them(world: World, template: Template) -> WriteWorkload | None:
     if (start, end) == (workload.start, workload.end):
         return None
     act = written(workload, Purpose.SCALE, start, end - start)
-    return replace(act, partition=min(workload.partition, act.partition)) if goes_back and start == 0 else act
+    keeps_it = start == 0 and keeps_the_good_one(world, workload)
+    return replace(act, partition=min(workload.partition, act.partition)) if keeps_it else act
+
+
+def _good_instead(world: World, workload: Workload, template: Template) -> Mapping[str, Any] | None:
+    """The template that it is to have, where it holds a version that was given up. Kubernetes counts the pods that keep
+    their version from ordinal 0."""
+    memory, paused = world.memory, PAUSE in world.group.metadata.annotations
+    if paused or world.replicas == 0 or workload.start > 0:
+        return None
+    if memory.phase.goes_back:
+        return template.body if workload.template_hash != template.hash else None
+    return world.last_good_template if _holds_what_was_given_up(world, workload) else None
+
+
+def _holds_what_was_given_up(world: World, workload: Workload) -> bool:
+    """And another one is rolled out since."""
+    return workload.template_hash == world.memory.given_up_before != ""
 
 
 def _gives_way(world: World, workload: Workload) -> int | None:
@@ -104,14 +121,16 @@ def _way_on(world: World, names: list[str]) -> str:
 
 def _away(world: World, workload: Workload) -> str:
     """The name of a pod that is not back yet, of an ordinal that no orphan has; empty where none is waited for: one may
-    have a version that never comes."""
+    have a version that never comes, or be refused by Kubernetes."""
     left = world.once(left_over)
     free = (each for each in workload.ordinals if each < world.replicas and each not in left)
-    comes = (each for each in free if (pod := world.pod(each)) is None or _may_come_yet(world, pod))
+    comes = (each for each in free if _may_come_yet(world, each))
     return next((f"{workload.name}-{ordinal}" for ordinal in comes), "")
 
 
-def _may_come_yet(world: World, pod: Pod) -> bool:
+def _may_come_yet(world: World, ordinal: int) -> bool:
+    if (pod := world.pod(ordinal)) is None:
+        return not world.why_not_made(ordinal)
     waited_for_s = world.now - absent_since(world, pod)
     return not serves(world, pod) and waited_for_s <= world.group.spec.rollout.rejoin_timeout_s
 
@@ -122,6 +141,7 @@ def _are_made_again(world: World) -> bool:
     workload = world.workload
     has_the_good_one = workload is not None and (workload.template_hash == memory.last_good_hash or workload.start == 0)
     gives_up = memory.phase is RolloutPhase.FAILED or (memory.phase.goes_back and not has_the_good_one)
+    gives_up |= workload is not None and workload.start > 0 and _holds_what_was_given_up(world, workload)
     return world.replicas > 0 and not paused and not gives_up
 
 

@@ -18,7 +18,7 @@ from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.manifests.template import Template
-from slackwater.core.manifests.writes import shape
+from slackwater.core.manifests.writes import keeps_the_good_one, shape
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.rollout.canary import canary_ahead, is_held_at_canary
 from slackwater.core.rollout.ending import is_proven
@@ -171,8 +171,7 @@ def scale(world: World, workload: Workload, template: Template) -> WriteWorkload
     replicas, as_it_is = world.replicas, shape(world, template, Purpose.SCALE)
     if workload.replicas == 0 and not world.pods:
         return as_it_is
-    back = world.memory.phase is RolloutPhase.ROLLING_BACK and workload.template_hash == world.memory.last_good_hash
-    parked = workload.partition >= workload.replicas and not back
+    parked = workload.partition >= workload.replicas and not keeps_the_good_one(world, workload)
     in_doubt = world.memory.phase is RolloutPhase.FAILED or canary_ahead(world) or _waits_for_its_sake(world, workload)
     held = parked or (in_doubt and replicas > workload.replicas)  # more pods must not mean more of an untried version
     partition = replicas if held else min(workload.partition, replicas)

@@ -68,8 +68,8 @@ class Step:
     """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
     made: bool = False
     """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
-    rebalanced: bool = False
-    """Its member was taken out while it lived, so that the group rebalances for another topic."""
+    taken_out: Mapping[str, str] = field(default_factory=dict)
+    """Instance id → member id: taken out while they lived, so that the group rebalances for another topic."""
     halted: tuple[str, ...] = ()
     """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
     down: tuple[int, ...] = ()
@@ -224,7 +224,7 @@ class RolloutMemory:
     lag_before: int | None = None
     """Records behind when the rollout began, for `maxLag.growth`."""
     read_before: str = ""
-    """Digest of the topics that were read with the last good version; empty: not known."""
+    """Digest of the topics that are read with the last good version; empty: not known."""
     session_timeout_ms: int = 0
     """The longest classic session timeout that a pod of this rollout may still run with."""
     replicas: int | None = None
