@@ -464,8 +464,27 @@ async def test_what_the_cluster_refuses_for_minutes_ends_the_operator(monkeypatc
             await started.keep_listing()
 
 
-async def test_an_etcd_that_was_restored_from_a_backup_ends_the_process() -> None:
+async def test_an_api_server_that_is_behind_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it lists is old; the next list has to come up to what was known when it was first seen to be behind."""
+    started = operator()
+    api: Any = started.api
+    await started.relist()
+    first = api.version + 10
+    started.store.put(CONSUMER_GROUP, group_object(first))
+    with pytest.raises(ClusterUnreachable, match="its list of consumergroups is older"):
+        await started.relist()
+    monkeypatch.setattr("slackwater.shell.listing.RESTORED_AFTER_S", 0.0)  # much later
+    api.version = first
+    started.store.put(CONSUMER_GROUP, group_object(first + 10))
+    with pytest.raises(ClusterUnreachable, match="its list of consumergroups is older"):
+        await started.relist()
+    api.version = first + 10
+    await started.relist()
+
+
+async def test_an_etcd_that_was_restored_from_a_backup_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that comes would be taken for old, and watches from the future would tell nothing."""
+    monkeypatch.setattr("slackwater.shell.listing.RESTORED_AFTER_S", 0.0)
     started = operator()
     api: Any = started.api
     await started.relist()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, Forbidden
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Cluster, Kind
@@ -15,6 +15,7 @@ Json = Mapping[str, Any]
 
 REFUSED_FOR_S: Final = 120.0
 """Until it has read its own rules, an API server that starts refuses what it allows a moment later."""
+RESTORED_AFTER_S: Final = 30.0
 _AGAIN_S: Final = 2.0
 _AGAIN_AT_MOST_S: Final = 60.0
 
@@ -26,6 +27,29 @@ class VersionsWentBack(SlackwaterError):
         super().__init__(
             f"{kind.plural} have older versions than before: etcd was restored from a backup, it seems. What the"
             " operator knows is of a time that never was, and no watch would tell it what is: the process starts again"
+        )
+
+
+class Behind:
+    """Lists that are older than what is known: of an API server that is behind, or of an etcd that was restored."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Kind, tuple[float, int]] = {}
+        """Since when, and what was known then."""
+
+    def judge(self, kind: Kind, version: int, known: int) -> None:
+        """Raises ClusterUnreachable where the list is older, so that another one is taken soon; VersionsWentBack where
+        for `RESTORED_AFTER_S` none has come up to what was known first: one who is behind gets there."""
+        if not 0 < version < known:
+            self._seen.pop(kind, None)
+            return
+        since, first = self._seen.setdefault(kind, (time.monotonic(), known))
+        if version >= first:
+            self._seen[kind] = (time.monotonic(), known)
+        elif time.monotonic() - since >= RESTORED_AFTER_S:
+            raise VersionsWentBack(kind)
+        raise ClusterUnreachable(
+            f"the API server is behind: its list of {kind.plural} is older than what it said before"
         )
 
 

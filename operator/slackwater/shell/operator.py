@@ -30,7 +30,7 @@ from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
-from slackwater.shell.listing import Failing, VersionsWentBack, groups_of, list_in
+from slackwater.shell.listing import Behind, Failing, groups_of, list_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.parts import end, until_one_ends
@@ -75,6 +75,7 @@ class Operator:
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""
         self._unwatched: set[Kind] = set()
+        self._behind = Behind()
         """Kinds whose CRD was not there when the watches began."""
         self.metrics = Metrics()
         self.leadership = leadership
@@ -150,8 +151,7 @@ class Operator:
             refused |= unlisted
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
-            if 0 < version < known:
-                raise VersionsWentBack(kind)
+            self._behind.judge(kind, version, known)
             changed = self.store.replace(kind, objects, version, {*others, *unlisted})
             for key in changed:
                 self.queue.add(key)
