@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell import operator as module
 from slackwater.shell.leadership import Leadership
-from slackwater.shell.listing import VersionsWentBack
+from slackwater.shell.listing import Behind, VersionsWentBack
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list
 from slackwater.shell.parts import until_one_ends
 from slackwater.shell.settings import Settings
@@ -480,6 +481,34 @@ async def test_an_api_server_that_is_behind_ends_nothing(monkeypatch: pytest.Mon
         await started.relist()
     api.version = first + 10
     await started.relist()
+
+
+LOOKS = {
+    "behind for 30 s": ((0.0, 90, 100), (29.0, 90, 100), (30.0, 90, 100)),
+    "each list comes up to what was known before it": tuple((10.0 * i, 100 + 50 * i, 150 + 50 * i) for i in range(31)),
+}
+
+
+@pytest.mark.parametrize("case", LOOKS)
+def test_the_last_look_is_one_too_many(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    """Seconds, the version of the list, and what was known."""
+    now, behind = [0.0], Behind()
+    monkeypatch.setattr("slackwater.shell.listing.time", SimpleNamespace(monotonic=lambda: now[0]))
+    *looks, last = LOOKS[case]
+    for now[0], version, known in looks:
+        with pytest.raises(ClusterUnreachable):
+            behind.judge(CONSUMER_GROUP, version, known)
+    now[0], version, known = last
+    with pytest.raises(VersionsWentBack):
+        behind.judge(CONSUMER_GROUP, version, known)
+
+
+def test_of_a_pause_without_a_list_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, behind = [0.0], Behind()
+    monkeypatch.setattr("slackwater.shell.listing.time", SimpleNamespace(monotonic=lambda: now[0]))
+    for now[0] in (0.0, 100.0, 120.0):
+        with pytest.raises(ClusterUnreachable):
+            behind.judge(CONSUMER_GROUP, 90, 100)
 
 
 async def test_an_etcd_that_was_restored_from_a_backup_ends_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

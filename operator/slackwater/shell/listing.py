@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Forbidden
@@ -16,6 +17,9 @@ Json = Mapping[str, Any]
 REFUSED_FOR_S: Final = 120.0
 """Until it has read its own rules, an API server that starts refuses what it allows a moment later."""
 RESTORED_AFTER_S: Final = 30.0
+BEHIND_AT_MOST_S: Final = 300.0
+UNSEEN_FOR_S: Final = 90.0
+"""After a pause without a list nothing is known of the time in between."""
 _AGAIN_S: Final = 2.0
 _AGAIN_AT_MOST_S: Final = 60.0
 
@@ -30,23 +34,38 @@ class VersionsWentBack(SlackwaterError):
         )
 
 
+@dataclass(slots=True)
+class _Lag:
+    begun: float
+    since: float
+    known: int
+    """At `since`."""
+    looked_at: float
+
+
 class Behind:
     """Lists that are older than what is known: of an API server that is behind, or of an etcd that was restored."""
 
     def __init__(self) -> None:
-        self._seen: dict[Kind, tuple[float, int]] = {}
-        """Since when, and what was known then."""
+        self._seen: dict[Kind, _Lag] = {}
 
     def judge(self, kind: Kind, version: int, known: int) -> None:
         """Raises ClusterUnreachable where the list is older, so that another one is taken soon; VersionsWentBack where
-        for `RESTORED_AFTER_S` none has come up to what was known first: one who is behind gets there."""
+        for `RESTORED_AFTER_S` none has come up to what was known first: one who is behind gets there. So it does where
+        none is new enough for `BEHIND_AT_MOST_S`: what is not listed is not known."""
         if not 0 < version < known:
             self._seen.pop(kind, None)
             return
-        since, first = self._seen.setdefault(kind, (time.monotonic(), known))
-        if version >= first:
-            self._seen[kind] = (time.monotonic(), known)
-        elif time.monotonic() - since >= RESTORED_AFTER_S:
+        now = time.monotonic()
+        lag = self._seen.get(kind)
+        if lag is None or now - lag.looked_at > UNSEEN_FOR_S:
+            lag = self._seen[kind] = _Lag(now, now, known, now)
+        lag.looked_at = now
+        if version >= lag.known:
+            lag.since, lag.known = now, known
+        elif now - lag.since >= RESTORED_AFTER_S:
+            raise VersionsWentBack(kind)
+        if now - lag.begun >= BEHIND_AT_MOST_S:
             raise VersionsWentBack(kind)
         raise ClusterUnreachable(
             f"the API server is behind: its list of {kind.plural} is older than what it said before"

@@ -12,6 +12,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.handover.ranges import in_both, in_neither, scaled, with_ordinal, without_ordinal
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.two_sets import Beside
+from slackwater.core.world.workload import UpdateStrategy
 from tests.core.factories import NAME, group, world
 from tests.core.handover.stories import ALT, IN_USE, NEWCOMER, shown
 
@@ -71,7 +72,29 @@ def test_those_that_are_added_below_a_version_that_was_given_up_have_the_good_on
     act = scaled(given, sets)
     assert act is not None
     assert (act.replicas, act.partition) == (3, 1)
-    act = scaled(given.remembering(replace(given.memory, target_hash="good")), sets)
+    again = given.remembering(replace(given.memory, target_hash="good", given_up_before="bad"))
+    act = scaled(again, sets)
+    assert act is not None
+    assert (act.replicas, act.partition) == (3, 1)
+
+
+AS_IT_IS = replace(IN_USE, start=0, replicas=2, partition=1, template_hash="good")
+HELD = {
+    "nothing was given up": (AS_IT_IS, {"target_hash": "good"}),
+    "it moves by hand: without a partition all would be restarted": (
+        replace(AS_IT_IS, strategy=UpdateStrategy.ON_DELETE, partition=0),
+        {},
+    ),
+    "somebody has edited it: its newest revision is theirs": (replace(AS_IT_IS, as_written=False), {}),
+    "nobody knows which is the good one": (replace(AS_IT_IS, template_hash=""), {"last_good_hash": ""}),
+}
+
+
+@pytest.mark.parametrize("case", HELD)
+def test_else_all_are_held_as_they_are(case: str) -> None:
+    upper, memory = HELD[case]
+    remembered = replace(RolloutMemory(target_hash="third", last_good_hash="good"), **memory)  # type: ignore[arg-type]
+    act = scaled(world(memory=remembered), Beside(upper, replace(NEWCOMER, start=0, replicas=0)))
     assert act is not None
     assert (act.replicas, act.partition) == (3, 3)
 

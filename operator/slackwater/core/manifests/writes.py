@@ -21,7 +21,8 @@ def shape(world: World, template: Template, purpose: Purpose) -> WriteWorkload:
     """
     workload = world.workload
     none_there = workload is not None and workload.replicas == 0 and not world.pods
-    goes_back = purpose is Purpose.TAKE_TEMPLATE and world.memory.phase.goes_back
+    back = world.memory.phase.goes_back or _is_gone_back_to(world, template.hash)
+    goes_back = purpose is Purpose.TAKE_TEMPLATE and back
     held = 0 if none_there else up_to_the_highest(world) if goes_back else world.replicas
     return WriteWorkload(
         purpose=purpose,
@@ -43,10 +44,19 @@ def up_to_the_highest(world: World) -> int:
 
 
 def keeps_the_good_one(world: World, workload: Workload) -> bool:
-    """It holds the last good version, which is not what is asked for: what is made above its partition has that, and
-    what is made below perhaps the version that was given up."""
+    """It holds the last good version, and another one is asked for, or was: what is made above its partition has the
+    good one, and what is made below perhaps the one that was given up. Under `OnDelete` it has no partition, and its
+    newest revision is not what its template says where somebody has edited it."""
     memory = world.memory
-    return workload.template_hash == memory.last_good_hash != memory.target_hash
+    by_partition = workload.strategy is UpdateStrategy.ROLLING_UPDATE
+    is_ours = workload.as_written or memory.revisions.get(workload.name) == workload.update_revision
+    return by_partition and is_ours and _is_gone_back_to(world, workload.template_hash)
+
+
+def _is_gone_back_to(world: World, template_hash: str) -> bool:
+    memory = world.memory
+    another = memory.last_good_hash != memory.target_hash or bool(memory.given_up_before)
+    return template_hash == memory.last_good_hash != "" and another
 
 
 def written(
