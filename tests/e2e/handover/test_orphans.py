@@ -30,16 +30,22 @@ def uids(stage: Stage, group: str) -> dict[str, str]:
     return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in stage.cluster.pods(group)}
 
 
-def test_pods_left_in_the_middle_work_on_until_somebody_deletes_them(stage: Stage) -> None:
-    group = stage.group("middle", rollout=ROLLOUT)
+def half_handed_over(stage: Stage, group: Json) -> None:
+    """The first pod has the next version, and the others have not."""
+    name = group["metadata"]["name"]
     stage.create(group)
     stage.cluster.apply(with_env(group, VERSION="2"))
 
     def one_is_handed_over() -> bool:
-        names = set(uids(stage, "middle"))
-        return {"middle-alt-0", "middle-1", "middle-2"} <= names and "middle-0" not in names
+        names = set(uids(stage, name))
+        return {f"{name}-alt-0", f"{name}-1", f"{name}-2"} <= names and f"{name}-0" not in names
 
-    wait_for("the first pod's replacement", one_is_handed_over, 120.0, lambda: stage.cluster.summary("middle"))
+    wait_for("the first pod's replacement", one_is_handed_over, 120.0, lambda: stage.cluster.summary(name))
+
+
+def test_pods_left_in_the_middle_work_on_until_somebody_deletes_them(stage: Stage) -> None:
+    group = stage.group("middle", rollout=ROLLOUT)
+    half_handed_over(stage, group)
     stage.cluster.kubectl("delete", "statefulset", "middle", "--cascade=orphan", NOT_WAITING)
     stage.cluster.wait_condition("middle", "Degraded", "True")
     left = [name for name in uids(stage, "middle") if "-alt-" not in name]
@@ -61,14 +67,7 @@ def test_pods_left_in_the_middle_work_on_until_somebody_deletes_them(stage: Stag
 def test_the_last_good_version_outlives_the_other_statefulset(stage: Stage) -> None:
     """The older one had adopted its revision, and took it along: nothing was left to go back to."""
     group = stage.group("good", rollout=ROLLOUT | {"onFailure": "Pause"})
-    stage.create(group)
-    stage.cluster.apply(with_env(group, VERSION="2"))
-
-    def one_is_handed_over() -> bool:
-        names = set(uids(stage, "good"))
-        return {"good-alt-0", "good-1", "good-2"} <= names and "good-0" not in names
-
-    wait_for("the first pod's replacement", one_is_handed_over, 120.0, lambda: stage.cluster.summary("good"))
+    half_handed_over(stage, group)
     stage.cluster.kubectl("delete", "statefulset", "good-alt", "--cascade=orphan", NOT_WAITING)
     wait_for("good-alt-0 to be the next", partial(_is_to_go, stage, "good-alt-0", "good"), 60.0)
     stage.cluster.kubectl("delete", "pod", "good-alt-0")
