@@ -157,13 +157,15 @@ class Arena:
 
         wait_for("a whole group", look, 60.0, lambda: self.stage.kafka.look(self.stage.group_id(group)))
 
-    def assert_each_write_met_it(self, fault: Fault) -> None:
+    def assert_each_write_met_it(self, fault: Fault, *rows: str) -> None:
         """Each one of the run that nothing disturbed. What a status shows beside what is remembered, and which Events
-        there are, depends on when the operator looks: of those one of each kind is enough. A release may be missing."""
+        there are, depends on when the operator looks: of those one of each kind is enough. A release may be missing.
+        `rows`: what else may be."""
         met = [each.write for each in self.met(fault)]
         undisturbed = [each.write for each in self.met(Fault.NONE)]
-        assert {each.row for each in undisturbed} - {each.row for each in met} <= _may_be_missing(fault)
-        assert {_core(each) for each in undisturbed} - {_core(each) for each in met} <= {None}
+        assert {each.row for each in undisturbed} - {each.row for each in met} <= {*_may_be_missing(fault), *rows}
+        missing = {_core(each) for each in undisturbed if each.row not in rows} - {_core(each) for each in met}
+        assert missing <= {None}
 
 
 def _may_be_missing(fault: Fault) -> set[str]:
