@@ -261,4 +261,7 @@ $(INSTALLED): requirements/dev.txt requirements/installer.txt pyproject.toml
 	  --require-hashes -r requirements/dev.txt
 	$(BIN)/uv pip install --system-certs --python $(BIN)/python --quiet --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q operator sandbox
+# PySpark comes as source, unpacked and built in uv's cache. A mirror that says nothing of how long an answer holds makes
+# each installation do it again, and 1.8 GB of the one before stay there: disks fill, and CI fails for it.
+	$(BIN)/uv cache prune --quiet
 	@touch $@
