@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from slackwater.core.handover.steps import RETURNS
 from tests.conftest import ROOT
 from tests.e2e.handover.handovers import WARM, create, deliveries_topic, pods, sets
 from tests.e2e.sieve.arena import QUICK, Arena, arena, group, group_of
@@ -50,7 +51,7 @@ def has_ended(arena: Arena, fault: Fault) -> bool:
 @pytest.mark.parametrize("fault", ALL)
 def test_each_ordinal_is_handed_over_once(handed_over: Arena, fault: Fault) -> None:
     """Where a write is late, the old process may be back meanwhile: then its replacement starts again, as often as
-    that is so. Old pods are never made again."""
+    that is so, until it is made where the old one was. Old pods are never made again."""
     handed_over.assert_ended(fault)
     name = group_of(fault)
     assert pods(handed_over.stage, name) == [f"{name}-alt-{ordinal}" for ordinal in range(REPLICAS)]
@@ -59,7 +60,7 @@ def test_each_ordinal_is_handed_over_once(handed_over: Arena, fault: Fault) -> N
     assert {pod: times for pod, times in made.items() if "-alt-" not in pod} == {
         f"{name}-{ordinal}": 1 for ordinal in range(REPLICAS)
     }
-    assert fault is not Fault.NONE or max(made.values()) <= 2, "on a busy machine any write may be late"
+    assert fault is not Fault.NONE or max(made.values()) <= 1 + RETURNS, "on a busy machine any write may be late"
 
 
 @pytest.mark.parametrize("fault", ALL)
