@@ -45,6 +45,7 @@ CAUSES: Final = {
     Cause.DOWN: True,
     Cause.NOT_READY: True,
     Cause.INCOMPLETE: True,
+    Cause.KEPT: True,
     Cause.RETRIED: True,
     Cause.FENCED: False,
     Cause.NOT_COME: False,

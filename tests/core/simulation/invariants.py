@@ -65,7 +65,8 @@ class Invariants:
             return
         if isinstance(act, DeletePod):
             may_be_fenced = act.cause is Cause.FENCED and pod.uid in self.outside.nobody_knows
-            if act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod):
+            lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
+            if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
                 self._all_others_serve(pod)
             elif pod.version.stays_s is None and not may_be_fenced:  # one that leaves again and again serves nobody
                 raise Broken(f"deletes {pod}, which serves: {act.why}")
@@ -77,6 +78,12 @@ class Invariants:
         spec, version = self.outside.spec, pod.version
         nameless = spec.get("membership") != "Dynamic" and not version.takes_its_id
         return nameless or version.members < spec.get("membersPerPod", 1)
+
+    def _is_kept(self, pod: SimulatedPod) -> bool:
+        """Its StatefulSet's controller restarts nobody while another pod is not Ready."""
+        wanted = dict.fromkeys(self._wanted() - {pod.ordinal}, False)
+        ready = wanted | {each.ordinal: each.ready for each in self.outside.pods if each.ordinal != pod.ordinal}
+        return self.goes_back and not all(ready.values())
 
     def _goes_for_who_is_out(self, world: World, act: WriteWorkload | DeletePod) -> bool:
         """It is the replacement of a pod that does not serve, and the operator knows that."""
@@ -110,7 +117,14 @@ class Invariants:
         return {ordinal for each in self.outside.sets.values() for ordinal in each.ordinals}
 
     def _may_be_down(self, ordinal: int) -> bool:
-        return self._is_idle_for_good(ordinal) or self.outside.reads_only_what_nobody_named(ordinal)
+        nobody_can_tell = self.outside.reads_only_what_nobody_named(ordinal)
+        return nobody_can_tell or self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
+
+    def _works_unready(self, ordinal: int) -> bool:
+        """On a way back: it is of a version that never gets Ready, and consumes."""
+        pods = [pod for pod in self.outside.pods if pod.ordinal == ordinal and not pod.version.gets_ready]
+        works = (bool(pod.processes) and all(map(self.outside.broker.works, pod.processes)) for pod in pods)
+        return self.goes_back and any(works)
 
     def _is_idle_for_good(self, ordinal: int) -> bool:
         """On a way back: the ordinal's pods are of a version that consumes nothing."""

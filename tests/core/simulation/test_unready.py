@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.stateful_set import SimulatedPod
+from tests.core.simulation.versions import VERSIONS, Version
 
 COMPLETE = RolloutPhase.COMPLETE
 
@@ -67,3 +69,31 @@ def test_a_pod_that_fails_its_probe_and_works_is_replaced(
     run.until(COMPLETE)
     assert {run.outside.image(pod) for pod in run.outside.pods} == {"v2"}
     assert not any("has not taken over" in line for line in run.operator.log)
+
+
+def test_a_good_version_that_works_and_gets_ready_no_more_keeps_nobody_with_the_bad_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its readiness probe asks for something that has changed since. Its StatefulSet's controller restarts no other
+    pod then, and none is waited for longer than `rejoinTimeout`."""
+    run = at_rest(replicas=4, rejoinTimeout="30s")
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("in three pods", lambda o: sum(o.image(p) == "v2" and o.serves(p) for p in o.pods) == 3)
+    monkeypatch.setitem(VERSIONS, "v1", Version(gets_ready=False))
+    run.do("and given up", Outside.abort)
+    run.until(RolloutPhase.ROLLED_BACK, within_s=300)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v1"}
+
+
+@pytest.mark.parametrize("counts", [False, True], ids=["highest first", "MaxUnavailableStatefulSet"])
+def test_nor_does_a_pod_of_it_that_was_not_to_be_restarted(monkeypatch: pytest.MonkeyPatch, counts: bool) -> None:
+    run = at_rest(replicas=4, rejoinTimeout="30s", counts_unavailable=counts)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("in two pods", lambda o: sum(o.image(p) == "v2" and o.serves(p) for p in o.pods) == 2)
+    run.do("and given up", Outside.abort)
+    run.for_seconds(1)
+    lowest = run.outside.set.pods[0]
+    lowest.version = replace(lowest.version, gets_ready=False)
+    lowest.set_ready(False, run.now)
+    run.until(RolloutPhase.ROLLED_BACK, within_s=300)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v1"}

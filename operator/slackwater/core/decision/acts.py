@@ -54,6 +54,7 @@ class Cause(StrEnum):
     DOWN = "it is down, and its replacement has what is asked for"
     NOT_READY = "it is not Ready, though its consumer works, and its replacement has what is asked for"
     INCOMPLETE = "it works in part only, and its replacement has what is asked for"
+    KEPT = "its controller restarts no pod while another one is not Ready, and its replacement has what is asked for"
     RETRIED = "it has failed, and is to be tried again"
     FENCED = "its instance id was taken by the other process of its handover, which has ended since"
     NOT_COME = "it has not come into the group, and may have been fenced in its handover"
@@ -65,7 +66,7 @@ class Cause(StrEnum):
     @property
     def asks_the_gates(self) -> bool:
         """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody."""
-        return self in (Cause.DOWN, Cause.NOT_READY, Cause.INCOMPLETE, Cause.RETRIED)
+        return self in (Cause.DOWN, Cause.NOT_READY, Cause.INCOMPLETE, Cause.KEPT, Cause.RETRIED)
 
 
 @dataclass(frozen=True, slots=True)

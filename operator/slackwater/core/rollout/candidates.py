@@ -46,13 +46,18 @@ def _is_out(world: World, pod: Pod) -> bool:
 
 def _may_have_been_felled(world: World, pod: Pod) -> bool:
     """By the pod that got the version last and is not in the group by itself yet: it may have taken this one's instance
-    id. What felled a pod is no remedy for it."""
+    id. What felled a pod is no remedy for it.
+
+    A Ready pod that Kafka does not show may as well work in another Kafka, or be cut off from this one for a moment: it
+    goes once a pod of the version works, however long it has been out.
+    """
     step = world.memory.step
     goes_forward = world.memory.phase is RolloutPhase.PROGRESSING and not world.memory.is_forced
     if step is None or not goes_forward or step.ordinal == pod.ordinal:
         return False
     last = world.pod(step.ordinal)
-    return pod.ordinal not in step.down and (last is None or not serves(world, last))
+    was_down = pod.ordinal in step.down and not pod.ready
+    return not was_down and (last is None or not serves(world, last))
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:

@@ -40,9 +40,16 @@ _LATELY_S: Final = 10.0
 
 def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
+    if _somebody_else_lets_go(world, workload):
+        return Decision(world.memory, act=_close(world, workload, template))
+    return _next_restart(world, workload, template)
+
+
+def _next_restart(world: World, workload: Workload, template: Template) -> Decision:
     candidates = replaceable(world, workload)
     down, out = known_down(world, workload), out_of_the_group(world, workload)
-    unready = down | unready_at_work(world, workload)
+    kept = _kept_by_its_controller(world, candidates)
+    unready = down | unready_at_work(world, workload) | kept
     by_hand = unready | incomplete(world, candidates)
     chosen = _chosen(candidates, workload, (out, down, by_hand))
     is_out = chosen is not None and chosen.ordinal in out
@@ -64,9 +71,31 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     if canary.hold and chosen.revision != workload.update_revision:
         return replace(canary, act=_close(world, workload, template) if is_open else None)
     if by_hand:
-        return _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down))
+        return _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down, kept))
     act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
     return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
+
+
+def _somebody_else_lets_go(world: World, workload: Workload) -> bool:
+    """Another revision than ours came (`kubectl rollout restart`), and the controller restarts the pods that the
+    partition has let go by it, as soon as each is Ready. The one of the step goes as it may."""
+    known = world.memory.revisions.get(workload.name, workload.update_revision)
+    if not workload.settled or known == workload.update_revision:
+        return False
+    step = world.memory.step
+    stay = [pod.ordinal for pod in world.outdated if step is None or pod.ordinal != step.ordinal]
+    return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(each >= workload.partition for each in stay)
+
+
+def _kept_by_its_controller(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
+    """The next one on the way back, where a pod that is waited for no longer keeps the controller from restarting it:
+    that restarts nobody while another pod is not Ready."""
+    if not candidates or candidates[0].terminating:
+        return frozenset()
+    outdated = {pod.ordinal for pod in world.outdated}
+    others = [each for each in range(world.replicas) if each not in outdated and has_had_its_time(world, each)]
+    kept = any(pod is None or not pod.ready for pod in map(world.pod, others))
+    return frozenset({candidates[0].ordinal}) if kept else frozenset()
 
 
 def _chosen(candidates: tuple[Pod, ...], workload: Workload, first: tuple[frozenset[int], ...]) -> Pod | None:
@@ -114,12 +143,14 @@ def _replace_by_hand(world: World, workload: Workload, template: Template, pod: 
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 
 
-def _cause(world: World, pod: Pod, down: frozenset[int]) -> Cause:
+def _cause(world: World, pod: Pod, down: frozenset[int], kept: frozenset[int]) -> Cause:
     if has_retry(world, pod):
         return Cause.RETRIED
     if pod.ordinal in down:
         return Cause.DOWN
-    return Cause.INCOMPLETE if pod.ready else Cause.NOT_READY
+    if not pod.ready:
+        return Cause.NOT_READY
+    return Cause.KEPT if pod.ordinal in kept else Cause.INCOMPLETE
 
 
 def _came_lately(world: World) -> bool:

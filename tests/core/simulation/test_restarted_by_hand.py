@@ -1,0 +1,55 @@
+"""`kubectl rollout restart` and `rollout undo` on the StatefulSet of a group whose rollout goes on, or is paused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, Final
+
+import pytest
+
+from slackwater.core.world.memory import RolloutPhase
+from tests.core.simulation.outside import Outside
+from tests.core.simulation.runs import Run
+from tests.core.simulation.versions import VERSIONS, Version
+
+JOINS_LATE_S: Final = 12.0
+"""Ready after a second, so that its controller goes on to the next pod long before."""
+
+
+def restart(outside: Outside) -> None:
+    template = deepcopy(dict(outside.set.template))
+    template["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = str(outside.now)
+    _edit(outside, template)
+
+
+def undo(outside: Outside) -> None:
+    _edit(outside, [each for each in outside.set.revisions.values() if each != outside.set.template][-1])
+
+
+def _edit(outside: Outside, template: Any) -> None:
+    outside.set.template, outside.set.edited = template, True
+    outside.set.generation += 1
+    outside.set.version += 1
+
+
+@pytest.mark.parametrize("deed", [restart, undo])
+@pytest.mark.parametrize("where", ["under way", "paused", "at a canary"])
+def test_the_pods_that_have_the_version_already_do_not_go_without_the_gates(
+    monkeypatch: pytest.MonkeyPatch, where: str, deed: Callable[[Outside], None]
+) -> None:
+    """The one that the controller takes at once cannot be saved."""
+    monkeypatch.setitem(VERSIONS, "v2", Version(join_s=JOINS_LATE_S))
+    canary: dict[str, Any] = {"canary": [{"replicas": 3}]} if where == "at a canary" else {}
+    run = Run(Outside(replicas=6, stableFor="5s", rejoinTimeout="60s", **canary))
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    run.do("a good version", lambda there: there.apply("v2"))
+    run.until_it_is("in three pods", lambda o: sum(o.image(p) == "v2" and o.serves(p) for p in o.pods) == 3)
+    if where == "paused":
+        run.do("paused", Outside.pause)
+    run.for_seconds(3)
+    run.do(deed.__name__, deed)
+    for _ in range(60):
+        run.for_seconds(1)
+        assert sum(map(run.outside.serves, run.outside.pods)) >= 5
