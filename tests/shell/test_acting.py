@@ -28,13 +28,15 @@ def cluster(owner: str | None) -> FakeApi:
 async def test_the_revision_of_the_one_that_stays_does_not_go_with_the_other(owner: str) -> None:
     """Adopted while it was an orphan, it went with the StatefulSet that was emptied: nothing was left to go back to."""
     api = cluster(owner)
-    await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "its last pod has been replaced", REVISION))
+    await carry_out(
+        api, None, world(), DeleteWorkload(NAME, EMPTIED, "its last pod has been replaced", ("other", REVISION))
+    )
     assert [name for kind, _, name in api.objects if kind == "StatefulSet"] == []
     assert [name for kind, _, name in api.objects if kind == "ControllerRevision"] == [REVISION]
 
 
-@pytest.mark.parametrize(("keeps", "owner"), [("", EMPTIED), (REVISION, None)], ids=["none is kept", "it is gone"])
-async def test_else_all_goes(keeps: str, owner: str | None) -> None:
+@pytest.mark.parametrize(("keeps", "owner"), [((), EMPTIED), ((REVISION,), None)], ids=["none is kept", "it is gone"])
+async def test_else_all_goes(keeps: tuple[str, ...], owner: str | None) -> None:
     api = cluster(owner)
     await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "its ConsumerGroup is deleted", keeps))
     assert not api.objects

@@ -85,9 +85,9 @@ async def write_mark(api: Cluster, world: World, mark: Mark) -> Json:
 
 
 async def _would_take_along(api: Cluster, namespace: str, act: DeleteWorkload) -> bool:
-    """The revision that is kept belongs to the StatefulSet that goes: that has adopted it, as it was an orphan."""
-    kept = await api.read(CONTROLLER_REVISION, namespace, act.keeps) if act.keeps else None
-    owners = kept["metadata"].get("ownerReferences", ()) if kept is not None else ()
+    """A revision that is kept belongs to the StatefulSet that goes: it made that, or adopted it as an orphan."""
+    read = [await api.read(CONTROLLER_REVISION, namespace, name) for name in act.keeps]
+    owners = [owner for kept in read if kept is not None for owner in kept["metadata"].get("ownerReferences", ())]
     return any(owner["uid"] == act.uid for owner in owners)
 
 

@@ -238,13 +238,13 @@ def closed(newcomer: range, in_use: range, replicas: int = 3, **memory: Any) -> 
 
 def test_with_the_first_set_goes_the_way_back_to_its_version() -> None:
     decided = closed(range(3), range(3, 3))
-    assert decided.act == DeleteWorkload(NAME, IN_USE.uid, "its last pod has been replaced", NEWCOMER.update_revision)
+    assert decided.act == DeleteWorkload(NAME, IN_USE.uid, "its last pod has been replaced", ("after",))
     assert (decided.memory.last_good_revision, decided.memory.last_good_hash) == ("after", "a version")
 
 
 def test_on_the_way_back_the_last_good_version_stays() -> None:
     decided = closed(range(0), range(3), **BACK)
-    assert decided.act == DeleteWorkload(ALT, NEWCOMER.uid, "every pod is back where it was", IN_USE.update_revision)
+    assert decided.act == DeleteWorkload(ALT, NEWCOMER.uid, "every pod is back where it was", ("before", "good"))
     assert (decided.memory.last_good_revision, decided.memory.last_good_hash) == ("good", "tried")
 
 

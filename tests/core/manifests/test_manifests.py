@@ -226,3 +226,16 @@ def test_what_people_gave_is_the_same_for_the_next_slackwater() -> None:
     """By it a version that was given up is known. Another default, or another field's name, would try all of them again
     when the operator is upgraded: then what is remembered has to be read as it was written."""
     assert what_people_gave(world()) == "764d80f17cf829b3"
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [({}, ""), ({"serviceAccountName": "worker"}, "worker"), ({"serviceAccount": "worker"}, "worker")],
+    ids=["none", "by its name", "by the older name"],
+)
+def test_a_service_account_is_written_by_both_names(asked: dict[str, Any], written: str) -> None:
+    """The API server copies the newer name to the older one, and from there back: a field that is not ours keeps what
+    nobody asks for any more, so that no rollback took an account away again."""
+    body = {"metadata": {}, "spec": {"containers": [], **asked}}
+    spec = stateful_set(group(), write(body, UpdateStrategy.ROLLING_UPDATE, 3))["spec"]["template"]["spec"]
+    assert (spec["serviceAccountName"], spec["serviceAccount"]) == (written, written)

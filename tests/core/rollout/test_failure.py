@@ -161,9 +161,11 @@ def stalled(for_s: float) -> World:
     return world(pods=(pod(0), pod(1), fresh_pod(2, 1000)), kafka=looks[-1], history=folded(*looks), memory=memory)
 
 
-def with_too_many(*, for_s: float, away: bool = False, dynamic: bool = False, shares: bool = False) -> World:
-    """Pod 2 runs since 1000 s, and has had a second member for so long."""
-    second = replace(member(2, "c"), instance_id="payments-2-1", epoch=-2 if away else None)
+def with_too_many(
+    *, for_s: float, away: bool = False, dynamic: bool = False, shares: bool = False, nameless: bool = False
+) -> World:
+    """Pod 2 runs since 1000 s, and has had a second member for so long. `nameless`: one without an instance id."""
+    second = replace(member(2, "c"), instance_id=None if nameless else "payments-2-1", epoch=-2 if away else None)
     own: tuple[Member, ...] = (member(2, "b"), second)
     if dynamic:
         own = tuple(replace(each, instance_id=None) for each in own)
@@ -354,6 +356,14 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         ),
         ("not for long", with_too_many(for_s=300), ""),
         ("one of them has left", with_too_many(for_s=301, away=True), ""),
+        (
+            "by one without an instance id",
+            with_too_many(for_s=301, nameless=True),
+            "2 members in the group for more than 5 min, and membersPerPod is 1: correct the one or the other,"
+            " and retry",
+        ),
+        ("not for long, without one", with_too_many(for_s=300, nameless=True), ""),
+        ("of which nobody knows whose it is", with_too_many(for_s=301, nameless=True, shares=True), ""),
         ("dynamic ones", with_too_many(for_s=301, dynamic=True), "correct the one or the other, and retry"),
         ("whose they are is not known", with_too_many(for_s=301, dynamic=True, shares=True), ""),
         ("with as many as it should have", with_new(fresh_pod(2, 400)), ""),

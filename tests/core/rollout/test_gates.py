@@ -144,6 +144,7 @@ STRANGE = observation((*members(0, 1, 2), stranger()))
 OTHER_ID = observation((*members(0, 1, 2), member(0, instance_id="payments-one")))
 ZOMBIE = observation(members(0, 1, 2, 3))
 TWICE = observation((*members(0, 1, 2), member(1, instance_id="payments-1-x")))
+ONE_NAMELESS = observation((*members(0, 1), member(2, "b"), member(2, "c", instance_id=None)))
 THREADS = tuple(member(o, instance_id=f"payments-{o}-{t}") for o in range(3) for t in range(2))
 LEFT_OVER = observation(members(0, 1, 2))
 RESTARTED = (pod(0), pod(1), fresh_pod(2, age_s=8))
@@ -176,6 +177,13 @@ OURS: list[Row] = [
     ),
     ("under an id like ours that we never gave", world(kafka=ZOMBIE), NOBODY, Reason.FOREIGN_MEMBERS),
     ("one pod has two", world(kafka=TWICE), NOBODY, Reason.FOREIGN_MEMBERS),
+    (
+        "one pod has one without an instance id beside its own",
+        world(pods=(pod(0), pod(1), fresh_pod(2, 400)), kafka=ONE_NAMELESS),
+        NOBODY,
+        Reason.FOREIGN_MEMBERS,
+    ),
+    ("an old pod has", world(kafka=ONE_NAMELESS), NOBODY, None),
     ("two for each pod, as wanted", world(kafka=observation(THREADS), group=group(membersPerPod=2)), NOBODY, None),
     (
         "one of two is missing",

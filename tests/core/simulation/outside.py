@@ -104,6 +104,11 @@ class Outside:
     def revisions(self) -> dict[str, Mapping[str, Any]]:
         return {name: template for each in self.sets.values() for name, template in each.revisions.items()}
 
+    @property
+    def readable(self) -> dict[str, Mapping[str, Any]]:
+        lost = {name for each in self.sets.values() for name in each.lost}
+        return {name: template for name, template in self.revisions.items() if name not in lost}
+
     # What people do.
     def apply(self, version: str, **spec: Any) -> None:
         """`spec`: what else is changed in the same moment."""
@@ -213,7 +218,7 @@ class Outside:
             memory=memory,
             bootstrap_servers=self.bootstrap,
             broker=BROKER,
-            last_good_template=self.revisions.get(memory.last_good_revision) if needed else None,
+            last_good_template=self.readable.get(memory.last_good_revision) if needed else None,
         )
 
     def write_status(self, status: Mapping[str, Any]) -> None:
@@ -226,7 +231,7 @@ class Outside:
                 for each in self.sets.values():
                     each.delete(act.ordinal, act.uid, self.now)
             case DeleteWorkload():
-                self.sets[act.name].delete_whole(act.uid, self.now)
+                self.sets[act.name].delete_whole(act.uid, self.now, act.keeps)
             case RemoveMembers():
                 self.broker.remove(act.members, self.now)
             case ReleaseMembers():

@@ -5,7 +5,7 @@ What its controller does in a pass is `coordinator.controller`'s matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -209,6 +209,8 @@ class StatefulSet:
         """By somebody else than the operator, since it wrote it."""
         self.pods: dict[int, SimulatedPod] = {}
         self.revisions: dict[str, Json] = {}
+        self.lost: set[str] = set()
+        """Of these, what nobody can read any more."""
         self.template: Json = {}
         self.replicas = self.partition = self.generation = self.observed_generation = 0
         self.strategy = UpdateStrategy.ROLLING_UPDATE
@@ -241,10 +243,13 @@ class StatefulSet:
             created_at=float(int(self.created_at)),
         )
 
-    def delete_whole(self, uid: str, now: float) -> None:
-        """Delete exactly this object, and its pods with it."""
+    def delete_whole(self, uid: str, now: float, keeps: Collection[str] = ()) -> None:
+        """Delete exactly this object, and its pods with it; and its revisions, unless one that `keeps` names is one of
+        them: then they stay as orphans do."""
         if not self.exists or uid != f"{self.name}-{self._made}":
             return
+        if not any(name in self.revisions for name in keeps):
+            self.lost.update(self.revisions)
         for ordinal, pod in list(self.pods.items()):
             self.delete(ordinal, pod.uid, now)
         self.orphan()
@@ -315,6 +320,7 @@ class StatefulSet:
     def _revision(self) -> str:
         for name, template in self.revisions.items():
             if template == self.template:
+                self.lost.discard(name)
                 return name
         name = f"{self.name}-rev{len(self.revisions) + 1}"
         self.revisions[name] = self.template

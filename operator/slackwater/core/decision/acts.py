@@ -105,9 +105,10 @@ class DeleteWorkload:
     name: str
     uid: str
     why: str
-    keeps: str = ""
-    """The revision of the StatefulSet that stays: it may belong to the one that goes, which has no pod any more, and
-    must not go with that. Both select the same labels, so the one adopts what the other left as an orphan."""
+    keeps: tuple[str, ...] = ()
+    """The revision of the StatefulSet that stays, and that of the last good version: they may belong to the one that
+    goes, which has no pod any more, and must not go with that. Both select the same labels, so the one adopts what the
+    other left as an orphan."""
 
 
 @dataclass(frozen=True, slots=True)

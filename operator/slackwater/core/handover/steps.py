@@ -142,8 +142,8 @@ def _is_known_good(memory: RolloutMemory, workload: Workload) -> bool:
 
 def _delete(memory: RolloutMemory, beside: Beside, emptied: Workload, *, forward: bool) -> Decision:
     why = "its last pod has been replaced" if forward else "every pod is back where it was"
-    kept = beside.other(emptied.name).update_revision
-    return Decision(memory, DeleteWorkload(emptied.name, emptied.uid, why, kept))
+    kept = (beside.other(emptied.name).update_revision, memory.last_good_revision)
+    return Decision(memory, DeleteWorkload(emptied.name, emptied.uid, why, tuple(filter(None, dict.fromkeys(kept)))))
 
 
 def _try_again(world: World, way: Direction) -> Decision | None:

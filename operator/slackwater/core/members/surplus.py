@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from slackwater.core.members.presence import Case, Presence, cases_of, member_presence
+from slackwater.core.members.death import has_ended
+from slackwater.core.members.presence import Case, Presence, cases_of, member_presence, presence
+from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -18,7 +20,8 @@ def has_too_many(world: World, pod: Pod) -> bool:
     number = members_for_good(world, pod)
     if number <= world.made_with(pod).members_per_pod:
         return False
-    return not any(len(world.members_of(each)) >= number for each in world.outdated if each is not pod)
+    others = (each for each in world.outdated if each is not pod)
+    return not any(len(world.members_of(each)) + len(nameless_beside(world, each)) >= number for each in others)
 
 
 def members_for_good(world: World, pod: Pod) -> int:
@@ -27,7 +30,18 @@ def members_for_good(world: World, pod: Pod) -> int:
     if shares_its_address(world, pod):
         return 0
     since = world.now - world.group.spec.rollout.rejoin_timeout_s
-    return sum(_has_been_there(case, since) for case in cases_of(world, pod))
+    nameless = (each for each in nameless_beside(world, pod) if not has_ended(world, each))
+    sightings = (world.history.members.get(each.member_id) for each in nameless)
+    found = sum(seen is not None and not seen.away and seen.came_by < since for seen in sightings)
+    return found + sum(_has_been_there(case, since) for case in cases_of(world, pod))
+
+
+def nameless_beside(world: World, pod: Pod) -> tuple[Member, ...]:
+    """Members without an instance id in a static pod whose own ones are all there: of a consumer more, to which nobody
+    gave one. Where pods share an address, nobody can tell whose they are."""
+    if not world.made_with(pod).is_static or presence(world, pod) is not Presence.YES or pods_beside(world, pod):
+        return ()
+    return world.nameless_members_of(pod)
 
 
 def _has_been_there(case: Case, since: float) -> bool:
