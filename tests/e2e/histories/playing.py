@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
@@ -17,6 +18,7 @@ from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
 ENDS_WITHIN_S: Final = 300.0
+_DELETE_POD: Final = re.compile(r"kubectl delete pod -n \S+ (?P<pod>\S+)")
 _MOVES_WITHIN_S: Final = 5.0
 REJOIN: Final = os.environ.get("HISTORIES_REJOIN", "30s")
 """More where the machine has much else to do: a first start that takes longer is a version that fails."""
@@ -167,6 +169,8 @@ class Player:
         way = way or ("force" if held in FORCED else "")
         if self.stage.cluster.condition(self.name, "Degraded").get("reason") == "LastGoodUnknown":
             way = "another template"  # its revision went with a StatefulSet that was deleted
+        if held == "OrphanedPods":
+            self._delete_the_orphan(str(why.get("message")))
         key = f"{way} at {phase} {held} {why.get('lastTransitionTime')}"
         if way and key not in self.said and self._is_seen():
             self.said.append(key)
@@ -175,6 +179,13 @@ class Player:
             else:
                 self.command(way)
         return False
+
+    def _delete_the_orphan(self, message: str) -> None:
+        """The command that the condition gives, once for each pod that it names."""
+        found = _DELETE_POD.search(message)
+        if found is not None and (deed := found.group()) not in self.said:
+            self.said.append(deed)
+            self.stage.cluster.kubectl("delete", "pod", found.group("pod"), "--wait=false", "--ignore-not-found")
 
     def not_as_asked(self) -> str:
         """Empty when what is in force is what was asked for last."""
