@@ -93,8 +93,8 @@ def _kept_by_its_controller(world: World, candidates: tuple[Pod, ...]) -> frozen
     if not candidates or candidates[0].terminating:
         return frozenset()
     outdated = {pod.ordinal for pod in world.outdated}
-    others = [each for each in range(world.replicas) if each not in outdated and has_had_its_time(world, each)]
-    kept = any(pod is None or not pod.ready for pod in map(world.pod, others))
+    others = ((each, world.pod(each)) for each in range(world.replicas) if each not in outdated)
+    kept = any((pod is None or not pod.ready) and has_had_its_time(world, each) for each, pod in others)
     return frozenset({candidates[0].ordinal}) if kept else frozenset()
 
 
