@@ -118,7 +118,8 @@ class Invariants:
 
     def _may_be_down(self, ordinal: int) -> bool:
         nobody_can_tell = self.outside.reads_only_what_nobody_named(ordinal)
-        return nobody_can_tell or self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
+        whole = self.outside.has_as_many_as_people_said(ordinal)
+        return nobody_can_tell or whole or self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
 
     def _works_unready(self, ordinal: int) -> bool:
         """On a way back: it is of a version that never gets Ready, and consumes."""

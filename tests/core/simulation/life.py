@@ -45,6 +45,8 @@ class Life(Outside):
         self.wanted: Spec = deepcopy(self.spec)
         self.uid = UID
         self.lives = 1
+        self.said: dict[str, int] = {}
+        """By version, the most members that people said a pod of it has."""
         self.conflicts = 0
         """So many writes of a StatefulSet come too late: somebody labels it meanwhile."""
         self.settings: dict[str, str] = {}
@@ -66,6 +68,8 @@ class Life(Outside):
         self.wanted = wanted
         if self.exists and not self.deleting and self.spec != wanted:
             self.spec = deepcopy(wanted)
+            version, members = self.wanted_version, self.spec.get("membersPerPod", 1)
+            self.said[version] = max(members, self.said.get(version, 0))
             self.generation += 1
             self._parsed = None
         return True
@@ -138,6 +142,17 @@ class Life(Outside):
         owned = {partition for each in processes for partition in self.broker.owned_by(each)}
         names = dict(zip(sorted(self.broker.partitions), self.layout, strict=True))
         return bool(owned) and all(names[each].topic not in self.spec["topics"] for each in owned)
+
+    def has_as_many_as_people_said(self, ordinal: int) -> bool:
+        """Its program has more: of those one may end, once the others have its partitions."""
+        pods = [pod for pod in self.pods if pod.ordinal == ordinal]
+        return bool(pods) and all(self._has_as_many(pod) for pod in pods)
+
+    def _has_as_many(self, pod: SimulatedPod) -> bool:
+        working = [process for process in pod.processes if self.broker.works(process)]
+        idle = [process for process in pod.processes if process not in working and self.broker.owned_by(process)]
+        said = self.said.get(self.image(pod), len(pod.processes))
+        return pod.ready and not idle and said <= len(working) < len(pod.processes)
 
     # What the operator sees and does.
     def group(self) -> ConsumerGroup:

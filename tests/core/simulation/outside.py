@@ -262,6 +262,10 @@ class Outside:
         """Nobody can see whether it gets on there."""
         return False
 
+    def has_as_many_as_people_said(self, ordinal: int) -> bool:
+        """Where its program has more members than that, and not all of them work."""
+        return False
+
     def image(self, pod: SimulatedPod) -> str:
         return _version_name(self.revisions[pod.revision])
 
