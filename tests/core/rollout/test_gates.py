@@ -597,7 +597,8 @@ def test_a_foreign_member_is_named_with_client_and_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "says"), [("10.0.0.1", "it has one address with payments-1"), ("10.0.0.2", "correct membersPerPod")]
+    ("address", "says"),
+    [("10.0.0.1", "it has one address with payments-1"), ("10.0.0.2", "correct the one or the other")],
 )
 def test_of_pods_with_one_address_it_says_what_tells_their_members_apart(address: str, says: str) -> None:
     """With hostNetwork; to correct `membersPerPod` would be wrong."""

@@ -203,6 +203,8 @@ class StatefulSet:
         self.start = 0
         self.counts_unavailable = counts_unavailable
         """As with the feature gate MaxUnavailableStatefulSet: no restart while any pod is not Ready."""
+        self.in_order = False
+        """`podManagementPolicy: OrderedReady`, as one that was adopted may have."""
         self.exists = False
         self.owner_uid = UID
         self.edited = False
@@ -241,6 +243,7 @@ class StatefulSet:
             as_written=not self.edited,
             start=self.start,
             created_at=float(int(self.created_at)),
+            fixed={"podManagementPolicy": "OrderedReady"} if self.in_order else {},
         )
 
     def delete_whole(self, uid: str, now: float, keeps: Collection[str] = ()) -> None:
@@ -300,11 +303,12 @@ class StatefulSet:
         self.update_revision = self._revision()
         self.current_revision = self.current_revision or self.update_revision
         wanted = self._wanted()
-        for ordinal in wanted.missing(self._seen()):
+        for ordinal in filter(self._may_be_made, wanted.missing(self._seen())):
             self.pods[ordinal] = self._make(ordinal, wanted.revision_of(ordinal), now)
         for ordinal in wanted.surplus(self._seen()):
             self.delete(ordinal, self.pods[ordinal].uid, now)
-        blocked = self.counts_unavailable and any(not self.pods[o].ready for o in self.ordinals)
+        all_ready = all(map(self._is_ready, self.ordinals))
+        blocked = (self.counts_unavailable or self.in_order) and not all_ready
         if not blocked and (replaced := wanted.to_replace(self._seen())) is not None:
             self.before_update(self.pods[replaced])
             self.delete(replaced, self.pods[replaced].uid, now)
@@ -329,6 +333,14 @@ class StatefulSet:
     def _wanted(self) -> Wanted:
         on_delete = self.strategy is UpdateStrategy.ON_DELETE
         return Wanted(self.ordinals, self.partition, on_delete, self.current_revision, self.update_revision)
+
+    def _may_be_made(self, ordinal: int) -> bool:
+        below = range(self.ordinals.start, ordinal) if self.in_order else ()
+        return all(map(self._is_ready, below))
+
+    def _is_ready(self, ordinal: int) -> bool:
+        pod = self.pods.get(ordinal)
+        return pod is not None and pod.ready and pod.gone_at is None
 
     def _seen(self) -> dict[int, Seen]:
         return {o: Seen(pod.revision, pod.ready, pod.gone_at is not None) for o, pod in self.pods.items()}

@@ -94,6 +94,29 @@ def test_nor_does_a_pod_of_it_that_was_not_to_be_restarted(monkeypatch: pytest.M
     run.for_seconds(1)
     lowest = run.outside.set.pods[0]
     lowest.version = replace(lowest.version, gets_ready=False)
-    lowest.set_ready(False, run.now)
+    lowest.set_ready(False, run.outside.now)
+    run.until(RolloutPhase.ROLLED_BACK, within_s=300)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v1"}
+
+
+def test_where_pods_are_made_in_order_none_is_deleted_above_one_that_is_not_ready() -> None:
+    """Nobody would make it again: it works with the version that was given up until the lower one is Ready."""
+    run = Run(Outside(replicas=4, rejoinTimeout="30s"))
+    run.outside.set.in_order = True
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("in two pods", lambda o: sum(o.image(p) == "v2" and o.serves(p) for p in o.pods) == 2)
+    run.do("and given up", Outside.abort)
+    run.for_seconds(1)
+    lowest = run.outside.set.pods[0]
+    as_it_was, lowest.version = lowest.version, replace(lowest.version, gets_ready=False)
+    lowest.set_ready(False, run.outside.now)
+    for _ in range(120):
+        run.for_seconds(1)
+        processes = [process for pod in run.outside.pods for process in pod.processes]
+        assert len(processes) == 4
+        assert all(map(run.outside.broker.works, processes))
+    lowest.version = as_it_was
     run.until(RolloutPhase.ROLLED_BACK, within_s=300)
     assert {run.outside.image(pod) for pod in run.outside.pods} == {"v1"}

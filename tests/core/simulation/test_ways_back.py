@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutPhase, read_memory
 from slackwater.core.world.pods import Pod
+from tests.core.simulation import stateful_set
+from tests.core.simulation.broker import Process
+from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
 from tests.core.simulation.stateful_set import SimulatedPod
@@ -129,3 +132,67 @@ def test_a_good_version_that_restores_state_goes_back_pod_by_pod(monkeypatch: py
     for _ in range(150):
         run.step()
         assert sum(not pod.ready for pod in run.outside.pods) <= 1
+
+
+def test_a_pod_that_ends_meanwhile_comes_back_with_the_good_version_though_the_operator_was_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Killed right after the write that gives it the good version, it does not know that revision for its own."""
+    monkeypatch.setattr(stateful_set, "TERMINATION_S", 15.0)
+    run = Run(Outside(replicas=3, stableFor="10s", rejoinTimeout="60s"))
+    run.until(COMPLETE)
+    run.for_seconds(20)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("in all", lambda o: len(of_v2(o)) == 3 and all(map(o.serves, o.pods)))
+    assert run.phase is RolloutPhase.PROGRESSING
+    run.do("pod 2 is evicted", lambda o: o.evict(2))
+    run.for_seconds(1)
+    ending = run.outside.set.pods[2].uid
+    run.crashes = Once(Crash.AFTER_ACT)
+    run.do("v2 is given up", Outside.abort)
+    run.until_it_is("made again", lambda o: 2 in o.set.pods and o.set.pods[2].uid != ending)
+    assert run.outside.image(run.outside.set.pods[2]) == "v1"
+    run.until(ROLLED_BACK)
+
+
+class Once(Crashes):
+    def at(self, number: int) -> Crash | None:
+        where, self.where = self.where, None
+        return where
+
+
+def with_a_second_consumer(monkeypatch: pytest.MonkeyPatch, run: Run, *versions: str) -> None:
+    """Without an instance id; the pods that are there have it already."""
+    ids, have = SimulatedPod._instance_ids, [VERSIONS[version] for version in versions]
+    monkeypatch.setattr(SimulatedPod, "_instance_ids", lambda pod: [*ids(pod), *[None] * (pod.version in have)])
+    for pod in run.outside.pods:
+        if pod.version in have:
+            second = Process(None, pod.address)
+            pod.processes += (second,)
+            run.outside.broker.join(second, run.outside.now)
+
+
+@pytest.mark.parametrize("on_failure", ["Pause", "Rollback"])
+def test_a_second_consumer_without_an_id_that_the_version_before_has_as_well_is_no_fault_of_the_new_one(
+    monkeypatch: pytest.MonkeyPatch, on_failure: str
+) -> None:
+    """Nor can `membersPerPod` be corrected: whoever counts it would have to give it an id."""
+    monkeypatch.setitem(VERSIONS, "v2", Version(join_s=3.5))
+    run = Run(Outside(replicas=3, rejoinTimeout="30s", onFailure=on_failure))
+    run.until(COMPLETE)
+    with_a_second_consumer(monkeypatch, run, "v1", "v2")
+    run.for_seconds(60)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until(COMPLETE, within_s=300)
+
+
+def test_but_one_that_only_the_new_version_has_ends_at_the_first_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(VERSIONS, "v2", Version(join_s=3.5))
+    run = Run(Outside(replicas=3, rejoinTimeout="30s", onFailure="Pause"))
+    run.until(COMPLETE)
+    with_a_second_consumer(monkeypatch, run, "v2")
+    run.for_seconds(60)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until(RolloutPhase.FAILED, within_s=300)
+    assert len(of_v2(run.outside)) == 1
+    assert "1 without an instance id, which no pod of the version before has" in read_memory(run.outside.status).message

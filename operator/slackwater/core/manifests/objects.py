@@ -41,13 +41,13 @@ def stateful_set(group: ConsumerGroup, act: WriteWorkload, fixed: Mapping[str, A
             "revisionHistoryLimit": 10,
             "selector": {"matchLabels": selector(group)},
             "updateStrategy": update,
-            "template": _with_service_account(act.template),
+            "template": with_service_account(act.template),
             **(fixed or {}),
         },
     }
 
 
-def _with_service_account(template: Mapping[str, Any]) -> Json:
+def with_service_account(template: Mapping[str, Any]) -> Json:
     """Under both of its names, empty where there is none: the API server copies the one to the other, older one, and
     from there back. Where the older one is not ours, the account stays when nobody asks for it any more."""
     spec = template["spec"]

@@ -20,8 +20,7 @@ def has_too_many(world: World, pod: Pod) -> bool:
     number = members_for_good(world, pod)
     if number <= world.made_with(pod).members_per_pod:
         return False
-    others = (each for each in world.outdated if each is not pod)
-    return not any(len(world.members_of(each)) + len(nameless_beside(world, each)) >= number for each in others)
+    return not any(len(world.members_of(each)) >= number for each in world.outdated if each is not pod)
 
 
 def members_for_good(world: World, pod: Pod) -> int:
@@ -30,18 +29,48 @@ def members_for_good(world: World, pod: Pod) -> int:
     if shares_its_address(world, pod):
         return 0
     since = world.now - world.group.spec.rollout.rejoin_timeout_s
-    nameless = (each for each in nameless_beside(world, pod) if not has_ended(world, each))
+    nameless = (each for each in consumers_more(world, pod) if not has_ended(world, each))
     sightings = (world.history.members.get(each.member_id) for each in nameless)
     found = sum(seen is not None and not seen.away and seen.came_by < since for seen in sightings)
     return found + sum(_has_been_there(case, since) for case in cases_of(world, pod))
 
 
-def nameless_beside(world: World, pod: Pod) -> tuple[Member, ...]:
-    """Members without an instance id in a static pod whose own ones are all there: of a consumer more, to which nobody
-    gave one. Where pods share an address, nobody can tell whose they are."""
-    if not world.made_with(pod).is_static or presence(world, pod) is not Presence.YES or pods_beside(world, pod):
-        return ()
-    return world.nameless_members_of(pod)
+def consumers_more(world: World, pod: Pod) -> tuple[Member, ...]:
+    """Members without an instance id in a static pod whose own ones are all there: of a consumer more than the pods of
+    the version before have, to which nobody gave one. Where those have as many, it is not this version's doing."""
+    nameless = _nameless_beside(world, pod) if world.made_with(pod).is_static else ()
+    before = world.once(_most_before) if nameless else None
+    return nameless if before is not None and before < len(nameless) else ()
+
+
+def what_to_correct(world: World, pod: Pod) -> str:
+    """Of a pod that has too many."""
+    more = len(consumers_more(world, pod))
+    if not more:
+        return "correct the one or the other"
+    return (
+        f"{more} without an instance id, which no pod of the version before has. Give it one and raise membersPerPod,"
+        " or give it a group of its own"
+    )
+
+
+def _most_before(world: World) -> int | None:
+    """More than asked for, in one pod of the version before; None where none of them is there to tell."""
+    return max((_more_than_asked(world, pod) for pod in world.outdated if _shows_how_many(world, pod)), default=None)
+
+
+def _more_than_asked(world: World, pod: Pod) -> int:
+    there = len(world.members_of(pod)) - world.made_with(pod).members_per_pod
+    return there + len(_nameless_beside(world, pod)) if world.made_with(pod).is_static else there
+
+
+def _shows_how_many(world: World, pod: Pod) -> bool:
+    return not pod.terminating and presence(world, pod) is Presence.YES and not pods_beside(world, pod)
+
+
+def _nameless_beside(world: World, pod: Pod) -> tuple[Member, ...]:
+    """Where pods share an address, nobody can tell whose they are."""
+    return world.nameless_members_of(pod) if _shows_how_many(world, pod) else ()
 
 
 def _has_been_there(case: Case, since: float) -> bool:

@@ -17,6 +17,7 @@ from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.drift import holds
+from slackwater.core.manifests.objects import with_service_account
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
@@ -28,7 +29,7 @@ from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
-from slackwater.core.rollout.in_place import next_move
+from slackwater.core.rollout.in_place import next_move, somebody_else_lets_go
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
@@ -126,7 +127,8 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
         return Decision(go_back(memory, memory.message), hold=_stopped(world), notes=(note,))
     if not memory.last_good_revision and world.pods and is_well(world):
         return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
-    is_open = workload.strategy is UpdateStrategy.ON_DELETE  # any pod that ends would come back with what failed
+    # Any pod that ends would come back with what failed.
+    is_open = workload.strategy is UpdateStrategy.ON_DELETE or somebody_else_lets_go(world, workload)
     act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
     return Decision(memory, act, _stopped(world))
 
@@ -202,7 +204,7 @@ def in_the_way(name: str, owner: str, *, adoptable: bool = False) -> Hold:
 def _is_edited(world: World, workload: Workload, template: Template) -> bool:
     """Somebody else has changed the template. After a restart of the operator its newest revision tells."""
     known = workload.settled and world.memory.revisions.get(workload.name) == workload.update_revision
-    return not workload.as_written and not known and not holds(workload.template, template.body)
+    return not workload.as_written and not known and not holds(workload.template, with_service_account(template.body))
 
 
 def _meanwhile(world: World, workload: Workload) -> Decision | None:

@@ -13,7 +13,7 @@ from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.members.shortfall import shortfall
 from slackwater.core.members.standing import find_halted
-from slackwater.core.members.surplus import has_too_many, members_for_good
+from slackwater.core.members.surplus import has_too_many, members_for_good, what_to_correct
 from slackwater.core.members.work import find_stall, find_unread, partitions_in_words
 from slackwater.core.rollout.excuses import CRASH_LOOP, EXCUSES, is_yet_to_be_tried, works
 from slackwater.core.world.observation import GroupObservation, TopicPartition
@@ -129,7 +129,7 @@ def crowded(world: World, pod: Pod) -> Failure | None:
     number, for_s = members_for_good(world, pod), seconds(world.group.spec.rollout.rejoin_timeout_s)
     message = (
         f"pod {pod.name} has had {number} members in the group for more than {for_s}, and membersPerPod is"
-        f" {world.made_with(pod).members_per_pod}: correct the one or the other, and retry"
+        f" {world.made_with(pod).members_per_pod}: {what_to_correct(world, pod)}, and retry"
     )
     return Failure(Reason.FOREIGN_MEMBERS, message, pod.ordinal)
 

@@ -22,7 +22,7 @@ from slackwater.core.members.ownership import find_left_behind, find_strangers, 
 from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
 from slackwater.core.members.shortfall import members_in_words
 from slackwater.core.members.standing import find_standing
-from slackwater.core.members.surplus import nameless_beside, pods_beside, shares_its_address
+from slackwater.core.members.surplus import consumers_more, pods_beside, shares_its_address, what_to_correct
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
 from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
@@ -205,7 +205,7 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
         if pod.ordinal in down:
             continue
         members, wanted = world.members_of(pod), world.made_with(pod).members_per_pod
-        living = [each for each in (*members, *nameless_beside(world, pod)) if not has_ended(world, each)]
+        living = [each for each in (*members, *consumers_more(world, pod)) if not has_ended(world, each)]
         found, alive = len(members), len(living)
         if alive > wanted and pod.ordinal not in outdated:
             message = f"pod {pod.name} has {alive} members, not membersPerPod {wanted}: {_why_too_many(world, pod)}"
@@ -223,7 +223,7 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
 
 def _why_too_many(world: World, pod: Pod) -> str:
     if not shares_its_address(world, pod):
-        return "correct membersPerPod"
+        return what_to_correct(world, pod)
     beside = listing(pods_beside(world, pod))
     return (
         f"it has one address with {beside}, and client ids do not tell whose they are. Give each consumer its"

@@ -40,7 +40,7 @@ _LATELY_S: Final = 10.0
 
 def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
-    if _somebody_else_lets_go(world, workload):
+    if somebody_else_lets_go(world, workload):
         return Decision(world.memory, act=_close(world, workload, template))
     return _next_restart(world, workload, template)
 
@@ -48,7 +48,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
 def _next_restart(world: World, workload: Workload, template: Template) -> Decision:
     candidates = replaceable(world, workload)
     down, out = known_down(world, workload), out_of_the_group(world, workload)
-    kept = _kept_by_its_controller(world, candidates)
+    kept = _kept_by_its_controller(world, workload, candidates)
     unready = down | unready_at_work(world, workload) | kept
     by_hand = unready | incomplete(world, candidates)
     chosen = _chosen(candidates, workload, (out, down, by_hand))
@@ -76,26 +76,34 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
     return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
 
 
-def _somebody_else_lets_go(world: World, workload: Workload) -> bool:
+def somebody_else_lets_go(world: World, workload: Workload) -> bool:
     """Another revision than ours came (`kubectl rollout restart`), and the controller restarts the pods that the
-    partition has let go by it, as soon as each is Ready. The one of the step goes as it may."""
+    partition has let go by it, as soon as each is Ready. The one of the step goes as it may; and one that is ending
+    comes back with the newest, which may be ours, written just before the operator was restarted.
+    """
     known = world.memory.revisions.get(workload.name, workload.update_revision)
     if not workload.settled or known == workload.update_revision:
         return False
     step = world.memory.step
-    stay = [pod.ordinal for pod in world.outdated if step is None or pod.ordinal != step.ordinal]
+    living = (pod.ordinal for pod in world.outdated if not pod.terminating)
+    stay = [ordinal for ordinal in living if step is None or ordinal != step.ordinal]
     return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(each >= workload.partition for each in stay)
 
 
-def _kept_by_its_controller(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
+def _kept_by_its_controller(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> frozenset[int]:
     """The next one on the way back, where a pod that is waited for no longer keeps the controller from restarting it:
-    that restarts nobody while another pod is not Ready."""
-    if not candidates or candidates[0].terminating:
+    that restarts nobody while another pod is not Ready. Under OrderedReady it makes none above such a pod, either."""
+    if not candidates or candidates[0].terminating or (workload.in_order and _waits_below(world, candidates[0])):
         return frozenset()
     outdated = {pod.ordinal for pod in world.outdated}
     others = ((each, world.pod(each)) for each in range(world.replicas) if each not in outdated)
     kept = any((pod is None or not pod.ready) and has_had_its_time(world, each) for each, pod in others)
     return frozenset({candidates[0].ordinal}) if kept else frozenset()
+
+
+def _waits_below(world: World, pod: Pod) -> bool:
+    below = (world.pod(ordinal) for ordinal in range(pod.ordinal))
+    return any(each is None or not each.ready for each in below)
 
 
 def _chosen(candidates: tuple[Pod, ...], workload: Workload, first: tuple[frozenset[int], ...]) -> Pod | None:

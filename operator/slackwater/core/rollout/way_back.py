@@ -56,7 +56,7 @@ def has_had_its_time(world: World, ordinal: int) -> bool:
     After `rejoinTimeout`, where a member of it lives, or no pod of the failed version works: those would be taken away
     for one that does not come. One that is ending, or whose startup probe goes on, is about to be away, or to be there.
     """
-    if not is_on_the_way_back(world) or ordinal in {pod.ordinal for pod in world.outdated}:
+    if not is_on_the_way_back(world) or ordinal in world.once(_to_go):
         return False
     pod, step = world.pod(ordinal), world.memory.step
     begun = (world.history.watched_since or world.now, step.started_at if step is not None else world.now)
@@ -65,6 +65,10 @@ def has_had_its_time(world: World, ordinal: int) -> bool:
         return False
     lives_itself = pod is not None and not (pod.terminating or pod.starting) and lives(world, pod)
     return lives_itself or not any(lives(world, each) for each in world.outdated)
+
+
+def _to_go(world: World) -> frozenset[int]:
+    return frozenset(pod.ordinal for pod in world.outdated)
 
 
 def _one_may_be_coming_back(world: World) -> Hold | None:
