@@ -359,8 +359,9 @@ FOUND: dict[str, list[tuple[str, World, str]]] = {
         (
             "by one without an instance id",
             with_too_many(for_s=301, nameless=True),
-            "2 members in the group for more than 5 min, and membersPerPod is 1: 1 without an instance id, which no pod"
-            " of the version before has. Give it one and raise membersPerPod, or give it a group of its own, and retry",
+            "2 members in the group for more than 5 min, and membersPerPod is 1: 1 without an instance id, which not"
+            " every pod of the version before has. Give it one and raise membersPerPod, or give it a group of its own,"
+            " and retry",
         ),
         ("not for long, without one", with_too_many(for_s=300, nameless=True), ""),
         ("of which nobody knows whose it is", with_too_many(for_s=301, nameless=True, shares=True), ""),

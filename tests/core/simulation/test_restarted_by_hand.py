@@ -34,19 +34,20 @@ def _edit(outside: Outside, template: Any) -> None:
     outside.set.version += 1
 
 
+@pytest.mark.parametrize("pods", [2, 3])
 @pytest.mark.parametrize("deed", [restart, undo])
 @pytest.mark.parametrize("where", ["under way", "paused", "at a canary"])
 def test_the_pods_that_have_the_version_already_do_not_go_without_the_gates(
-    monkeypatch: pytest.MonkeyPatch, where: str, deed: Callable[[Outside], None]
+    monkeypatch: pytest.MonkeyPatch, where: str, deed: Callable[[Outside], None], pods: int
 ) -> None:
     """The one that the controller takes at once cannot be saved."""
     monkeypatch.setitem(VERSIONS, "v2", Version(join_s=JOINS_LATE_S))
-    canary: dict[str, Any] = {"canary": [{"replicas": 3}]} if where == "at a canary" else {}
+    canary: dict[str, Any] = {"canary": [{"replicas": pods}]} if where == "at a canary" else {}
     run = Run(Outside(replicas=6, stableFor="5s", rejoinTimeout="60s", **canary))
     run.until(RolloutPhase.COMPLETE)
     run.for_seconds(20)
     run.do("a good version", lambda there: there.apply("v2"))
-    run.until_it_is("in three pods", lambda o: sum(o.image(p) == "v2" and o.serves(p) for p in o.pods) == 3)
+    run.until_it_is("in so many pods", lambda o: sum(o.image(p) == "v2" and o.serves(p) for p in o.pods) == pods)
     if where == "paused":
         run.do("paused", Outside.pause)
     run.for_seconds(3)

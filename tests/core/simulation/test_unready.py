@@ -117,6 +117,8 @@ def test_where_pods_are_made_in_order_none_is_deleted_above_one_that_is_not_read
         processes = [process for pod in run.outside.pods for process in pod.processes]
         assert len(processes) == 4
         assert all(map(run.outside.broker.works, processes))
+    assert run.outside.set.partition >= 4 - 2, "nor let go, to be taken at some other moment"
+    assert "pod payments-0 is not Ready" in run.operator.log[-1]
     lowest.version = as_it_was
     run.until(RolloutPhase.ROLLED_BACK, within_s=300)
     assert {run.outside.image(pod) for pod in run.outside.pods} == {"v1"}

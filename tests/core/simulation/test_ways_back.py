@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -195,4 +196,43 @@ def test_but_one_that_only_the_new_version_has_ends_at_the_first_pod(monkeypatch
     run.do("version v2 is applied", lambda o: o.apply("v2"))
     run.until(RolloutPhase.FAILED, within_s=300)
     assert len(of_v2(run.outside)) == 1
-    assert "1 without an instance id, which no pod of the version before has" in read_memory(run.outside.status).message
+    assert (
+        "1 without an instance id, which not every pod of the version before has"
+        in read_memory(run.outside.status).message
+    )
+
+
+def without_its_id(run: Run, pod: SimulatedPod) -> None:
+    """As a pod that was adopted may run its consumer."""
+    (process,) = pod.processes
+    run.outside.broker.stopped_in_order(process, run.outside.now)
+    process.alive = False
+    pod.processes = (Process(None, pod.address),)
+    run.outside.broker.join(pod.processes[0], run.outside.now)
+
+
+def beside_its_own(run: Run, pod: SimulatedPod) -> None:
+    """As a console consumer by `kubectl exec`."""
+    pod.processes += (Process(None, pod.address),)
+    run.outside.broker.join(pod.processes[-1], run.outside.now)
+
+
+@pytest.mark.parametrize(
+    ("differ", "ordinals"), [(without_its_id, (0, 1, 2)), (without_its_id, (0,)), (beside_its_own, (0,))]
+)
+def test_nor_does_it_go_on_where_pods_of_the_version_before_differ(
+    monkeypatch: pytest.MonkeyPatch, differ: Callable[[Run, SimulatedPod], None], ordinals: tuple[int, ...]
+) -> None:
+    monkeypatch.setitem(VERSIONS, "v2", Version(join_s=3.5))
+    run = Run(Outside(replicas=3, rejoinTimeout="30s", onFailure="Pause"))
+    run.until(COMPLETE)
+    for ordinal in ordinals:
+        differ(run, run.outside.set.pods[ordinal])
+    run.for_seconds(40)
+    with_a_second_consumer(monkeypatch, run, "v2")
+    run.for_seconds(60)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    for _ in range(200):
+        run.for_seconds(1)
+        assert len(of_v2(run.outside)) <= 1
+    assert any("ForeignMembers" in line for line in run.operator.log)

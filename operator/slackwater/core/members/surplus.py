@@ -20,7 +20,7 @@ def has_too_many(world: World, pod: Pod) -> bool:
     number = members_for_good(world, pod)
     if number <= world.made_with(pod).members_per_pod:
         return False
-    return not any(len(world.members_of(each)) >= number for each in world.outdated if each is not pod)
+    return not any(_in(world, each) >= number for each in world.outdated if each is not pod)
 
 
 def members_for_good(world: World, pod: Pod) -> int:
@@ -36,11 +36,11 @@ def members_for_good(world: World, pod: Pod) -> int:
 
 
 def consumers_more(world: World, pod: Pod) -> tuple[Member, ...]:
-    """Members without an instance id in a static pod whose own ones are all there: of a consumer more than the pods of
-    the version before have, to which nobody gave one. Where those have as many, it is not this version's doing."""
-    nameless = _nameless_beside(world, pod) if world.made_with(pod).is_static else ()
-    before = world.once(_most_before) if nameless else None
-    return nameless if before is not None and before < len(nameless) else ()
+    """Members without an instance id in a static pod whose own ones are all there: of a consumer more than a pod of the
+    version before has, to which nobody gave one. Where all of those have as many, it is not this version's doing."""
+    nameless = _nameless_beside(world, pod)
+    before = world.once(_more_before) if nameless else ()
+    return nameless if before and min(before) < len(nameless) else ()
 
 
 def what_to_correct(world: World, pod: Pod) -> str:
@@ -49,28 +49,29 @@ def what_to_correct(world: World, pod: Pod) -> str:
     if not more:
         return "correct the one or the other"
     return (
-        f"{more} without an instance id, which no pod of the version before has. Give it one and raise membersPerPod,"
-        " or give it a group of its own"
+        f"{more} without an instance id, which not every pod of the version before has. Give it one and raise"
+        " membersPerPod, or give it a group of its own"
     )
 
 
-def _most_before(world: World) -> int | None:
-    """More than asked for, in one pod of the version before; None where none of them is there to tell."""
-    return max((_more_than_asked(world, pod) for pod in world.outdated if _shows_how_many(world, pod)), default=None)
+def _more_before(world: World) -> tuple[int, ...]:
+    """How many each pod of the version before has that were not asked for; of those that are there to tell."""
+    shown = (pod for pod in world.outdated if not (pod.terminating or pods_beside(world, pod)))
+    more = (_in(world, pod) - world.made_with(pod).members_per_pod for pod in shown)
+    return tuple(each for each in more if each >= 0)
 
 
-def _more_than_asked(world: World, pod: Pod) -> int:
-    there = len(world.members_of(pod)) - world.made_with(pod).members_per_pod
-    return there + len(_nameless_beside(world, pod)) if world.made_with(pod).is_static else there
-
-
-def _shows_how_many(world: World, pod: Pod) -> bool:
-    return not pod.terminating and presence(world, pod) is Presence.YES and not pods_beside(world, pod)
+def _in(world: World, pod: Pod) -> int:
+    """Members in it, with an instance id or without."""
+    nameless = world.nameless_members_of(pod) if world.made_with(pod).is_static else ()
+    return len(world.members_of(pod)) + len(nameless)
 
 
 def _nameless_beside(world: World, pod: Pod) -> tuple[Member, ...]:
     """Where pods share an address, nobody can tell whose they are."""
-    return world.nameless_members_of(pod) if _shows_how_many(world, pod) else ()
+    if not world.made_with(pod).is_static or presence(world, pod) is not Presence.YES or pods_beside(world, pod):
+        return ()
+    return world.nameless_members_of(pod)
 
 
 def _has_been_there(case: Case, since: float) -> bool:

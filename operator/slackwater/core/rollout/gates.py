@@ -95,7 +95,8 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
     outdated = {pod.ordinal for pod in world.outdated}
     for ordinal in range(world.replicas - 1, -1, -1):
         pod = world.pod(ordinal)
-        if (pod is None and cannot_be_made(world, ordinal, down)) or has_had_its_time(world, ordinal):
+        had_its_time = has_had_its_time(world, ordinal) and not _keeps_others_from_being_made(world, ordinal)
+        if (pod is None and cannot_be_made(world, ordinal, down)) or had_its_time:
             continue
         if pod is None:
             why = f": {said}" if (said := world.why_not_made(ordinal)) else ""
@@ -106,6 +107,12 @@ def pods_are_ready(world: World, kafka: GroupObservation, down: Down) -> Hold | 
         if not pod.ready and ordinal not in down and not at_work:
             return Hold(Reason.POD_NOT_READY, f"pod {pod.name} is not Ready{_why_waiting(pod)}", LATER_S)
     return None
+
+
+def _keeps_others_from_being_made(world: World, ordinal: int) -> bool:
+    """Under OrderedReady, those above it: one that goes comes back when this one is Ready, and no sooner."""
+    is_ordered = world.workload is not None and world.workload.in_order
+    return is_ordered and bool(world.outdated) and world.outdated[-1].ordinal > ordinal
 
 
 def group_is_settled(world: World, kafka: GroupObservation, down: Down) -> Hold | None:

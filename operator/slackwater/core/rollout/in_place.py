@@ -78,15 +78,16 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
 
 def somebody_else_lets_go(world: World, workload: Workload) -> bool:
     """Another revision than ours came (`kubectl rollout restart`), and the controller restarts the pods that the
-    partition has let go by it, as soon as each is Ready. The one of the step goes as it may; and one that is ending
-    comes back with the newest, which may be ours, written just before the operator was restarted.
+    partition has let go by it, as soon as each is Ready. The one of the step goes as it may, once; and on the way back
+    one that is ending comes back with the newest, which may be ours, written just before the operator was restarted.
     """
     known = world.memory.revisions.get(workload.name, workload.update_revision)
     if not workload.settled or known == workload.update_revision:
         return False
     step = world.memory.step
-    living = (pod.ordinal for pod in world.outdated if not pod.terminating)
-    stay = [ordinal for ordinal in living if step is None or ordinal != step.ordinal]
+    in_hand = step.ordinal if step is not None and not step.made else None
+    going_back = world.memory.phase.goes_back
+    stay = [pod.ordinal for pod in world.outdated if pod.ordinal != in_hand and not (going_back and pod.terminating)]
     return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(each >= workload.partition for each in stay)
 
 
