@@ -101,13 +101,15 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     the old pod has ended, since the new one has its name, and the new one has not joined yet.
 
     Where that moment was missed, or never came, as in a handover, it is taken out once while it lives, and joins again
-    at its next heartbeat. So it is on the way back, where the group has rebalanced for what is given up."""
+    at its next heartbeat. So it is on the way back, where the group has rebalanced for what is given up. After a
+    handover not before that is over: whoever has the id then would pass for another process that took it."""
     step, memory, why = world.memory.step, world.memory, _reads_otherwise(world, kafka)
     pod = world.pod(step.ordinal) if step is not None and why else None
     if step is None or pod is None or kafka.type is not GroupType.CLASSIC or kafka.state is not GroupState.STABLE:
         return None
+    is_over = memory.handover is None or memory.handover.over
     all_have_it = not world.outdated and (world.beside is None or is_handed_over(world.beside))
-    if not all_have_it or pod.created_at < int(step.started_at):
+    if not (all_have_it and is_over) or pod.created_at < int(step.started_at):
         return None
     before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
     if before:

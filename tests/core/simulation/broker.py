@@ -153,6 +153,8 @@ class Broker:
 
     def set_reachable(self, reachable: bool, now: float) -> None:
         """A coordinator that comes back gives every member a whole session again."""
+        if reachable == self.reachable:
+            return
         self.reachable = reachable
         self.down_since = now
         self._heard_at = dict.fromkeys(self._heard_at, now)

@@ -21,8 +21,10 @@ JOINS_WRONGLY: Final = ("nameless", "comes-and-goes")
 LOSES_A_THREAD: Final = "loses-a-thread"
 """Histories do not draw it: for as long as the dead thread's session lasts nobody sees that its pod does not serve, and
 where `stableFor` is shorter than that the next pod may go."""
-LOSES_ONE_OF_TWO: Final = "loses-one-of-two"
+OF_TWO: Final = {LOSES_A_THREAD: "loses-one-of-two", "stands-from-the-start": "stands-in-one-of-two"}
 """Where two members are asked for: what is left of three would be whole."""
+WORKS_WRONGLY: Final = ("calls-itself-0", "ends-and-ends", "refunds-only", "stands-from-the-start")
+"""Histories do not draw them, so that their seeds go on meaning what they mean."""
 OTHERS: Final = ("two-threads", "three-threads")
 CONTAINER: Final = "template.spec.containers"
 

@@ -142,9 +142,10 @@ def found_in(outside: Life, pod: SimulatedPod) -> dict[str, Any]:
 
 
 def is_bad(outside: Life) -> bool:
-    """What people ask for last cannot work: the version, or the number of members that they say it has."""
+    """What people ask for last cannot work: the version, the number of members that they say it has, or its topics."""
     version = version_of(outside.wanted["template"])
-    return not version.works or version.members != outside.wanted.get("membersPerPod", 1)
+    forgets = version.topics is not None and not set(outside.wanted["topics"]) <= set(version.topics)
+    return not version.works or forgets or version.members != outside.wanted.get("membersPerPod", 1)
 
 
 def _nothing_is_left(outside: Life) -> None:

@@ -15,7 +15,7 @@ from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.coordinator.fleet import state_seen
 from tests.core.simulation import ends
 from tests.core.simulation.deeds import calm_down
-from tests.core.simulation.edits import BAD, JOINS_WRONGLY, LOSES_A_THREAD, LOSES_ONE_OF_TWO, image
+from tests.core.simulation.edits import BAD, JOINS_WRONGLY, LOSES_A_THREAD, OF_TWO, WORKS_WRONGLY, image
 from tests.core.simulation.life import Changes, Life, LifesRun
 
 WITHIN_S: Final = 150.0
@@ -65,8 +65,14 @@ DISTURBANCES: Final[Mapping[str, Disturbance]] = {
 }
 CHANGES: Final[Mapping[str, tuple[str, Changes, str, Changes]]] = {
     "nothing else": ("v1", (), "v2", ()),
-    "topics more": ("v1", (), "v2", (("topics", ["orders", "refunds"]),)),
-    "topics less": ("v1", (("topics", ["orders", "refunds"]),), "v2", (("topics", ["orders"]),)),
+    "topics more": ("orders-only", (), "orders-and-refunds", (("topics", ["orders", "refunds"]),)),
+    "topics less": (
+        "orders-and-refunds",
+        (("topics", ["orders", "refunds"]),),
+        "orders-only",
+        (("topics", ["orders"]),),
+    ),
+    "other topics": ("orders-only", (), "refunds-only", (("topics", ["refunds"]),)),
     "static to dynamic": ("v1", (), "v2", (("membership", "Dynamic"),)),
     "dynamic to static": ("v1", (("membership", "Dynamic"),), "v2", (("membership", "Static"),)),
     "one member to three": ("v1", (), "three-threads", ()),
@@ -90,14 +96,15 @@ def case(change: str, version: str, options: Mapping[str, Any]) -> Case:
         spec = (*spec, ("protocol.target", origin))
     name = next((value for path, value in changes if path == "client.container"), "consumer")
     members = next(value for path, value in image(works) if path == "membersPerPod")
-    new = LOSES_ONE_OF_TWO if version == LOSES_A_THREAD and members == 2 else version or works
+    new = OF_TWO.get(version, version) if members == 2 else version
+    new = new or works
     edit = (*changes, *image(new, name), ("membersPerPod", members))
     if version == LOSES_A_THREAD:  # seen only by who watches until its session has ended
         options = {**options, "stableFor": "22s"}
     return Case(old, spec, new, edit, options)
 
 
-VERSIONS: Final = ("", *BAD, *JOINS_WRONGLY, LOSES_A_THREAD)
+VERSIONS: Final = ("", *BAD, *JOINS_WRONGLY, LOSES_A_THREAD, *WORKS_WRONGLY)
 
 
 def at_rest(case: Case) -> LifesRun:

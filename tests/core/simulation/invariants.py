@@ -68,10 +68,16 @@ class Invariants:
             lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
             if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
                 self._all_others_serve(pod)
-            elif pod.version.stays_s is None and not may_be_fenced:  # one that leaves again and again serves nobody
+            elif pod.version.stays_s is None and not may_be_fenced and not self._has_nothing(pod):
                 raise Broken(f"deletes {pod}, which serves: {act.why}")
         elif not self.forced:
             self._all_others_serve(pod)
+
+    def _has_nothing(self, pod: SimulatedPod) -> bool:
+        """It owns no partition of the topics that are asked for, and the group is not about to give it one."""
+        broker = self.outside.broker
+        owns = any(broker.owned_by(process) for process in pod.processes)
+        return broker.is_calm and (not owns or self.outside.reads_only_what_nobody_named(pod.ordinal))
 
     def _lacks_what_is_asked_for(self, pod: SimulatedPod) -> bool:
         """It serves as its program can; the spec asks for more members than that has, or for instance ids."""
@@ -128,9 +134,10 @@ class Invariants:
         return self.goes_back and any(works)
 
     def _is_idle_for_good(self, ordinal: int) -> bool:
-        """On a way back: the ordinal's pods are of a version that consumes nothing."""
-        pods = [pod for pod in self.outside.pods if pod.ordinal == ordinal]
-        return self.goes_back and bool(pods) and not any(pod.version.consumes for pod in pods)
+        """On a way back: the ordinal's pods are of a version that consumes nothing, or ends again and again."""
+        versions = [pod.version for pod in self.outside.pods if pod.ordinal == ordinal]
+        consumes = any(version.consumes and version.crashes_after_s is None for version in versions)
+        return self.goes_back and bool(versions) and not consumes
 
     def _all_others_serve(self, pod: SimulatedPod) -> None:
         """The operator looks once a second, so a pod that fell out just now may be overlooked."""

@@ -84,6 +84,7 @@ NOT_DRAWN: Final[Mapping[str, Version]] = {
     "loses-one-of-two": Version(members=2, one_dies_after_s=9.0),
     "stands-in-a-thread": Version(members=3, one_stands_after_s=9.0),
     "stands-from-the-start": Version(members=3, one_stands_after_s=0.0),
+    "stands-in-one-of-two": Version(members=2, one_stands_after_s=0.0),
     "reads-poison": Version(members=3, reads_poison=True),
     "comes-and-goes": Version(stays_s=2.0),
     "ends-and-ends": Version(crashes_after_s=15.0),
