@@ -8,6 +8,7 @@ import pytest
 
 from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.edits import image
+from tests.core.simulation.everywhere import disturbed
 from tests.core.simulation.life import Changes, Life, LifesRun
 from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
@@ -124,3 +125,14 @@ def test_a_version_that_reads_only_one_of_two_goes_back(options: dict[str, Any])
     run.until(RolloutPhase.ROLLED_BACK)
     run.for_seconds(60)
     assert "orders" in read(run)
+
+
+@pytest.mark.parametrize("old_pod_is_late", ["the controller stops", "pod 2's node is lost"])
+def test_who_was_taken_out_for_another_topic_is_not_taken_for_fenced(old_pod_is_late: str) -> None:
+    """The last old pod has just ended, so another process may have had the id until then."""
+    run = at_rest("orders-only", WARM)
+    run.do("another topic", lambda o: o.edit(asks_for("orders-and-refunds", BOTH)))
+    run.until_it_is("at the last one", lambda o: o.sets["payments-alt"].pods.get(2) is not None)
+    disturbed(run, old_pod_is_late)
+    assert read(run) == BOTH
+    assert not any("fenced" in line for line in run.operator.log)

@@ -19,7 +19,7 @@ from tests.core.simulation.versions import NOT_DRAWN, VERSIONS
 
 MEMBERS: Final = {"two-threads": 2, "two-b": 2, "three-threads": 3}
 WRONG: Final = ("nameless", "never-joins", "never-consumes", "crashes", "no-image")
-STAND: Final = ("stands-in-a-thread", "stands-from-the-start", "reads-poison")
+STAND: Final = ("stands-in-a-thread", "stands-from-the-start", "stands-in-one-of-two", "reads-poison")
 READ: Final = ("orders-only", "orders-and-refunds", "refunds-only")
 LEFT_OUT: Final = ("comes-and-goes", "loses-a-thread", "loses-one-of-two", *STAND, *READ)
 DRAWN_HERE: Final = tuple(version for version in NOT_DRAWN if version not in LEFT_OUT)
