@@ -19,6 +19,7 @@ from slackwater.core.upkeep import (
     note_members,
     rebalance_for_more_partitions,
     rebalance_for_other_topics,
+    rebalance_for_who_owns_nothing,
     restart_the_refused,
     upkeep,
 )
@@ -228,6 +229,20 @@ def missed(
     return world(kafka=look, pods=pods, memory=memory, history=history)
 
 
+def idle(
+    phase: RolloutPhase = RolloutPhase.PROGRESSING, *, calm_s: float = 50.0, outdated: bool = False, **kafka: Any
+) -> World:
+    """Pod 2 is back for so long, and was given what the one before it had: nothing."""
+    back = (*members(0, 1), replace(member(2, "b"), assignment=frozenset()))
+    owned = frozenset(partition for each in back for partition in each.assignment)
+    look = observation(back, **({"partitions": owned} | kafka))
+    before = replace(look, members=back[:2], observed_at=NOW - calm_s - 5)
+    history = folded(replace(before, observed_at=NOW - 3600), before, replace(look, observed_at=NOW - calm_s), look)
+    step = replace(STEP, ordinal=2, started_at=NOW - calm_s - 20)
+    pods = (pod(0), pod(1), replace(fresh_pod(2, calm_s + 8), revision=OLD if outdated else NEW))
+    return world(kafka=look, pods=pods, memory=RolloutMemory(phase=phase, step=step), history=history)
+
+
 GROWN: Any = observation().partitions | {tp(6), tp(7)}
 
 
@@ -288,6 +303,41 @@ OTHER_TOPICS = [
     ("the group rebalances anyway", with_another_topic(state=GroupState.PREPARING_REBALANCE), False),
     ("a KIP-848 group, which needs no help", with_another_topic(type=GroupType.CONSUMER), False),
 ]
+
+
+OWNS_NOTHING = [
+    ("in a rollout", idle(), True),
+    ("on the way back", idle(RolloutPhase.ROLLING_BACK), True),
+    ("at rest", idle(RolloutPhase.COMPLETE), True),
+    ("it has failed", idle(RolloutPhase.FAILED), False),
+    ("it is to be replaced", idle(outdated=True), False),
+    ("since a moment", idle(calm_s=4.0), False),
+    ("there are more members than partitions", idle(partitions=frozenset({tp(0), tp(1)})), False),
+    ("a KIP-848 group, which needs no help", idle(type=GroupType.CONSUMER), False),
+    ("the group rebalances", idle(state=GroupState.PREPARING_REBALANCE), False),
+    ("another one is not Ready", changed(idle(), pods=(pod(0), pod(1, ready=False), fresh_pod(2, 58.0))), False),
+    ("the group is paused", changed(idle(), group=group(annotations={PAUSE: ""})), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_taken_out"), [row[1:] for row in OWNS_NOTHING], ids=[row[0] for row in OWNS_NOTHING]
+)
+def test_who_owns_nothing_is_taken_out_once_so_that_it_gets_its_share(given: World, is_taken_out: bool) -> None:
+    assert given.seen is not None
+    found = rebalance_for_who_owns_nothing(given, given.seen, AT_REST)
+    assert (found is not None) is is_taken_out
+    if found is not None:
+        assert isinstance(found.act, RemoveMembers)
+        assert found.act.members == (MemberRef("payments-2", "payments-2-b"),)
+        again = given.remembering(found.memory)  # the operator died before the act
+        assert again.seen is not None
+        repeated = rebalance_for_who_owns_nothing(again, again.seen, AT_REST)
+        assert repeated is not None
+        assert repeated.act == found.act
+        joined = tuple(replace(each, member_id="another") for each in again.seen.members)
+        done = replace(again.seen, members=joined)
+        assert rebalance_for_who_owns_nothing(changed(again, kafka=done), done, AT_REST) is None
 
 
 MISSED = [

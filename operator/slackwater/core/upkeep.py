@@ -20,10 +20,10 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
-from slackwater.core.members.work import find_unread, what_is_read
+from slackwater.core.members.work import find_unread, owned_by, what_is_read
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
-from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, refs
+from slackwater.core.world.memory import RolloutPhase, Step
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
 from slackwater.core.world.two_sets import is_handed_over
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -107,20 +107,52 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     pod = world.pod(step.ordinal) if step is not None and why else None
     if step is None or pod is None or kafka.type is not GroupType.CLASSIC or kafka.state is not GroupState.STABLE:
         return None
-    is_over = memory.handover is None or memory.handover.over
     all_have_it = not world.outdated and (world.beside is None or is_handed_over(world.beside))
-    if not (all_have_it and is_over) or pod.created_at < int(step.started_at):
+    if not (all_have_it and _no_id_is_handed_over(world)) or pod.created_at < int(step.started_at):
         return None
     before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
     if before:
         return Decision(memory, RemoveMembers(refs(before), why))
     there = refs(world.members_of(pod))
-    was_missed = world.history.calm_for(kafka) >= max(world.group.spec.rollout.stable_for_s, MISSED_FOR_S)
-    is_done = bool(step.taken_out) and not any(step.taken_out.get(ref.instance_id) == ref.member_id for ref in there)
-    if is_done or not there or not was_missed or not _all_serve(world):
+    was_missed = _is_calm_for_good(world, kafka)
+    if _was_taken_out(step, there) or not there or not was_missed or not _all_serve(world):
         return None
     taken_out = {ref.instance_id: ref.member_id for ref in there}
     return Decision(replace(memory, step=replace(step, taken_out=taken_out)), RemoveMembers(there, why))
+
+
+def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, workload: Workload) -> Decision | None:
+    """A static member that returns to a classic group is given what the one before it had (F59): nothing, where that
+    read another topic. Such a member of the version that all are to have is taken out, once for each step, and joins
+    again at its next heartbeat."""
+    step, memory = world.memory.step, world.memory
+    if step is None or memory.phase is RolloutPhase.FAILED or kafka.some_go_without:
+        return None
+    is_stable = kafka.type is GroupType.CLASSIC and kafka.state is GroupState.STABLE and _is_calm_for_good(world, kafka)
+    if not is_stable or not _no_id_is_handed_over(world):
+        return None
+    outdated = {pod.ordinal for pod in world.outdated}
+    to_stay = (pod for pod in world.wanted_pods if pod.ordinal not in outdated and world.made_with(pod).is_static)
+    idle = next((pod for pod in to_stay if not owned_by(world, pod)), None)
+    there = refs(world.members_of(idle)) if idle is not None else ()
+    if idle is None or not there or _was_taken_out(step, there) or not _all_serve(world):
+        return None
+    taken_out = {ref.instance_id: ref.member_id for ref in there}
+    why = f"so that the group rebalances, and pod {idle.name}, which owns no partition, gets its share"
+    return Decision(replace(memory, step=replace(step, taken_out=taken_out)), RemoveMembers(there, why))
+
+
+def _was_taken_out(step: Step, there: tuple[MemberRef, ...]) -> bool:
+    """Somebody was, and is not there any more; one who is was to be, and the operator died before."""
+    return bool(step.taken_out) and not any(step.taken_out.get(ref.instance_id) == ref.member_id for ref in there)
+
+
+def _is_calm_for_good(world: World, kafka: GroupObservation) -> bool:
+    return world.history.calm_for(kafka) >= max(world.group.spec.rollout.stable_for_s, MISSED_FOR_S)
+
+
+def _no_id_is_handed_over(world: World) -> bool:
+    return world.memory.handover is None or world.memory.handover.over
 
 
 def _all_serve(world: World) -> bool:
@@ -196,6 +228,7 @@ CARE: Final[tuple[Care, ...]] = (
     remove_scaled_away,
     remove_outlived,
     rebalance_for_other_topics,
+    rebalance_for_who_owns_nothing,
     rebalance_for_more_partitions,
     release_the_dead,
     restart_the_refused,

@@ -8,7 +8,7 @@ import pytest
 
 from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.edits import image
-from tests.core.simulation.everywhere import disturbed
+from tests.core.simulation.everywhere import case, disturbed, states
 from tests.core.simulation.life import Changes, Life, LifesRun
 from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
@@ -131,8 +131,17 @@ def test_a_version_that_reads_only_one_of_two_goes_back(options: dict[str, Any])
 def test_who_was_taken_out_for_another_topic_is_not_taken_for_fenced(old_pod_is_late: str) -> None:
     """The last old pod has just ended, so another process may have had the id until then."""
     run = at_rest("orders-only", WARM)
-    run.do("another topic", lambda o: o.edit(asks_for("orders-and-refunds", BOTH)))
+    assert run.outside.edit(asks_for("orders-and-refunds", BOTH))
     run.until_it_is("at the last one", lambda o: o.sets["payments-alt"].pods.get(2) is not None)
     disturbed(run, old_pod_is_late)
     assert read(run) == BOTH
     assert not any("fenced" in line for line in run.operator.log)
+
+
+@pytest.mark.parametrize("change", ["topics more", "dynamic to static", "three members to one"])
+def test_who_follows_one_that_read_another_topic_gets_a_share(change: str) -> None:
+    """A static member is given what the one before it had: nothing. So did each that was tried again."""
+    run = next(iter(states(case(change, "refunds-only", IN_PLACE | {"onFailure": "Pause"}))))
+    disturbed(run, "abort")
+    assert all(run.outside.broker.owned_by(process) for pod in run.outside.pods for process in pod.processes)
+    assert any("gets its share" in line for line in run.operator.log)
