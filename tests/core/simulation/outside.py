@@ -57,6 +57,8 @@ class Outside:
     ) -> None:
         self.now = START
         self.broker = Broker(partitions=6, session_s=SESSION_S)
+        self.facts = BROKER
+        """What the brokers say of themselves."""
         uids = Numbers(1)
         self.sets = {
             name: StatefulSet(self.broker, name, uids=uids, counts_unavailable=counts_unavailable)
@@ -217,7 +219,7 @@ class Outside:
             orphans=frozenset(pod.name for pod in loose if pod.gone_at is None),
             memory=memory,
             bootstrap_servers=self.bootstrap,
-            broker=BROKER,
+            broker=self.facts,
             last_good_template=self.readable.get(memory.last_good_revision) if needed else None,
         )
 

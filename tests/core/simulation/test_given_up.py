@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import pytest
 
+from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import RolloutPhase
-from tests.core.simulation.outside import Outside
+from tests.core.simulation.outside import SESSION_S, Outside
 from tests.core.simulation.runs import Run
 
+SESSION: Final = "KAFKA_SESSION_TIMEOUT_MS"
 COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
 
 
@@ -32,10 +35,15 @@ def images(run: Run) -> set[str]:
 
 def brokers_of(run: Run) -> set[str]:
     """Where the pods find their brokers."""
+    return given(run, "KAFKA_BOOTSTRAP_SERVERS")
+
+
+def given(run: Run, variable: str) -> set[str]:
+    """What the pods' environments say."""
     found = set()
     for pod in run.outside.pods:
         environment = run.outside.revisions[pod.revision]["spec"]["containers"][0]["env"]
-        found |= {each["value"] for each in environment if each["name"] == "KAFKA_BOOTSTRAP_SERVERS"}
+        found |= {each["value"] for each in environment if each["name"] == variable}
     return found
 
 
@@ -54,6 +62,25 @@ def test_other_brokers_begin_nothing() -> None:
     run.do("version v3 is applied", lambda o: o.apply("v3"))
     run.until(COMPLETE)
     assert brokers_of(run) == {"other:9092"}
+
+
+def test_nor_do_other_bounds() -> None:
+    """The brokers allow no session as short as what is asked for, so that the template is another one."""
+    run = aborted()
+    before = sorted(pod.uid for pod in run.outside.pods)
+    asked_ms = SESSION_S * 1000
+    assert given(run, SESSION) == {str(asked_ms)}
+
+    def bound(outside: Outside) -> None:
+        outside.facts = replace(outside.facts, classic_session=Bounds(asked_ms + 3000, 1_800_000))
+
+    run.do("the brokers have other bounds", bound)
+    run.for_seconds(60)
+    assert run.phase is ROLLED_BACK
+    assert sorted(pod.uid for pod in run.outside.pods) == before
+    run.do("version v3 is applied", lambda o: o.apply("v3"))
+    run.until(COMPLETE)
+    assert given(run, SESSION) == {str(asked_ms + 3000)}
 
 
 def test_with_onfailure_pause_nothing_moves_for_other_brokers() -> None:
