@@ -16,7 +16,7 @@ Draw = Callable[[Random], Any]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`name` is one of FIELDS, COMMANDS or STRIKES; `wait`: see WAITS."""
+    """`name` is one of FIELDS, COMMANDS, STRIKES or WIDE; `wait`: see WAITS."""
 
     name: str
     value: Any = None
@@ -41,16 +41,58 @@ FIELDS: Final[Mapping[str, Draw]] = {
     "version": _one_of("1", "2", "3", "4"),
     "bad": _one_of(None),
     "team": _one_of("a", "b", "c"),
+    "container": _one_of("consumer", "worker"),
+    "memory": _one_of("128Mi", "192Mi", None),
+    "grace": _one_of(10, 12),
+    "topics": _one_of("shared", "own", "both", "both"),
+    "membership": _one_of("Static", "Static", "Dynamic"),
+    "membersPerPod": _one_of(1, 1, 2, 3),
+    "client": _one_of("2.16.1", "2.12.1"),
+    "names container": _one_of(True, False),
+    "metrics": _one_of({"port": 9102, "path": "/m"}, None),
+    "connection": _one_of("own", "main"),
+    "target": _one_of("Eager", "Consumer"),
     "poll": _one_of("5m", "6m"),
+    "session": _one_of("20s", "30s", "45s"),
+    "heartbeat": _one_of("2s", "4s", None),
+    "consumer": _one_of({"session": "50s"}, {"session": "60s", "heartbeat": "6s"}, None),
+    "mode": _one_of("Off", "Recommend", "Auto"),
+    "maxPollRecords": _one_of(100, None),
+    "objective": _one_of({"recoverWithin": "30s", "needlessRebalancesPerMonth": 1}, None),
     "stableFor": _one_of("0s", "1s"),
     "onFailure": _one_of("Pause", "Rollback"),
     "canary": _one_of([{"replicas": 1}], [{"replicas": 1, "hold": "2s"}], None, None),
-    "maxLag": _one_of({"absolute": 100_000}, None),
+    "maxLag": _one_of({"absolute": 100_000}, {"growth": 100_000}, None),
+    "strategy": _one_of("InPlace", "WarmHandover"),
+    "handover": _one_of("Overlapping", "Predictive"),
+    "surgeTimeout": _one_of("5s", None),
+    "enabled": _one_of(True, False),
+    "maxUnavailable": _one_of(0, 1, 2),
+    "unhealthyPodEvictionPolicy": _one_of("AlwaysAllow", "IfHealthyBudget"),
+    "readinessGate": _one_of(True, False),
+    "deletionPolicy": _one_of("Retain", "DeleteGroup"),
 }
+NEVER_EDITED: Final[Mapping[str, str]] = {
+    "groupId": "it cannot be changed",
+    "client.library": "the sandbox's consumer has one: tests/core/simulation plays the others",
+    "client.envPrefix": "the sandbox's consumer reads KAFKA_ only",
+    "connectionRef.kind": "tests/e2e/rights",
+    "protocol.upgradeFrom": "of Kafka Streams only",
+    "protocol.profiles": "of library Other only",
+    "rollout.rejoinTimeout": "as long as this machine takes to start a pod",
+}
+"""Path in the spec → why no history edits it, or what is below it."""
 COMMANDS: Final = ("pause", "resume", "restart", "promote", "abort", "retry", "force")
+_OF_THE_FIRST_TWO: Final = _one_of(0, 1)
 STRIKES: Final[Mapping[str, Draw]] = {
-    "evict": lambda random: random.randrange(2),
-    "delete pod": lambda random: random.randrange(2),
+    "evict": _OF_THE_FIRST_TWO,
+    "delete pod": _OF_THE_FIRST_TWO,
+    "lose pod": _OF_THE_FIRST_TWO,
+    "kill consumer": _OF_THE_FIRST_TWO,
+    "stop consumer": _OF_THE_FIRST_TWO,
+    "remove member": _OF_THE_FIRST_TWO,
+    "foreign member": _one_of(None),
+    "grow topic": _one_of(2, 4),
     "kill operator": _one_of(None),
     "break connection": _one_of(None),
     "mend connection": _one_of(None),
@@ -58,14 +100,22 @@ STRIKES: Final[Mapping[str, Draw]] = {
 }
 WIDE: Final[Mapping[str, Draw]] = {
     "replicas": _one_of(0, 1, 2, 3),
-    "strategy": _one_of("InPlace", "WarmHandover"),
+    "stop and upgrade": _one_of("Cooperative", "Eager"),
     "delete set": _one_of(None),
     "delete group": _one_of(None),
     "scale set": _one_of(0, 1, 3),
     "restart set": _one_of(None),
 }
 """What else makes pods go, several at once."""
-_WEIGHTS: Final = {"version": 5, "bad": 1, "kill operator": 0.25, "delete group": 0.5, "orphan pods": 0.5}
+_WEIGHTS: Final = {
+    "version": 5,
+    "bad": 1.5,
+    "target": 2,
+    "replicas": 2,
+    "kill operator": 0.3,
+    "delete group": 0.5,
+    "orphan pods": 0.5,
+}
 
 
 def draw(seed: int) -> History:

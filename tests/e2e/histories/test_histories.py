@@ -1,14 +1,14 @@
 """200 random histories of 5 to 30 steps on real pods and a real broker, several at a time, each by its own thread.
 
-At the end of each, what is in force is what was asked for last; the operator takes no two pods of a group away at once,
-and its log has no traceback. The seed is in a failure's text: `draw(seed)` says the history.
+At the end of each, what is in force is what was asked for last, in the pods and in Kafka; the operator takes no two
+pods of a group away at once but by scaling, and its log has no traceback. The seed is in a failure's text: `draw(seed)`
+says the history.
 """
 
 from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -17,11 +17,9 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.e2e.histories.drawing import draw
+from tests.e2e.histories.judging import away_by_us
 from tests.e2e.histories.playing import Player
 from tests.e2e.histories.writing import Writer
-from tests.e2e.stage.cluster import Json
-from tests.e2e.stage.progress import is_ready, pods_of
-from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import staged
 
 pytestmark = [
@@ -39,16 +37,16 @@ FIRST_SEED: Final = int(os.environ.get("HISTORIES_SEED", "1"))
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_what_was_asked_for_last_is_in_force(crds: None, kubeconfig: Path, bootstrap_servers: str, number: int) -> None:
-    """The first and the last group of a round have one history, and end alike."""
+    """One group more has the first one's history, and they end alike."""
     seeds = [FIRST_SEED + number * AT_A_TIME + place for place in range(AT_A_TIME)]
-    seeds[-1] = seeds[0]
+    seeds.append(seeds[0])
     directory = ROOT / "build" / "e2e" / f"histories-{number}"
     with staged(f"histories-{number}", kubeconfig, bootstrap_servers, directory) as stage:
         writer = Writer(kubeconfig, stage.cluster.namespace)
         players = [Player(stage, writer, f"h{place}", draw(seed)) for place, seed in enumerate(seeds)]
-        with ThreadPoolExecutor(AT_A_TIME) as threads:
+        with ThreadPoolExecutor(len(seeds)) as threads:
             failures = [text for text in threads.map(_outcome, players) if text]
-        together = [text for player in players if player.history.narrow for text in _two_away(player)]
+        together = [text for player in players for text in _two_away(player)]
         log = (directory / "operator.log").read_text(errors="replace")
         assert not failures, "\n\n".join(failures)
         assert not together, "\n".join(together)
@@ -69,33 +67,9 @@ def _outcome(player: Player) -> str:
 
 def _two_away(player: Player) -> list[str]:
     """Moments at which two pods that were Ready were away that nobody but the operator had taken away."""
-    found = []
-    for record, away in away_by_us(player.stage.recorder.records("pods"), player.name, player.struck):
+    found, recorder = [], player.stage.recorder
+    sets = () if player.history.narrow else recorder.records("statefulsets")
+    for record, away in away_by_us(recorder.records("pods"), player.name, player.struck, sets):
         if len(away) > 1:
             found.append(f"{player.history}: {sorted(away)} away together at {record.seen_at}, said {player.said}")
     return found
-
-
-def away_by_us(records: Iterable[Record], group: str, struck: set[str]) -> Iterable[tuple[Record, set[str]]]:
-    """After each change: the pods that began to end while they worked, without a strike, and are not back.
-
-    One that is Ready and never joins has nothing to lose: it is not waited for.
-    """
-    ready: dict[str, bool] = {}
-    away: set[str] = set()
-    going: set[str] = set()
-    for record in pods_of(records, group):
-        uid = record.obj["metadata"]["uid"]
-        if "deletionTimestamp" in record.obj["metadata"]:
-            if uid not in going and uid not in struck and ready.get(uid, False):
-                away.add(record.name)
-            going.add(uid)
-        elif is_ready(record.obj):
-            away.discard(record.name)
-        ready[uid] = is_ready(record.obj) and not _never_joins(record.obj)
-        yield record, set(away)
-
-
-def _never_joins(pod: Json) -> bool:
-    containers = (pod.get("spec") or {}).get("containers", ())
-    return any(each["name"] == "NEVER_JOIN" for container in containers for each in container.get("env", ()))

@@ -34,8 +34,8 @@ class Writer:
         """False when there is none."""
         return self._send("PATCH", self._path(kind, name), change, "application/merge-patch+json", allowed=_GONE)
 
-    def delete(self, kind: str, name: str, policy: str = "Background") -> bool:
-        return self._send("DELETE", self._path(kind, name), {"propagationPolicy": policy}, allowed=_GONE)
+    def delete(self, kind: str, name: str, policy: str = "Background", **options: Any) -> bool:
+        return self._send("DELETE", self._path(kind, name), {"propagationPolicy": policy, **options}, allowed=_GONE)
 
     def evict(self, pod: str) -> bool:
         """False when the PodDisruptionBudget does not allow it."""

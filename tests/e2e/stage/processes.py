@@ -57,11 +57,19 @@ def _is_first(process: Path, container_id: str) -> bool:
 
 def consumer_of(pod: Json) -> int:
     """The pid of the pod's consumer on this machine. Skips where pods run on another one."""
-    container_id = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
-    for process in Path("/proc").iterdir():
-        if process.name.isdecimal() and _is_consumer(process, container_id):
-            return int(process.name)
-    pytest.skip("the pods' processes are not on this machine")
+    if (pid := running_consumer(pod)) is None:
+        pytest.skip("the pods' processes are not on this machine")
+    return pid
+
+
+def running_consumer(pod: Json) -> int | None:
+    """The pid of the pod's consumer on this machine; None where none runs just now."""
+    for status in pod["status"].get("containerStatuses") or ():
+        container_id = status.get("containerID", "").rpartition("/")[2]
+        for process in Path("/proc").iterdir() if container_id else ():
+            if process.name.isdecimal() and _is_consumer(process, container_id):
+                return int(process.name)
+    return None
 
 
 def _is_consumer(process: Path, container_id: str) -> bool:
