@@ -14,18 +14,27 @@ from tests.e2e.sieve.faults import FAULTS, Fault
 from tests.e2e.sieve.table import keep
 from tests.e2e.stage.cluster import Json, condition
 from tests.e2e.stage.groups import REPLICAS
-from tests.e2e.upgrades.upgrade_ways import DRAIN, ONLINE, ONLINE_BACK, TWO_BOUNCE, Way, aiming_at, group_before
+from tests.e2e.upgrades.upgrade_ways import (
+    DRAIN,
+    ONLINE,
+    ONLINE_BACK,
+    TWO_BOUNCE,
+    TWO_BOUNCE_BACK,
+    Way,
+    aiming_at,
+    group_before,
+)
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.long,
     pytest.mark.exhaustive,
-    pytest.mark.minutes(12),
+    pytest.mark.minutes(15),
     pytest.mark.timeout(1800),
 ]
 
 ALL: Final = (Fault.NONE, *FAULTS)
-WAYS: Final = {way.name: way for way in (ONLINE, DRAIN, TWO_BOUNCE, ONLINE_BACK)}
+WAYS: Final = {way.name: way for way in (ONLINE, DRAIN, TWO_BOUNCE, TWO_BOUNCE_BACK, ONLINE_BACK)}
 
 
 @pytest.fixture(scope="module", params=WAYS)
