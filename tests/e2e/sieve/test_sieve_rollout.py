@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 from tests.e2e.sieve.arena import Arena, arena, group
 from tests.e2e.sieve.faults import FAULTS, RETRY_AFTER_S, Fault
 from tests.e2e.sieve.table import keep
+from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS, with_env
 
 pytestmark = [
@@ -35,10 +36,15 @@ def played(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[Are
 
 
 def roll_out(arena: Arena) -> None:
-    arena.play(lambda each, fault: each.stage.cluster.apply(group(each, fault)), Arena.has_completed)
+    arena.play(lambda each, fault: each.stage.cluster.apply(gated(each, fault)), Arena.has_completed)
     arena.play(
-        lambda each, fault: each.stage.cluster.apply(with_env(group(each, fault), VERSION="2")), Arena.has_completed
+        lambda each, fault: each.stage.cluster.apply(with_env(gated(each, fault), VERSION="2")), Arena.has_completed
     )
+
+
+def gated(arena: Arena, fault: Fault) -> Json:
+    """Its pods are Ready only once the operator has written that they are in the group."""
+    return group(arena, fault, readinessGate=True)
 
 
 @pytest.mark.parametrize("fault", ALL)
@@ -59,6 +65,12 @@ def test_the_group_is_whole_and_the_status_says_so(played: Arena, fault: Fault) 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_write_met_the_fault(played: Arena, fault: Fault) -> None:
     played.assert_each_write_met_it(fault)
+
+
+@pytest.mark.parametrize("fault", ALL)
+def test_so_did_the_readiness_gate_of_each_pod(played: Arena, fault: Fault) -> None:
+    gates = {each.write.name for each in played.met(fault) if each.write.row == "apply pods/status"}
+    assert gates == {f"GROUP-{ordinal}" for ordinal in range(REPLICAS)}
 
 
 def test_who_is_throttled_waits_for_as_long_as_it_is_asked_to(played: Arena) -> None:
