@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from tests.e2e.stage.cluster import condition
 from tests.e2e.stage.progress import down_over_time, incarnations, is_ready, pods_of
 from tests.e2e.stage.recorder import Record
 from tests.e2e.stage.stage import Stage
 
 
-def reasons(stage: Stage, group: str, since: float, kind: str = "RolloutGated", status: str = "True") -> list[str]:
+def reasons(
+    stage: Stage, group: str, since: float, kind: str = "RolloutGated", status: str = "True", until: float = inf
+) -> list[str]:
     """Every reason that this condition gave while it had this status, each once, in the order of their coming."""
-    found = (condition(record.obj, kind) for record in _versions(stage, group, since))
+    versions = (record for record in _versions(stage, group, since) if record.seen_at < until)
+    found = (condition(record.obj, kind) for record in versions)
     return list(dict.fromkeys(each["reason"] for each in found if each.get("status") == status))
 
 
@@ -44,6 +49,13 @@ def made_since(stage: Stage, group: str, since: float) -> dict[str, int]:
     before = incarnations((record for record in records if record.seen_at < since), group)
     after = incarnations(records, group)
     return {pod: len(uids) - len(before.get(pod, ())) for pod, uids in after.items()}
+
+
+def first_made(stage: Stage, group: str, since: float) -> Record:
+    """The first sight of the first pod that was made since."""
+    records = pods_of(stage.recorder.records("pods"), group)
+    before = {record.obj["metadata"]["uid"] for record in records if record.seen_at < since}
+    return next(record for record in records if record.obj["metadata"]["uid"] not in before)
 
 
 def _versions(stage: Stage, group: str, since: float) -> list[Record]:

@@ -1,4 +1,4 @@
-"""What counts as taken away: deleted, or made and not Ready yet. Not a program that ends by itself."""
+"""What counts as taken away: deleted, or made and not Ready yet, not a program that ends by itself. Who came first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.experiments.seen import most_taken
+from tests.e2e.experiments.seen import first_made, most_taken
 from tests.e2e.stage.recorder import Record
 
 
@@ -38,3 +38,10 @@ DELETED = [seen(5, "orders-1", "b", ending=True)]
 def test_how_many_were_taken_away_at_once(records: list[Record], most: int) -> None:
     stage: Any = SimpleNamespace(recorder=SimpleNamespace(records=lambda kind: records))
     assert most_taken(stage, "orders", since=1.5) == most
+
+
+def test_the_first_that_was_made_since() -> None:
+    """A pod that is not its first sight, or was there before, is none."""
+    records = [*BOTH, *ENDS, *MADE, seen(8, "orders-1", "d")]
+    stage: Any = SimpleNamespace(recorder=SimpleNamespace(records=lambda kind: records))
+    assert first_made(stage, "orders", since=1.5) == MADE[0]

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException, Message, Producer
 
 from sandbox.workload import deliveries
 from tests.e2e.stage.cluster import Json
@@ -149,11 +149,13 @@ class World:
         rows = deliveries.read(self._connection, self.deliveries_topic, 0)
         return {row.partition: row.pod for row in sorted(rows, key=lambda row: row.at_ms)}
 
-    def send(self, value: str | bytes, partition: int) -> None:
-        """One record more in that partition."""
+    def send(self, value: str | bytes, partition: int) -> int:
+        """One record more in that partition; returns its offset."""
+        sent: list[Message] = []
         producer = Producer(self._connection)
-        producer.produce(self.topic, value, partition=partition)
+        producer.produce(self.topic, value, partition=partition, on_delivery=lambda _, message: sent.append(message))
         assert producer.flush(30) == 0
+        return int(sent[0].offset())
 
     def rows(self, since: float) -> list[deliveries.Delivery]:
         return deliveries.read(self._connection, self.deliveries_topic, int(since * 1000))
