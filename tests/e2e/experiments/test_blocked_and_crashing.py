@@ -139,7 +139,7 @@ def test_nothing_is_lost(experiments: dict[str, Experiment], name: str) -> None:
     assert experiments[name].before.missing == experiments[name].after.missing == 0
 
 
-@pytest.mark.parametrize("name", ["slackwater-static"])
+@pytest.mark.parametrize("name", ["slackwater-dynamic", "slackwater-static"])
 def test_the_fix_reaches_the_crashing_pod_at_once(experiments: dict[str, Experiment], name: str) -> None:
     """As the first, while the other one is blocked; the operator waits for nothing but the StatefulSet controller."""
     each = experiments[name]
