@@ -17,10 +17,12 @@ import pytest
 from sandbox.workload.misbehaviour import wait_of
 from sandbox.workload.output import read_output
 from tests.e2e.experiments.figures import keep, measure
-from tests.e2e.experiments.seen import made_since, most_down, reasons
+from tests.e2e.experiments.seen import made_since, most_down, most_taken, reasons
 from tests.e2e.experiments.worlds import Kind, World, played
 from tests.e2e.stage import processes
 from tests.e2e.stage.groups import PARTITIONS, REPLICAS
+from tests.e2e.stage.kafka import Lookout
+from tests.e2e.stage.progress import pods_of
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
@@ -29,6 +31,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.quiet, pytest.mark.long, pytest.mark.
 SESSION_S: Final = 10
 LONG_SESSION_S: Final = 45
 COMMIT_S: Final = 60
+KILLED: Final = 137
+"""A container's exit code after SIGKILL."""
 SLOWLY: Final = {"rollout": {"stableFor": "20s", "rejoinTimeout": "5m"}}
 """So that a session ends before the rollout does."""
 Env = dict[str, str | None]
@@ -80,13 +84,20 @@ def test_one_that_is_stopped_for_longer_than_its_session(stage: Stage) -> None:
 
 
 def test_one_that_deadlocks_on_sigterm(stage: Stage) -> None:
-    """The kubelet kills it at the end of its grace, and nobody else notices."""
+    """It ends with its grace, by the kubelet; the condition names it until then, and no second pod is taken."""
     with group(stage, "deadlocked", env={"DEADLOCK_ON_SIGTERM": "1"}) as world:
-        began, ended = rolled_out(world)
+        pods = world.pod_names()
+
+        def happens() -> None:
+            (ending,) = wait_for("one to be ending", lambda: _ending(world) or None, 60.0, lambda: _held(world))
+            wait_for("it to be said", lambda: _said(world, ending), 60.0, lambda: _held(world))
+            assert _ending(world) == [ending], "it was said too late, or of more than one"
+            assert _new_pods(world) == 0
+
+        began, ended = rolled_out(world, happens)
+        assert _exit_codes(stage, world.name, began) == dict.fromkeys(pods, KILLED)
+        assert most_taken(stage, world.name, began) == 1
         assert stage.kafka.rebalances(world.group_id, began, ended) == 0
-        assert "PodNotReady" in reasons(stage, world.name, began) or "RestartInHand" in reasons(
-            stage, world.name, began
-        )
 
 
 def test_one_that_exceeds_max_poll(stage: Stage) -> None:
@@ -138,20 +149,25 @@ def test_three_members_a_pod(stage: Stage) -> None:
 def test_pods_killed_three_at_a_time_under_kip_848(stage: Stage) -> None:
     """Six pods, of which three die at once, in the middle of a rollout: the others keep what they have."""
     with group(stage, "killed", replicas=6, spec={"protocol": {"target": "Consumer"}}) as world:
-        began = time.time()
+        began, had = time.time(), world.now().owners
         world.apply(VERSION="2")
         wait_for("the first pod to be made again", lambda: _new_pods(world) >= 1, 60.0)
-        pods = world.pods()
-        with ThreadPoolExecutor(3) as pool:
-            assert any(pool.map(processes.kill, pods[:3]))
-        world.wait_rolled_out()
-        world.wait_served()
+        victims = world.pods()[:3]
+        names = {pod["metadata"]["name"] for pod in victims}
+        with Lookout(stage.kafka, world.group_id) as lookout, ThreadPoolExecutor(3) as pool:
+            assert list(pool.map(processes.kill, victims)) == [True] * 3
+            wait_for("their containers to start again", lambda: _started_again(stage, world.name, began) == names)
+            world.wait_rolled_out()
+            world.wait_served()
         ended = time.time()
         figures = measure(world, began, ended)
         said = reasons(stage, world.name, began)
         keep("consumers-around", world.name, "Slackwater, static", figures, said=said)
         assert figures.missing == 0
-        assert set(made_since(stage, world.name, began).values()) <= {1, 2}
+        assert set(made_since(stage, world.name, began).values()) == {1}
+        assert most_taken(stage, world.name, began) == 1
+        others = {(partition, pod) for partition, pod in had if pod not in names}
+        assert [others - each.owners for each in lookout.sightings() if not others <= each.owners] == []
 
 
 def _said(world: World, pod: str) -> bool:
@@ -166,3 +182,27 @@ def _held(world: World) -> str:
 
 def _new_pods(world: World) -> int:
     return sum({"name": "VERSION", "value": "2"} in pod["spec"]["containers"][0]["env"] for pod in world.pods())
+
+
+def _ending(world: World) -> list[str]:
+    """The pods that were asked to end and have not."""
+    stage, label = world.stage, f"slackwater.dev/group={world.name}"
+    found, _ = stage.cluster.api.list_all("pods", stage.cluster.namespace, label)
+    return [pod["metadata"]["name"] for pod in found if "deletionTimestamp" in pod["metadata"]]
+
+
+def _exit_codes(stage: Stage, name: str, since: float) -> dict[str, int]:
+    """What each pod that was asked to end ended with."""
+    codes = {}
+    for record in pods_of(stage.recorder.records("pods", since), name):
+        for status in record.obj["status"].get("containerStatuses", ()):
+            if "deletionTimestamp" in record.obj["metadata"] and "terminated" in status["state"]:
+                codes[record.name] = status["state"]["terminated"]["exitCode"]
+    return codes
+
+
+def _started_again(stage: Stage, name: str, since: float) -> set[str]:
+    """The pods whose container has started more than once."""
+    records = pods_of(stage.recorder.records("pods", since), name)
+    statuses = ((r.name, each) for r in records for each in r.obj["status"].get("containerStatuses", ()))
+    return {pod for pod, each in statuses if each["restartCount"] >= 1}
