@@ -1,4 +1,4 @@
-"""Topics grow, are deleted and made again, in the middle of a rollout, and offsets expire before one: each ends."""
+"""Topics grow, are deleted and made again, in the middle of a rollout: it ends."""
 
 from __future__ import annotations
 
@@ -75,26 +75,6 @@ def test_a_topic_deleted_in_a_rollout_holds_it_until_it_is_made_again(stage: Sta
     wait_rolled_out(stage, "comes-back")
     wait_for("every partition to have an owner", lambda: owned(stage, "comes-back") == set(range(PARTITIONS)), 120.0)
     assert_nobody_restarted_needlessly(stage, "comes-back", began)
-
-
-@pytest.mark.parametrize("reset", ["earliest", "latest"])
-def test_offsets_that_expired_while_nobody_ran_do_not_keep_a_rollout(stage: Stage, reset: str) -> None:
-    """Brokers keep those of a group with members. Nobody writes any more: from the latest on nothing is committed."""
-    name = f"expired-{reset}"
-    topic = f"{stage.topic}-{name}"
-    stage.kafka.make_topic(topic, PARTITIONS)
-    group = with_env(stage.group(name, topic), KAFKA_AUTO_OFFSET_RESET=reset)
-    with stage.kafka.load(topic, 5.0):
-        stage.create(group)
-        wait_for("commits", lambda: len(stage.kafka.committed(stage.group_id(name))) == PARTITIONS, 60.0)
-    stage.cluster.kubectl("scale", "cg", name, "--replicas=0")
-    wait_for("nobody to be in it", lambda: not stage.kafka.look(stage.group_id(name)).members, 120.0)
-    stage.kafka.remove_groups(stage.group_id(name))
-    stage.cluster.kubectl("scale", "cg", name, f"--replicas={REPLICAS}")
-    wait_rolled_out(stage, name, "1")
-    began = begin(stage, group)
-    wait_rolled_out(stage, name)
-    assert_nobody_restarted_needlessly(stage, name, began)
 
 
 def owned(stage: Stage, name: str) -> set[int]:
