@@ -15,7 +15,7 @@ from tests.e2e.stage.groups import REPLICAS, with_env
 from tests.e2e.stage.stage import Stage
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.minutes(2), pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
 
 ASKED: Final = {"cpu": "1000m", "memory": "1024Mi"}
 WRITTEN: Final = {"cpu": "1", "memory": "1Gi"}
