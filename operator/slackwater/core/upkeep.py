@@ -128,6 +128,8 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
     step, memory = world.memory.step, world.memory
     if step is None or memory.phase is RolloutPhase.FAILED or kafka.some_go_without:
         return None
+    if all(member.assignment for member in kafka.members):
+        return None  # as nearly always, and this is asked in every pass
     is_stable = kafka.type is GroupType.CLASSIC and kafka.state is GroupState.STABLE and _is_calm_for_good(world, kafka)
     if not is_stable or not _no_id_is_handed_over(world):
         return None

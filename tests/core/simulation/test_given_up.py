@@ -10,7 +10,7 @@ import pytest
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.outside import SESSION_S, Outside
-from tests.core.simulation.runs import Run
+from tests.core.simulation.runs import Doing, Run
 
 SESSION: Final = "KAFKA_SESSION_TIMEOUT_MS"
 COMPLETE, FAILED, ROLLED_BACK = RolloutPhase.COMPLETE, RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK
@@ -47,39 +47,31 @@ def given(run: Run, variable: str) -> set[str]:
     return found
 
 
-def test_other_brokers_begin_nothing() -> None:
-    """Another template of what was aborted is what was aborted still. Pods find them with the next version."""
-    run = aborted()
+def comes_with_the_next_version(run: Run, what: str, doing: Doing) -> None:
+    """Another template of what was aborted is what was aborted still."""
     before = sorted(pod.uid for pod in run.outside.pods)
-
-    def move(outside: Outside) -> None:
-        outside.bootstrap = "other:9092"
-
-    run.do("the brokers have another address", move)
+    run.do(what, doing)
     run.for_seconds(60)
     assert run.phase is ROLLED_BACK
     assert sorted(pod.uid for pod in run.outside.pods) == before
     run.do("version v3 is applied", lambda o: o.apply("v3"))
     run.until(COMPLETE)
+
+
+def test_other_brokers_begin_nothing() -> None:
+    run = aborted()
+    comes_with_the_next_version(
+        run, "the brokers have moved", lambda o: setattr(o, "bootstrap", "other:9092")
+    )
     assert brokers_of(run) == {"other:9092"}
 
 
 def test_nor_do_other_bounds() -> None:
-    """The brokers allow no session as short as what is asked for, so that the template is another one."""
-    run = aborted()
-    before = sorted(pod.uid for pod in run.outside.pods)
-    asked_ms = SESSION_S * 1000
+    """The brokers allow no session as short as what is asked for."""
+    run, asked_ms = aborted(), SESSION_S * 1000
     assert given(run, SESSION) == {str(asked_ms)}
-
-    def bound(outside: Outside) -> None:
-        outside.facts = replace(outside.facts, classic_session=Bounds(asked_ms + 3000, 1_800_000))
-
-    run.do("the brokers have other bounds", bound)
-    run.for_seconds(60)
-    assert run.phase is ROLLED_BACK
-    assert sorted(pod.uid for pod in run.outside.pods) == before
-    run.do("version v3 is applied", lambda o: o.apply("v3"))
-    run.until(COMPLETE)
+    facts = replace(run.outside.facts, classic_session=Bounds(asked_ms + 3000, 1_800_000))
+    comes_with_the_next_version(run, "the brokers have other bounds", lambda o: setattr(o, "facts", facts))
     assert given(run, SESSION) == {str(asked_ms + 3000)}
 
 
