@@ -60,9 +60,7 @@ def comes_with_the_next_version(run: Run, what: str, doing: Doing) -> None:
 
 def test_other_brokers_begin_nothing() -> None:
     run = aborted()
-    comes_with_the_next_version(
-        run, "the brokers have moved", lambda o: setattr(o, "bootstrap", "other:9092")
-    )
+    comes_with_the_next_version(run, "the brokers have moved", lambda o: setattr(o, "bootstrap", "other:9092"))
     assert brokers_of(run) == {"other:9092"}
 
 
