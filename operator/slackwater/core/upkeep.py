@@ -103,7 +103,7 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     Where that moment was missed, or never came, as in a handover, it is taken out once while it lives, and joins again
     at its next heartbeat. So it is on the way back, where the group has rebalanced for what is given up. After a
     handover not before that is over: whoever has the id then would pass for another process that took it."""
-    step, memory, why = world.memory.step, world.memory, _reads_otherwise(world, kafka)
+    step, memory, why = _step_in_mind(world), world.memory, _reads_otherwise(world, kafka)
     pod = world.pod(step.ordinal) if step is not None and why else None
     if step is None or pod is None or kafka.type is not GroupType.CLASSIC or kafka.state is not GroupState.STABLE:
         return None
@@ -125,11 +125,12 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
     """A static member that returns to a classic group is given what the one before it had (F59): nothing, where that
     read another topic. Such a member of the version that all are to have is taken out, once for each step, and joins
     again at its next heartbeat."""
-    step, memory = world.memory.step, world.memory
-    if step is None or memory.phase is RolloutPhase.FAILED or kafka.some_go_without:
+    memory = world.memory
+    if memory.phase is RolloutPhase.FAILED or kafka.some_go_without:
         return None
     if all(member.assignment for member in kafka.members):
         return None  # as nearly always, and this is asked in every pass
+    step = _step_in_mind(world)
     is_stable = kafka.type is GroupType.CLASSIC and kafka.state is GroupState.STABLE and _is_calm_for_good(world, kafka)
     if not is_stable or not _no_id_is_handed_over(world):
         return None
@@ -137,11 +138,22 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
     to_stay = (pod for pod in world.wanted_pods if pod.ordinal not in outdated and world.made_with(pod).is_static)
     idle = next((pod for pod in to_stay if not owned_by(world, pod)), None)
     there = refs(world.members_of(idle)) if idle is not None else ()
-    if idle is None or not there or _was_taken_out(step, there) or not _all_serve(world):
+    if step is None or idle is None or not there or _was_taken_out(step, there) or not _all_serve(world):
         return None
     taken_out = {ref.instance_id: ref.member_id for ref in there}
     why = f"so that the group rebalances, and pod {idle.name}, which owns no partition, gets its share"
     return Decision(replace(memory, step=replace(step, taken_out=taken_out)), RemoveMembers(there, why))
+
+
+def _step_in_mind(world: World) -> Step | None:
+    """The one that is remembered; where it went with the status in the middle of a rollout, the making of the pod that
+    came last: it can have been no other."""
+    memory = world.memory
+    is_lost = memory.step is None and memory.phase is RolloutPhase.PROGRESSING and memory.retried_at is None
+    if not is_lost or not world.wanted_pods:
+        return memory.step
+    newest = max(world.wanted_pods, key=lambda pod: pod.created_at)
+    return Step(newest.ordinal, newest.created_at)
 
 
 def _was_taken_out(step: Step, there: tuple[MemberRef, ...]) -> bool:
@@ -158,8 +170,11 @@ def _no_id_is_handed_over(world: World) -> bool:
 
 
 def _all_serve(world: World) -> bool:
-    """Nobody is away whom the rebalance would wait for; and nobody has asked that the group be left alone."""
-    whole = len(world.wanted_pods) == world.replicas and all(serves(world, each) for each in world.wanted_pods)
+    """Nobody is away whom the rebalance would wait for; and nobody has asked that the group be left alone.
+
+    A pod that is thought to be static, and whose consumer is in the group without an id, is not away."""
+    pods = world.wanted_pods
+    whole = len(pods) == world.replicas and all(serves(world, each) or world.nameless_members_of(each) for each in pods)
     return whole and PAUSE not in world.group.metadata.annotations
 
 

@@ -324,6 +324,7 @@ def test_who_has_not_worked_for_too_long(given: World, stalled: bool) -> None:
 NAKED = tuple(member(ordinal, assignment=frozenset()) for ordinal in range(3))
 REBALANCING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE, "members": NAKED}
 RECONCILING: dict[str, Any] = {"state": GroupState.RECONCILING, **MODERN}
+WAITING: dict[str, Any] = {"state": GroupState.PREPARING_REBALANCE}
 
 
 STABLE: dict[str, Any] = {}
@@ -378,6 +379,7 @@ NOBODY: list[tuple[str, World, bool]] = [
     ("one calm look, in which nobody commits", rebalances(for_s=90, came_ago_s=80, calm_ago_s=30), True),
     ("calm now, and the next commit may come", rebalances(for_s=90, came_ago_s=80, how=STABLE), False),
     ("those who own something may go on", rebalances(for_s=90, how=RECONCILING), False),
+    ("those who own something are waited for to join again", rebalances(for_s=90, how=WAITING), True),
     ("they own what nobody asked for", rebalances(for_s=90, came_ago_s=80, how=OTHERS, pods=ALL_NEW), True),
     ("so they do, a moment ago", rebalances(for_s=59, came_ago_s=59, how=OTHERS, pods=ALL_NEW), False),
     (

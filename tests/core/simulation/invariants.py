@@ -9,8 +9,12 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.rollout.candidates import known_down, out_of_the_group
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.world.world import World
+from tests.core.coordinator.model import Awaits
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.stateful_set import SimulatedPod
+
+COMMITS_SEEN_S = 10.0
+"""Whoever looks for so long has seen each partition get on."""
 
 
 class Broken(AssertionError):
@@ -28,13 +32,16 @@ class Invariants:
     """People said that it may go on, whether or not those consume that have joined."""
     retries: bool = False
     """People said that what has failed is to be tried again."""
+    watched_since: float = 0.0
+    """Since when the operator has looked at the group, without a gap."""
     goes_back: bool = False
     """From a version that has failed, or was given up: that its pods consume nothing is no reason to keep them."""
 
     def watch(self) -> None:
         """To be called whenever time has passed."""
         for pod in self.outside.pods:
-            if self.outside.serves(pod):
+            nobody_can_tell = pod.ready and self.outside.reads_only_what_nobody_named(pod.ordinal)
+            if self.outside.serves(pod) or nobody_can_tell:
                 self.served_at[pod.ordinal] = self.outside.now
                 self.taken.pop(pod.ordinal, None)
         wanted = self._wanted()
@@ -51,6 +58,7 @@ class Invariants:
         self.forced = world.memory.is_forced or decided.memory.is_forced  # obeyed in this very pass
         self.retries = decided.memory.retried_at is not None
         self.goes_back = world.memory.phase.goes_back
+        self.watched_since = world.history.watched_since or world.now
         if not isinstance(act, WriteWorkload | DeletePod) or world.workload is None:
             return
         if act.asks_the_gates:
@@ -68,16 +76,21 @@ class Invariants:
             lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
             if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
                 self._all_others_serve(pod)
-            elif pod.version.stays_s is None and not may_be_fenced and not self._has_nothing(pod):
+            elif not (pod.version.stays_s is not None or may_be_fenced or self._has_nothing(pod)):
                 raise Broken(f"deletes {pod}, which serves: {act.why}")
         elif not self.forced:
             self._all_others_serve(pod)
 
     def _has_nothing(self, pod: SimulatedPod) -> bool:
-        """It owns no partition of the topics that are asked for, and the group is not about to give it one."""
+        """It owns no partition of the topics that are asked for, and the group is not about to give it one, or its
+        version is to go."""
+        if self._is_kept_out(pod):
+            return True
         broker = self.outside.broker
         owns = any(broker.owned_by(process) for process in pod.processes)
-        return broker.is_calm and (not owns or self.outside.reads_only_what_nobody_named(pod.ordinal))
+        return (broker.is_calm or self.goes_back) and (
+            not owns or self.outside.reads_only_what_nobody_named(pod.ordinal)
+        )
 
     def _lacks_what_is_asked_for(self, pod: SimulatedPod) -> bool:
         """It serves as its program can; the spec asks for more members than that has, or for instance ids."""
@@ -97,7 +110,14 @@ class Invariants:
         pod = self._pod_of(act)
         if world.workload is None or not by_hand or act.ordinal not in out_of_the_group(world, world.workload):
             return False
-        return pod is None or not self.outside.serves(pod)
+        return pod is None or not self.outside.serves(pod) or self._is_kept_out(pod)
+
+    def _is_kept_out(self, pod: SimulatedPod) -> bool:
+        """All that it has waits to be let in, and was given nothing yet."""
+        broker = self.outside.broker
+        members = [broker.group.member(process.member_id) for process in pod.processes]
+        waits = all(each is not None and each.awaits is Awaits.JOIN and not each.assignment for each in members)
+        return bool(members) and waits
 
     def _pod_of(self, act: WriteWorkload | DeletePod) -> SimulatedPod | None:
         if isinstance(act, DeletePod):
@@ -125,7 +145,15 @@ class Invariants:
     def _may_be_down(self, ordinal: int) -> bool:
         nobody_can_tell = self.outside.reads_only_what_nobody_named(ordinal)
         whole = self.outside.has_as_many_as_people_said(ordinal)
-        return nobody_can_tell or whole or self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
+        known_idle = self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
+        return nobody_can_tell or whole or known_idle or self._stands_since_nobody_looked(ordinal)
+
+    def _stands_since_nobody_looked(self, ordinal: int) -> bool:
+        """A thread of it stands, and so may have the one before it for all that the operator has seen, or remembers."""
+        pods = [pod for pod in self.outside.pods if pod.ordinal == ordinal]
+        stand = [pod.version.one_stands_after_s is not None and pod.ready for pod in pods]
+        not_seen = self.watched_since > min((pod.created_at for pod in pods), default=0.0) - COMMITS_SEEN_S
+        return all(stand) and (not_seen or self.outside.was_lost)
 
     def _works_unready(self, ordinal: int) -> bool:
         """On a way back: it is of a version that never gets Ready, and consumes."""

@@ -144,15 +144,17 @@ class Life(Outside):
         return bool(owned) and all(names[each].topic not in self.spec["topics"] for each in owned)
 
     def has_as_many_as_people_said(self, ordinal: int) -> bool:
-        """Its program has more: of those one may end, once the others have its partitions."""
+        """Its program has more: of those one may end, once the others have its partitions. Of a version that was given
+        up for them, what they own is nobody's who would be missed: its replacement is on its way."""
         pods = [pod for pod in self.pods if pod.ordinal == ordinal]
         return bool(pods) and all(self._has_as_many(pod) for pod in pods)
 
     def _has_as_many(self, pod: SimulatedPod) -> bool:
         working = [process for process in pod.processes if self.broker.works(process)]
-        idle = [process for process in pod.processes if process not in working and self.broker.owned_by(process)]
         said = self.said.get(self.image(pod), len(pod.processes))
-        return pod.ready and not idle and said <= len(working) < len(pod.processes)
+        idle = [process for process in pod.processes if process not in working and self.broker.owned_by(process)]
+        is_given_up = self.image(pod) != self.wanted_version
+        return pod.ready and (is_given_up or not idle) and said <= len(working) < len(pod.processes)
 
     # What the operator sees and does.
     def group(self) -> ConsumerGroup:

@@ -18,6 +18,8 @@ from slackwater.core.world.world import World
 
 LONGEST_COMMIT_S: Final = 60.0
 """Some consumers commit once a minute: a partition whose records had waited for longer stood."""
+SOON_COMMITTED_S: Final = 10.0
+"""Twice `auto.commit.interval.ms`: who gets on has committed by then, where nothing else is known of it."""
 
 _WAITS_NEEDED: Final = 3
 """The first may have been seen in part, and the last one may be cut short by the end of a process."""
@@ -150,9 +152,9 @@ def _first_of_its_version(world: World) -> Pod | None:
 
 
 def _got_on_before(world: World, partition: TopicPartition, since: float) -> bool:
-    """Within what a restart may take, and as long again. One that stood then says nothing; of what was before our first
-    look nothing is known, and it may have got on."""
+    """Within what a restart may take, and as long again. One that stood then says nothing; of what was before our
+    looks, or in too few of them, nothing is known, and it may have got on."""
     history, timeout_s = world.history, world.group.spec.rollout.rejoin_timeout_s
-    if history.watched_since is None or history.watched_since >= since:
+    if history.watched_since is None or history.watched_since > since - SOON_COMMITTED_S:
         return True
     return history.commit_moved_after.get(partition, 0.0) >= since - 2 * timeout_s

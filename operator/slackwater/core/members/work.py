@@ -227,7 +227,8 @@ def find_idle_pods(world: World) -> tuple[Pod, ...]:
 
 def nobody_consumes(world: World) -> bool:
     """There is something to read, and nobody is in the group; or nothing has been committed for longer than any of the
-    rebalances takes that restarts make, or, where somebody owns partitions, than three times `rejoinTimeout`."""
+    rebalances takes that restarts make, or, where somebody owns partitions and is not waited for to join again, than
+    three times `rejoinTimeout`."""
     kafka, history = world.seen, world.history
     if kafka is None or world.replicas == 0 or not kafka.partitions:
         return False
@@ -240,7 +241,8 @@ def nobody_consumes(world: World) -> bool:
     waited_s = world.now - max(moved_at, begun)
     # Of those who own something, some commit seldom. Before a rollout has ended, it may be of what was read before.
     owned = (partition for member in kafka.members for partition in member.assignment)
-    if any(world.outdated or partition.topic in world.group.spec.topics for partition in owned):
+    goes_on = any(world.outdated or partition.topic in world.group.spec.topics for partition in owned)
+    if goes_on and kafka.state is not GroupState.PREPARING_REBALANCE:
         wait_s = max(SELDOM_S, 3 * world.group.spec.rollout.rejoin_timeout_s)
         return waited_s > wait_s and _records_come(history, world.now - wait_s)
     return waited_s > REBALANCES_END_WITHIN_S

@@ -121,7 +121,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
-        step=None,
+        step=memory.step if memory.step is not None and memory.step.halted else None,  # its pod is the first to go
         handover=replace(memory.handover, fenced=0, cold=False, returned=0) if memory.handover is not None else None,
         canary=None,
         onwards_hash="",

@@ -7,6 +7,7 @@ from typing import Final
 
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.members.death import has_ended
+from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
 from slackwater.core.members.standing import is_halted
@@ -31,10 +32,10 @@ def replaceable(world: World, workload: Workload) -> tuple[Pod, ...]:
 def out_of_the_group(world: World, workload: Workload) -> frozenset[int]:
     """Ordinals of the pods to be replaced whose consumer is known not to be there: it can be disturbed by nothing.
 
-    It does not run, or the group lists no member of it whose process may be alive.
+    It does not run, or the group lists no member of it whose process may be alive, or lets none in.
     """
     pods = [pod for pod in replaceable(world, workload) if not pod.terminating]
-    out = (pod for pod in pods if is_down(world, pod) and _is_out(world, pod))
+    out = (pod for pod in pods if is_kept_out(world, pod) or (is_down(world, pod) and _is_out(world, pod)))
     return frozenset(pod.ordinal for pod in out if not _may_have_been_felled(world, pod))
 
 
@@ -84,13 +85,19 @@ def _down_in_both(world: World) -> frozenset[int]:
 
 
 def incomplete(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
-    """On the way back, ordinals of those that consume, but not all that is theirs: they have less to lose than others.
+    """Ordinals of those that consume, but not all that is theirs: they have less to lose than others. On the way back;
+    or the pod where the version before this one failed, since a partition stood there.
     None where the next in order is one of them, or may not live: it is waited for, or goes first."""
-    if not world.memory.phase.goes_back or not candidates or not lives(world, candidates[0]):
+    if not candidates or not lives(world, candidates[0]):
         return frozenset()
-    found = tuple(pod for pod in candidates if presence(world, pod) is Presence.NO or is_halted(world, pod))
+    goes_back = world.memory.phase.goes_back
+    found = tuple(pod for pod in candidates if is_halted(world, pod) or (goes_back and _lacks_some(world, pod)))
     is_next = candidates[:1] == found[:1]
     return frozenset(pod.ordinal for pod in found if not pod.terminating and not is_next)
+
+
+def _lacks_some(world: World, pod: Pod) -> bool:
+    return presence(world, pod) is Presence.NO
 
 
 def unready_at_work(world: World, workload: Workload) -> frozenset[int]:
@@ -114,4 +121,4 @@ def has_retry(world: World, pod: Pod) -> bool:
 
 
 def _is_useless(world: World, pod: Pod) -> bool:
-    return is_down(world, pod) or is_stalled(world, pod)
+    return is_down(world, pod) or is_stalled(world, pod) or is_kept_out(world, pod)

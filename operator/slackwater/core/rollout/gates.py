@@ -256,9 +256,10 @@ def _none_crashes(world: World, down: Down) -> Hold | None:
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = world.memory.step, {pod.ordinal for pod in world.outdated}
+    of_any = step is None or step.started_at < (world.memory.started_at or 0.0)  # none in this rollout: it may be any
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
-        restarted = step is None or step.ordinal == pod.ordinal or overtaken  # None: it may be any
+        restarted = of_any or (step is not None and step.ordinal == pod.ordinal) or overtaken
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:
