@@ -40,9 +40,10 @@ def played(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[Are
 @pytest.fixture(scope="module")
 def aborted(played: Arena) -> Arena:
     """The same groups: a second bad version, with time enough for somebody to abort it."""
+    before = {fault: played.met(fault) for fault in played.faults}
     played.play(apply_another, holds_at_its_first_pod)
     played.play(abort, has_gone_back)
-    keep("abort", {fault: played.met(fault) for fault in played.faults})
+    keep("abort", played.met_since(before))
     return played
 
 
@@ -96,3 +97,7 @@ class TestAborted:
         aborted.assert_ended(fault)
         aborted.assert_whole_in_kafka(fault, REPLICAS)
         aborted.assert_status(fault, "RolledBack", "True")
+
+    @pytest.mark.parametrize("fault", FAULTS)
+    def test_each_write_met_the_fault(self, aborted: Arena, fault: Fault) -> None:
+        aborted.assert_each_write_met_it(fault)

@@ -12,29 +12,21 @@ from tests.conftest import ROOT
 from tests.e2e.sieve.arena import QUICK, Arena, arena, group_of
 from tests.e2e.sieve.faults import FAULTS, Fault
 from tests.e2e.sieve.table import keep
-from tests.e2e.stage.cluster import Json, condition
+from tests.e2e.stage.cluster import Json
 from tests.e2e.stage.groups import REPLICAS
-from tests.e2e.upgrades.upgrade_ways import (
-    DRAIN,
-    ONLINE,
-    ONLINE_BACK,
-    TWO_BOUNCE,
-    TWO_BOUNCE_BACK,
-    Way,
-    aiming_at,
-    group_before,
-)
+from tests.e2e.upgrades import upgrade_ways
+from tests.e2e.upgrades.upgrade_ways import Way, aiming_at, group_before
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.long,
     pytest.mark.exhaustive,
-    pytest.mark.minutes(15),
+    pytest.mark.minutes(18),
     pytest.mark.timeout(1800),
 ]
 
 ALL: Final = (Fault.NONE, *FAULTS)
-WAYS: Final = {way.name: way for way in (ONLINE, DRAIN, TWO_BOUNCE, TWO_BOUNCE_BACK, ONLINE_BACK)}
+WAYS: Final = {way.name: way for way in upgrade_ways.WAYS}
 
 
 @pytest.fixture(scope="module", params=WAYS)
@@ -45,7 +37,7 @@ def upgraded(request: pytest.FixtureRequest, crds: None, kubeconfig: Path, boots
         made.stage.create(*(before(made, fault, way) for fault in made.faults))
         made.play(
             lambda each, fault: each.stage.cluster.apply(aiming_at(before(each, fault, way), way, way.target)),
-            lambda each, fault: has_arrived(each, fault, way),
+            lambda each, fault: each.has_protocol(fault, way.target),
         )
         keep(f"upgrade, {way.name}", {fault: made.met(fault) for fault in made.faults})
         yield made
@@ -60,14 +52,6 @@ def before(arena: Arena, fault: Fault, way: Way) -> Json:
     made = group_before(arena.stage, group_of(fault), way)
     mine = {"connectionRef": {"name": group_of(fault)}, "rollout": QUICK}
     return {**made, "spec": {**made["spec"], **mine}}
-
-
-def has_arrived(arena: Arena, fault: Fault, way: Way) -> bool:
-    obj = arena.stage.cluster.get("cg", group_of(fault)) or {}
-    protocol = (obj.get("status") or {}).get("protocol") or {}
-    there = protocol.get("current") == protocol.get("target") == way.target and "strategy" not in protocol
-    as_wanted = condition(obj, "ProtocolUpgrade").get("reason") == "ProtocolAsWanted"
-    return there and as_wanted and arena.has_completed(fault)
 
 
 @pytest.mark.parametrize("fault", ALL)
