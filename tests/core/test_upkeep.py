@@ -257,7 +257,15 @@ def of_eight(given: World, known: int) -> World:
     return given.remembering(replace(given.memory, grown={"orders": known}))
 
 
+def nameless(started_ago_s: float) -> World:
+    """Pod 2's consumer came without its instance id, five minutes ago; its container started so long ago."""
+    found = grown(calm_s=300.0, members=(member(0), member(1), member(2, instance_id=None)))
+    return changed(found, pods=(pod(0), pod(1), pod(2, started_at=NOW - started_ago_s)))
+
+
 MORE_PARTITIONS = [
+    ("one has come without its instance id", nameless(3600), True),
+    ("so it had, and its process has ended since", nameless(5), False),
     ("nobody owns them, in a calm group", grown(), True),
     ("since a moment", grown(calm_s=29.0), False),
     ("the group rebalances", grown(state=GroupState.PREPARING_REBALANCE), False),

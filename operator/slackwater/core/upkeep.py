@@ -24,6 +24,7 @@ from slackwater.core.members.work import find_unread, owned_by, what_is_read
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
 from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, MemberRef, refs
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_handed_over
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -33,6 +34,8 @@ MISSED_FOR_S: Final = 5.0
 GROWN_FOR_S: Final = 30.0
 """A group that is calm for so long with partitions that nobody owns: a leader that looked out for them would have come
 round, where its `metadata.max.age.ms` is not longer (5 min by default); to be early costs the same rebalance."""
+
+TOGETHER_S: Final = 5.0
 
 BACK_LATELY_S: Final = 3600.0
 """Since the last pod went back. What is read otherwise after that has other causes: a topic that was made, say."""
@@ -147,13 +150,14 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
 
 def _step_in_mind(world: World) -> Step | None:
     """The one that is remembered; where it went with the status in the middle of a rollout, the making of the pod that
-    came last: it can have been no other."""
+    came last: it can have been no other. Pods that were made together were made by no step."""
     memory = world.memory
     is_lost = memory.step is None and memory.phase is RolloutPhase.PROGRESSING and memory.retried_at is None
     if not is_lost or not world.wanted_pods:
         return memory.step
-    newest = max(world.wanted_pods, key=lambda pod: pod.created_at)
-    return Step(newest.ordinal, newest.created_at)
+    pods = sorted(world.wanted_pods, key=lambda pod: pod.created_at)
+    one_by_one = pods[-1].created_at - pods[0].created_at >= TOGETHER_S
+    return Step(pods[-1].ordinal, pods[-1].created_at) if one_by_one else None
 
 
 def _was_taken_out(step: Step, there: tuple[MemberRef, ...]) -> bool:
@@ -174,8 +178,14 @@ def _all_serve(world: World) -> bool:
 
     A pod that is thought to be static, and whose consumer is in the group without an id, is not away."""
     pods = world.wanted_pods
-    whole = len(pods) == world.replicas and all(serves(world, each) or world.nameless_members_of(each) for each in pods)
+    whole = len(pods) == world.replicas and all(serves(world, each) or _is_there_nameless(world, each) for each in pods)
     return whole and PAUSE not in world.group.metadata.annotations
+
+
+def _is_there_nameless(world: World, pod: Pod) -> bool:
+    there = world.nameless_members_of(pod)
+    up = pod.ready and not pod.terminating
+    return up and bool(there) and not any(world.history.predates(member, pod) for member in there)
 
 
 def _reads_otherwise(world: World, kafka: GroupObservation) -> str:

@@ -43,6 +43,7 @@ PURPOSES: Final = {
 """Whether it takes down a pod that may work, and whether all gates have to hold."""
 CAUSES: Final = {
     Cause.DOWN: True,
+    Cause.KEPT_OUT: True,
     Cause.NOT_READY: True,
     Cause.INCOMPLETE: True,
     Cause.KEPT: True,

@@ -357,7 +357,7 @@ def rebalances(
         for_s,
         came_ago_s,
         0.0,
-        *([calm_ago_s] if calm_ago_s else []),
+        *([calm_ago_s, calm_ago_s - 10] if calm_ago_s else []),
     }
     looks = [
         seen(ago_s, **(how if ago_s <= for_s and ago_s != calm_ago_s else {}))
@@ -377,6 +377,8 @@ NOBODY: list[tuple[str, World, bool]] = [
     ("somebody commits in it", rebalances(for_s=90, committed_ago_s=50), False),
     ("there is nothing to read", rebalances(for_s=90, came=0), False),
     ("one calm look, in which nobody commits", rebalances(for_s=90, came_ago_s=80, calm_ago_s=30), True),
+    ("a rebalance among others, and they commit seldom", rebalances(for_s=9, came_ago_s=80), False),
+    ("one in which they show what they own", rebalances(for_s=59, came_ago_s=80, how=WAITING), False),
     ("calm now, and the next commit may come", rebalances(for_s=90, came_ago_s=80, how=STABLE), False),
     ("those who own something may go on", rebalances(for_s=90, how=RECONCILING), False),
     ("those who own something are waited for to join again", rebalances(for_s=90, how=WAITING), True),

@@ -71,6 +71,8 @@ class Broker:
         self.partitions = tuple(sorted(topic(range(partitions))))
         self.session_s = session_s
         self.reachable = True
+        self.hides_assignments = False
+        """Whether a classic group that rebalances shows none, as older brokers' coordinators do."""
         self.producing = True
         self.batch: int | None = None
         """Records that a member consumes of a partition before it commits; None: all that are there."""
@@ -175,7 +177,10 @@ class Broker:
         if not self.reachable:
             return Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", self.down_since)
         offsets = {p: PartitionOffsets(self._committed.get(p), self._end[p]) for p in self.partitions}
-        return observed(self.group, now, self._host_of, offsets)
+        seen = observed(self.group, now, self._host_of, offsets)
+        if not self.hides_assignments or seen.type is not GroupType.CLASSIC or seen.state is GroupState.STABLE:
+            return seen
+        return replace(seen, members=tuple(replace(each, assignment=frozenset()) for each in seen.members))
 
     def has_fenced(self, process: Process) -> bool:
         """Whether another process holds the id under which this one had joined."""

@@ -145,3 +145,12 @@ def test_who_follows_one_that_read_another_topic_gets_a_share(change: str) -> No
     disturbed(run, "abort")
     assert all(run.outside.broker.owned_by(process) for pod in run.outside.pods for process in pod.processes)
     assert any("gets its share" in line for line in run.operator.log)
+
+
+@pytest.mark.parametrize(
+    ("change", "version"), [("other topics", ""), ("topics more", ""), ("dynamic to static", "refunds-only")]
+)
+def test_so_it_is_where_the_status_is_lost_on_the_way(change: str, version: str) -> None:
+    """And with it the step: the last pod to come was the last one restarted."""
+    for state in states(case(change, version, IN_PLACE)):
+        disturbed(state, "the status is lost")

@@ -52,9 +52,9 @@ AFTERWARDS: Final = (Change.SCALING, Change.DELETION)
 SETTINGS: Final[dict[Change, dict[str, object]]] = {
     Change.ROLLBACK: {"rollout": {**QUICK, "rejoinTimeout": "30s", "onFailure": "Rollback"}},
     Change.HANDOVER: {"rollout": {**WARM, **QUICK, "rejoinTimeout": "3m"}},
-    Change.UPGRADE: {"client": RDKAFKA, "protocol": {"target": "Cooperative"}},
+    Change.UPGRADE: {"client": RDKAFKA, "protocol": {"target": "Eager"}},
 }
-ANOTHER: Final = {"Cooperative": "Consumer", "Consumer": "Cooperative"}
+ANOTHER: Final = {"Eager": "Consumer", "Consumer": "Eager"}
 
 
 def made(arena: Arena, change: Change, **settings: object) -> Json:

@@ -52,6 +52,7 @@ class Cause(StrEnum):
     """Why a pod is deleted, as people read it."""
 
     DOWN = "it is down, and its replacement has what is asked for"
+    KEPT_OUT = "it ended, waits to be let into the group again, and its replacement has what is asked for"
     NOT_READY = "it is not Ready, though its consumer works, and its replacement has what is asked for"
     INCOMPLETE = "it works in part only, and its replacement has what is asked for"
     KEPT = "its controller restarts no pod while another one is not Ready, and its replacement has what is asked for"
@@ -66,7 +67,14 @@ class Cause(StrEnum):
     @property
     def asks_the_gates(self) -> bool:
         """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody."""
-        return self in (Cause.DOWN, Cause.NOT_READY, Cause.INCOMPLETE, Cause.KEPT, Cause.RETRIED)
+        return self in (
+            Cause.DOWN,
+            Cause.KEPT_OUT,
+            Cause.NOT_READY,
+            Cause.INCOMPLETE,
+            Cause.KEPT,
+            Cause.RETRIED,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from slackwater.core.world.memory import RolloutPhase
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType
+from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
@@ -26,14 +26,20 @@ def is_kept_out(world: World, pod: Pod) -> bool:
     if not in_a_long_one or not (pod.ready and pod.restarts) or world.made_with(pod).is_static:
         return False
     alive = [member for member in world.members_of(pod) if not world.history.predates(member, pod)]
-    gets_nothing = not any(member.assignment for member in alive)
-    return bool(alive) and gets_nothing and not _may_be_for_the_step(world, pod, unsettled_since)
+    waits = all(_came_since(world, member, unsettled_since) and not member.assignment for member in alive)
+    return bool(alive) and waits and not _may_be_for_its_version(world, pod)
 
 
-def _may_be_for_the_step(world: World, pod: Pod, unsettled_since: float) -> bool:
-    """The version that another pod was given in this rollout may be what keeps the rebalance from ending."""
-    step = world.memory.step
-    goes_forward = world.memory.phase is RolloutPhase.PROGRESSING
-    if step is None or not goes_forward or step.ordinal == pod.ordinal:
+def _came_since(world: World, member: Member, moment: float) -> bool:
+    """Until a rebalance has ended a member shows no assignment, whether it was there before or not."""
+    sighting = world.history.members.get(member.member_id)
+    return sighting is not None and sighting.absent_at is not None and sighting.since >= moment
+
+
+def _may_be_for_its_version(world: World, pod: Pod) -> bool:
+    """Another pod has the version that is rolled out already: that may be what keeps the rebalance from ending, and has
+    yet to prove itself."""
+    if world.memory.phase is not RolloutPhase.PROGRESSING:
         return False
-    return step.started_at <= unsettled_since
+    outdated = {each.ordinal for each in world.outdated}
+    return any(each.ordinal not in outdated and each.ordinal != pod.ordinal for each in world.wanted_pods)

@@ -24,6 +24,8 @@ from slackwater.core.world.world import World
 
 IDLE_FOR_S: Final = 10.0
 """Every restart makes a pod Ready a moment before its consumer has joined: that is no fault."""
+MOST_END_WITHIN_S: Final = 10.0
+"""Who commits seldom has not stopped for a rebalance that takes some seconds."""
 REBALANCES_END_WITHIN_S: Final = 60.0
 """Most of those that a restart makes take some seconds, and some consumers commit once a minute."""
 SELDOM_S: Final = 600.0
@@ -241,11 +243,13 @@ def nobody_consumes(world: World) -> bool:
     waited_s = world.now - max(moved_at, begun)
     # Of those who own something, some commit seldom. Before a rollout has ended, it may be of what was read before.
     owned = (partition for member in kafka.members for partition in member.assignment)
-    goes_on = any(world.outdated or partition.topic in world.group.spec.topics for partition in owned)
-    if goes_on and kafka.state is not GroupState.PREPARING_REBALANCE:
+    may_go_on = any(world.outdated or partition.topic in world.group.spec.topics for partition in owned)
+    if may_go_on and kafka.state is not GroupState.PREPARING_REBALANCE:
         wait_s = max(SELDOM_S, 3 * world.group.spec.rollout.rejoin_timeout_s)
         return waited_s > wait_s and _records_come(history, world.now - wait_s)
-    return waited_s > REBALANCES_END_WITHIN_S
+    rebalances_s = world.now - (history.unsettled_since or world.now)
+    is_long = rebalances_s >= (REBALANCES_END_WITHIN_S if may_go_on else MOST_END_WITHIN_S)
+    return waited_s > REBALANCES_END_WITHIN_S and (is_long or kafka.calm)
 
 
 def _records_come(history: GroupHistory, since: float) -> bool:

@@ -12,7 +12,7 @@ from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.made_with import ADOPTED
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -121,12 +121,18 @@ def _started(world: World, version: str) -> RolloutMemory:
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
-        step=memory.step if memory.step is not None and memory.step.halted else None,  # its pod is the first to go
+        step=_halted_step(memory),
         handover=replace(memory.handover, fenced=0, cold=False, returned=0) if memory.handover is not None else None,
         canary=None,
         onwards_hash="",
         message="",
     )
+
+
+def _halted_step(memory: RolloutMemory) -> Step | None:
+    """Of a version that failed, since partitions stood in the pod: that is the first to get the next one."""
+    step = memory.step
+    return step if step is not None and step.halted and memory.phase is RolloutPhase.FAILED else None
 
 
 def _same_version(world: World, template: Template) -> RolloutMemory | None:

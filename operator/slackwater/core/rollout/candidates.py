@@ -13,6 +13,7 @@ from slackwater.core.members.presence import Presence, consumes_unready, is_down
 from slackwater.core.members.standing import is_halted
 from slackwater.core.members.work import is_stalled
 from slackwater.core.rollout.failure import has_failed
+from slackwater.core.rollout.step import step_of
 from slackwater.core.world.memory import RolloutPhase, Step
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.two_sets import is_overtaken
@@ -52,7 +53,7 @@ def _may_have_been_felled(world: World, pod: Pod) -> bool:
     A Ready pod that Kafka does not show may as well work in another Kafka, or be cut off from this one for a moment: it
     goes once a pod of the version works, however long it has been out.
     """
-    step = world.memory.step
+    step = step_of(world.memory)
     goes_forward = world.memory.phase is RolloutPhase.PROGRESSING and not world.memory.is_forced
     if step is None or not goes_forward or step.ordinal == pod.ordinal:
         return False

@@ -24,6 +24,7 @@ from slackwater.core.members.shortfall import members_in_words
 from slackwater.core.members.standing import find_standing
 from slackwater.core.members.surplus import consumers_more, pods_beside, shares_its_address, what_to_correct
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
+from slackwater.core.rollout.step import step_of
 from slackwater.core.rollout.way_back import has_had_its_time, is_on_the_way_back, the_pod_before_is_back
 from slackwater.core.world.observation import GroupObservation, GroupState, Unobserved
 from slackwater.core.world.pods import Pod
@@ -255,11 +256,10 @@ def _none_crashes(world: World, down: Down) -> Hold | None:
 
 
 def _last_restarted_works(world: World, down: Down) -> Hold | None:
-    step, outdated = world.memory.step, {pod.ordinal for pod in world.outdated}
-    of_any = step is None or step.started_at < (world.memory.started_at or 0.0)  # none in this rollout: it may be any
+    step, outdated = step_of(world.memory), {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
-        restarted = of_any or (step is not None and step.ordinal == pod.ordinal) or overtaken
+        restarted = step is None or step.ordinal == pod.ordinal or overtaken  # None: it may be any
         if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:

@@ -16,6 +16,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
+from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.rollout.canary import canary_hold
 from slackwater.core.rollout.candidates import (
     has_retry,
@@ -155,6 +156,8 @@ def _replace_by_hand(world: World, workload: Workload, template: Template, pod: 
 def _cause(world: World, pod: Pod, down: frozenset[int], kept: frozenset[int]) -> Cause:
     if has_retry(world, pod):
         return Cause.RETRIED
+    if is_kept_out(world, pod):
+        return Cause.KEPT_OUT
     if pod.ordinal in down:
         return Cause.DOWN
     if not pod.ready:
