@@ -27,6 +27,8 @@ class Invariants:
     taken: dict[int, SimulatedPod] = field(default_factory=dict)
     """Pods that served until we took them down, by ordinal, until their ordinal serves again."""
     served_at: dict[int, float] = field(default_factory=dict)
+    were_down: set[int] = field(default_factory=set)
+    """Ordinals of the pods that were down when they were replaced, until they serve."""
     restarts: int = 0
     forced: bool = False
     """People said that it may go on, whether or not those consume that have joined."""
@@ -44,6 +46,7 @@ class Invariants:
             if self.outside.serves(pod) or nobody_can_tell:
                 self.served_at[pod.ordinal] = self.outside.now
                 self.taken.pop(pod.ordinal, None)
+                self.were_down.discard(pod.ordinal)
         wanted = self._wanted()
         for ordinal in [o for o in self.taken if o not in wanted]:
             del self.taken[ordinal]
@@ -68,6 +71,8 @@ class Invariants:
             out = self._goes_for_who_is_out(decided_upon, act)
             if refusal := first_refusal(decided_upon, known_down(decided_upon, decided_upon.workload), who_is_out=out):
                 raise Broken(f"{act} although {refusal}")
+        if isinstance(act, DeletePod) and act.cause is Cause.DOWN:
+            self.were_down.add(act.ordinal)
         pod = self._pod_of(act)
         if not act.disruptive or pod is None or not self.outside.serves(pod):
             return
@@ -149,11 +154,12 @@ class Invariants:
         return nobody_can_tell or whole or known_idle or self._stands_since_nobody_looked(ordinal)
 
     def _stands_since_nobody_looked(self, ordinal: int) -> bool:
-        """A thread of it stands, and so may have the one before it for all that the operator has seen, or remembers."""
+        """A thread of it stands, and so may have the one before it for all that the operator has seen, or remembers; or
+        nobody was there before it."""
         pods = [pod for pod in self.outside.pods if pod.ordinal == ordinal]
         stand = [pod.version.one_stands_after_s is not None and pod.ready for pod in pods]
         not_seen = self.watched_since > min((pod.created_at for pod in pods), default=0.0) - COMMITS_SEEN_S
-        return all(stand) and (not_seen or self.outside.was_lost)
+        return all(stand) and (not_seen or self.outside.was_lost or ordinal in self.were_down)
 
     def _works_unready(self, ordinal: int) -> bool:
         """On a way back: it is of a version that never gets Ready, and consumes."""

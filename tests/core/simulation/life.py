@@ -137,9 +137,10 @@ class Life(Outside):
             self.set.delete_whole(found.uid, self.now)
 
     def reads_only_what_nobody_named(self, ordinal: int) -> bool:
-        """`spec.topics` names none of what its members were given."""
+        """`spec.topics` names none of what its members were given; of those that stand, where others work."""
         processes = [process for pod in self.pods if pod.ordinal == ordinal for process in pod.processes]
-        owned = {partition for each in processes for partition in self.broker.owned_by(each)}
+        stand = [process for process in processes if process.alive and not self.broker.works(process)]
+        owned = {partition for each in stand or processes for partition in self.broker.owned_by(each)}
         names = dict(zip(sorted(self.broker.partitions), self.layout, strict=True))
         return bool(owned) and all(names[each].topic not in self.spec["topics"] for each in owned)
 

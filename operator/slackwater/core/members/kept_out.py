@@ -25,6 +25,8 @@ def is_kept_out(world: World, pod: Pod) -> bool:
     in_a_long_one = kafka.state is GroupState.PREPARING_REBALANCE and world.now - unsettled_since >= LONG_S
     if not in_a_long_one or not (pod.ready and pod.restarts) or world.made_with(pod).is_static:
         return False
+    if world.memory.phase.goes_back:
+        return False  # no pod waits there for the group to be calm
     alive = [member for member in world.members_of(pod) if not world.history.predates(member, pod)]
     waits = all(_came_since(world, member, unsettled_since) and not member.assignment for member in alive)
     return bool(alive) and waits and not _may_be_for_its_version(world, pod)

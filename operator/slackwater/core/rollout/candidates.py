@@ -10,7 +10,7 @@ from slackwater.core.members.death import has_ended
 from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
-from slackwater.core.members.standing import is_halted
+from slackwater.core.members.standing import find_standing, is_halted
 from slackwater.core.members.work import is_stalled
 from slackwater.core.rollout.failure import has_failed
 from slackwater.core.rollout.step import step_of
@@ -59,7 +59,7 @@ def _may_have_been_felled(world: World, pod: Pod) -> bool:
         return False
     last = world.pod(step.ordinal)
     was_down = pod.ordinal in step.down and not pod.ready
-    return not was_down and (last is None or not serves(world, last))
+    return not was_down and (last is None or not serves(world, last) or find_standing(world, last) is not None)
 
 
 def known_down(world: World, workload: Workload) -> frozenset[int]:
