@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.observation import GroupState
 from tests.core.coordinator import clients
 from tests.core.coordinator.model import Group, Member
 from tests.core.simulation.outside import Outside
@@ -114,6 +115,41 @@ def test_of_many_that_wait_one_gets_a_version_that_has_yet_to_prove_itself(
         run.do("and forced", lambda o: o.force())
     run.for_seconds(40)
     assert ordinals_with(run, version) == {3}
+
+
+def test_who_ends_again_and_again_goes_before_who_waits(block: Block, hides: bool) -> None:
+    """And the version has to prove itself there."""
+    run = at_rest(hides, replicas=4, rejoinTimeout="60s")
+    block(run, BLOCKED)
+    crash(run, 3)
+    run.do("pod 2 ends, and takes long to start", lambda o: o.crash(2))
+    run.outside.set.pods[2].start_due = run.outside.now + 300
+    run.for_seconds(5)
+    run.do("a version that never joins", lambda o: o.apply("never-joins"))
+    run.for_seconds(40)
+    assert ordinals_with(run, "never-joins") == {2}
+
+
+def test_who_was_let_in_between_two_looks_is_left_alone(
+    block: Block, hides: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rebalance that let it in ended, and the next one began, while nobody looked; others have committed since."""
+    run = at_rest(hides)
+    run.do("pod 2 crashes", lambda o: o.crash(2))
+    run.until_it_is("about to be let in", lambda o: run.operator.history.unsettled_since is not None)
+    run.until_it_is("joining", lambda o: o.broker.group.state is GroupState.PREPARING_REBALANCE)
+    with monkeypatch.context() as away:
+        away.setattr(run.operator, "run_pass", lambda crashes: None)
+        run.until_it_is("calm again", lambda o: o.broker.is_calm)
+        run.for_seconds(6)
+        block(run, 2)
+        run.do("somebody comes", lambda o: o.foreign_member(there=True))
+        run.for_seconds(1)
+    run.do("and is gone", lambda o: o.foreign_member(there=False))
+    run.for_seconds(15)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.for_seconds(40)
+    assert ordinals_with(run, "v2") == set()
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["", "the status is lost"])

@@ -28,14 +28,18 @@ def is_kept_out(world: World, pod: Pod) -> bool:
     if world.memory.phase.goes_back:
         return False  # no pod waits there for the group to be calm
     alive = [member for member in world.members_of(pod) if not world.history.predates(member, pod)]
-    waits = all(_came_since(world, member, unsettled_since) and not member.assignment for member in alive)
+    waits = all(_was_given_nothing(world, kafka, member, unsettled_since) for member in alive)
     return bool(alive) and waits and not _may_be_for_its_version(world, pod)
 
 
-def _came_since(world: World, member: Member, moment: float) -> bool:
-    """Until a rebalance has ended a member shows no assignment, whether it was there before or not."""
+def _was_given_nothing(world: World, kafka: GroupObservation, member: Member, unsettled_since: float) -> bool:
+    """It came while the group rebalanced. Some brokers show no assignment at all until that has ended; it may have, and
+    begun again, between two looks: then somebody has committed meanwhile."""
     sighting = world.history.members.get(member.member_id)
-    return sighting is not None and sighting.absent_at is not None and sighting.since >= moment
+    if member.assignment or sighting is None or sighting.absent_at is None or sighting.since < unsettled_since:
+        return False
+    is_shown = any(each.assignment for each in kafka.members)
+    return is_shown or all(moment < sighting.since for moment in world.history.commit_moved_after.values())
 
 
 def _may_be_for_its_version(world: World, pod: Pod) -> bool:

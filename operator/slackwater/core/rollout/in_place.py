@@ -52,7 +52,8 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
     kept = _kept_by_its_controller(world, workload, candidates)
     unready = down | unready_at_work(world, workload) | kept
     by_hand = unready | incomplete(world, candidates)
-    chosen = _chosen(candidates, workload, (out, down, by_hand))
+    waiting = frozenset(pod.ordinal for pod in candidates if is_kept_out(world, pod))
+    chosen = _chosen(candidates, workload, (out - waiting, out, down, by_hand))
     is_out = chosen is not None and chosen.ordinal in out
     goes_at_once = is_out and world.memory.phase.goes_back
     if not goes_at_once and (hold := _restart_in_hand(world, workload, unready)):
