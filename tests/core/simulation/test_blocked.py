@@ -76,6 +76,39 @@ def test_the_fix_reaches_the_pod_that_crashed_while_the_other_one_is_blocked(
     run.until_it_is("in the pod that crashed", lambda o: ordinals_with(run, "v2") == {CRASHED}, within_s=15)
 
 
+def test_so_it_does_where_one_look_failed(block: Block, hides: bool) -> None:
+    run = at_rest(hides)
+    block(run, BLOCKED)
+    crash(run, CRASHED)
+    run.do("Kafka is away for a moment", lambda o: o.set_kafka(reachable=False))
+    run.for_seconds(1)
+    run.do("and back", lambda o: o.set_kafka(reachable=True))
+    run.for_seconds(15)
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.until_it_is("in the pod that crashed", lambda o: ordinals_with(run, "v2") == {CRASHED}, within_s=15)
+
+
+def test_of_two_that_come_back_the_one_that_works_is_left_alone(block: Block, hides: bool) -> None:
+    """Pod 2 is let in, and blocked at once; pod 1 comes in the very second in which that rebalance ends: no look shows
+    the group calm."""
+    run = at_rest(hides)
+    for ordinal in (2, 1):
+        run.do(f"pod {ordinal} crashes", partial(Outside.crash, ordinal=ordinal))
+    run.outside.set.pods[1].start_due = run.outside.set.pods[2].start_due + 6
+
+    def is_let_in(outside: Outside) -> bool:
+        pod = outside.set.pods[2]
+        return pod.started_at is not None and any(map(outside.broker.owned_by, pod.processes))
+
+    run.until_it_is("let in", is_let_in)
+    block(run, 2)
+    run.for_seconds(18)
+    assert not run.outside.broker.is_calm
+    run.do("version v2 is applied", lambda o: o.apply("v2"))
+    run.for_seconds(8)
+    assert ordinals_with(run, "v2") == {1}
+
+
 def test_who_was_let_in_before_is_left_alone(block: Block, hides: bool) -> None:
     """The one that is blocked, and one that reads on."""
     run = at_rest(hides)

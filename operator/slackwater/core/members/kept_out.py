@@ -34,12 +34,13 @@ def is_kept_out(world: World, pod: Pod) -> bool:
 
 def _was_given_nothing(world: World, kafka: GroupObservation, member: Member, unsettled_since: float) -> bool:
     """It came while the group rebalanced. Some brokers show no assignment at all until that has ended; it may have, and
-    begun again, between two looks: then somebody has committed meanwhile."""
+    begun again, between two looks: then somebody has come after it, or has committed meanwhile."""
     sighting = world.history.members.get(member.member_id)
     if member.assignment or sighting is None or sighting.absent_at is None or sighting.since < unsettled_since:
         return False
-    is_shown = any(each.assignment for each in kafka.members)
-    return is_shown or all(moment < sighting.since for moment in world.history.commit_moved_after.values())
+    came_later = any(each.since > sighting.since for each in world.history.members.values())
+    have_committed = any(moment >= sighting.since for moment in world.history.commit_moved_after.values())
+    return any(each.assignment for each in kafka.members) or not (came_later or have_committed)
 
 
 def _may_be_for_its_version(world: World, pod: Pod) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from slackwater.core.world.departures import Stay, kept, with_stays
+from slackwater.core.world.moves import moved_after
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
 
@@ -150,16 +151,16 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
         disturbed=_disturbed(history, observation),
         coordinator=observation.coordinator,
         unchanged_since=history.unchanged_since if unchanged else observation.ended_at,
-        unsettled_since=None if observation.calm else history.unsettled_since or observation.observed_at,
+        unsettled_since=None if observation.calm else _unsettled_since(history, observation.observed_at),
         some_went_without_at=observation.observed_at if observation.some_go_without else history.some_went_without_at,
         fingerprint=fingerprint,
         members=members,
         departures=_departures(history, members, observation.observed_at),
         left=_left(history, members, observation.observed_at),
         committed=committed,
-        commit_moved_after=_moved(history.committed, committed, history.commit_moved_after, history.observed_at),
+        commit_moved_after=moved_after(history.committed, committed, history.commit_moved_after, history.observed_at),
         end=end,
-        end_moved_after=_moved(history.end, end, history.end_moved_after, history.observed_at),
+        end_moved_after=moved_after(history.end, end, history.end_moved_after, history.observed_at),
         unread_since=_unread(history, committed, end, observation.observed_at),
         waited_s=_waited(history, committed, observation.observed_at),
     )
@@ -168,14 +169,22 @@ def advance(history: GroupHistory, observation: GroupObservation) -> GroupHistor
 def interrupted(history: GroupHistory) -> GroupHistory:
     """An observation failed: calm has to be shown again; absence, too, unless a look succeeds soon."""
     watched = history.watched_since if history.watched_since is not None else history.watched_before
-    return replace(history, unchanged_since=None, watched_since=None, watched_before=watched, unsettled_since=None)
+    return replace(history, unchanged_since=None, watched_since=None, watched_before=watched)
 
 
 def _watched_since(history: GroupHistory, at: float) -> float:
     if history.watched_since is not None:
         return history.watched_since
-    was_brief = history.observed_at is not None and at - history.observed_at <= BRIEFLY_S
-    return history.watched_before if was_brief and history.watched_before is not None else at
+    return history.watched_before if _was_brief(history, at) and history.watched_before is not None else at
+
+
+def _unsettled_since(history: GroupHistory, at: float) -> float:
+    in_sight = history.watched_since is not None or _was_brief(history, at)
+    return history.unsettled_since if in_sight and history.unsettled_since is not None else at
+
+
+def _was_brief(history: GroupHistory, at: float) -> bool:
+    return history.observed_at is not None and at - history.observed_at <= BRIEFLY_S
 
 
 def _disturbed(history: GroupHistory, observation: GroupObservation) -> tuple[float, float] | None:
@@ -261,19 +270,6 @@ def _gone_since(history: GroupHistory, key: str, at: float) -> float:
     if known is not None and known.away:
         return known.left_after if known.left_after is not None else known.since
     return history.departures.get(key, at)
-
-
-def _moved(
-    before: Mapping[TopicPartition, int],
-    now: Mapping[TopicPartition, int],
-    moved_after: Mapping[TopicPartition, float],
-    last_look: float | None,
-) -> dict[TopicPartition, float]:
-    result = {partition: moment for partition, moment in moved_after.items() if partition in now}
-    for partition, offset in now.items():
-        if last_look is not None and partition in before and offset > before[partition]:
-            result[partition] = last_look
-    return result
 
 
 def _waited(
