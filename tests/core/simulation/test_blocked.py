@@ -61,6 +61,14 @@ def crash(run: Run, *ordinals: int) -> None:
     run.for_seconds(20)
 
 
+def rebalance(run: Run) -> None:
+    """Somebody comes and goes; with a pod that is blocked, that does not end."""
+    run.do("somebody comes", lambda o: o.foreign_member(there=True))
+    run.for_seconds(3)
+    run.do("and is gone", lambda o: o.foreign_member(there=False))
+    run.for_seconds(15)
+
+
 def ordinals_with(run: Run, version: str) -> set[int]:
     return {pod.ordinal for pod in run.outside.pods if run.outside.image(pod) == version}
 
@@ -124,10 +132,7 @@ def test_who_crashed_long_ago_and_works_is_left_alone(block: Block, hides: bool)
     crash(run, 1, 2)
     run.for_seconds(300)
     block(run, BLOCKED)
-    run.do("somebody comes and goes", lambda o: o.foreign_member(there=True))
-    run.for_seconds(3)
-    run.do("and is gone", lambda o: o.foreign_member(there=False))
-    run.for_seconds(15)
+    rebalance(run)
     run.do("version v2 is applied", lambda o: o.apply("v2"))
     run.for_seconds(60)
     assert ordinals_with(run, "v2") == set()
@@ -211,10 +216,7 @@ def test_on_the_way_back_those_that_crashed_and_work_go_one_at_a_time(block: Blo
         crash(run, ordinal)
         run.for_seconds(40)
     block(run, BLOCKED)
-    run.do("somebody comes", lambda o: o.foreign_member(there=True))
-    run.for_seconds(3)
-    run.do("and is gone", lambda o: o.foreign_member(there=False))
-    run.for_seconds(15)
+    rebalance(run)
     run.do("goes on", lambda o: o.resume())
     run.do("and is aborted", lambda o: o.abort())
     run.until_it_is("gone back", lambda o: not ordinals_with(run, "v2"))
