@@ -43,6 +43,7 @@ WITHOUT_A_NODE: Final[dict[str, Any]] = {
 }
 
 
+GONE_DOWN: Final[dict[str, Any]] = {"ready": False, "started_at": NOW - 900, "ready_changed_at": NOW - 120}
 COMING_UP: Final[dict[str, Any]] = {"ready": False, "started_at": NOW - 3, "created_at": NOW - 9}
 
 
@@ -126,6 +127,18 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
     ),
     "there is no room, and another one has been coming up for rejoinTimeout": (
         {"then": begun_with(cold=True, started_at=NOW - 301), "new": UNSCHEDULABLE, "other": COMING_UP},
+        GIVES_OLD_UP,
+    ),
+    "there is no room, and another one has gone down since: its node may be back": (
+        {"then": begun_with(cold=True, started_at=NOW - 301), "new": UNSCHEDULABLE, "other": GONE_DOWN},
+        "PodNotReady: pod payments-1 is not Ready",
+    ),
+    "there is no room, and another one has been down for rejoinTimeout": (
+        {
+            "then": begun_with(cold=True, started_at=NOW - 301),
+            "new": UNSCHEDULABLE,
+            "other": {**GONE_DOWN, "ready_changed_at": NOW - 301},
+        },
         GIVES_OLD_UP,
     ),
     "it may not be made, and another one has no node: that one has its place already": (

@@ -34,6 +34,8 @@ class Invariants:
     """People said that it may go on, whether or not those consume that have joined."""
     retries: bool = False
     """People said that what has failed is to be tried again."""
+    without_room_since: float | None = None
+    """A handover began then, for whose pod there has been no room for `surgeTimeout`."""
     watched_since: float = 0.0
     """Since when the operator has looked at the group, without a gap."""
     goes_back: bool = False
@@ -57,7 +59,8 @@ class Invariants:
         What is exempt from the gates is named in `Purpose` and `Cause`, and nothing is exempt from the second: a pod is
         deleted, whatever the cause, only when it does not serve.
         """
-        act = decided.act
+        act, handover = decided.act, decided.memory.handover
+        self.without_room_since = handover.started_at if handover is not None and handover.cold else None
         self.forced = world.memory.is_forced or decided.memory.is_forced  # obeyed in this very pass
         self.retries = decided.memory.retried_at is not None
         self.goes_back = world.memory.phase.goes_back
@@ -151,7 +154,8 @@ class Invariants:
         nobody_can_tell = self.outside.reads_only_what_nobody_named(ordinal)
         whole = self.outside.has_as_many_as_people_said(ordinal)
         known_idle = self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
-        return nobody_can_tell or whole or known_idle or self._stands_since_nobody_looked(ordinal)
+        had_its_time = self._stands_since_nobody_looked(ordinal) or self._has_kept_those_without_room_waiting(ordinal)
+        return nobody_can_tell or whole or known_idle or had_its_time
 
     def _stands_since_nobody_looked(self, ordinal: int) -> bool:
         """A thread of it stands, and so may have the one before it for all that the operator has seen, or remembers; or
@@ -160,6 +164,13 @@ class Invariants:
         stand = [pod.version.one_stands_after_s is not None and pod.ready for pod in pods]
         not_seen = self.watched_since > min((pod.created_at for pod in pods), default=0.0) - COMMITS_SEEN_S
         return all(stand) and (not_seen or self.outside.was_lost or ordinal in self.were_down)
+
+    def _has_kept_those_without_room_waiting(self, ordinal: int) -> bool:
+        """It has been down for `rejoinTimeout` in a handover for which there is no room, and that goes on without."""
+        if self.without_room_since is None:
+            return False
+        since = max(self.without_room_since, self.served_at.get(ordinal, 0.0))
+        return self.outside.now - since > self.outside.group().spec.rollout.rejoin_timeout_s
 
     def _works_unready(self, ordinal: int) -> bool:
         """On a way back: it is of a version that never gets Ready, and consumes."""

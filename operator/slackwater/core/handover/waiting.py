@@ -129,19 +129,22 @@ def _on_their_way(overlap: Overlap) -> Down:
     """Ordinals of pods for whose sake one that works does not go for want of room: two would be away.
 
     They have found no node, and the room of that one would be theirs; or they are just coming up, for which there is
-    `rejoinTimeout` in a handover, however often they begin.
+    `rejoinTimeout` in a handover, however often they begin, and the same again for one that came and went down since.
     """
-    world = overlap.world
-    if overlap.new is None or overlap.handover.ordinal in overlap.down:
+    world, handover = overlap.world, overlap.handover
+    if overlap.new is None or handover.ordinal in overlap.down:
         return frozenset()
-    in_time = world.now - overlap.handover.started_at <= world.group.spec.rollout.rejoin_timeout_s
     return frozenset(
-        pod.ordinal for pod in world.wanted_pods if has_no_room(pod) or (in_time and _is_coming_up(world, pod))
+        pod.ordinal for pod in world.wanted_pods if has_no_room(pod) or _is_coming_up(world, pod, handover.started_at)
     )
 
 
-def _is_coming_up(world: World, pod: Pod) -> bool:
-    return pod.restarts == 0 and not is_stuck(world, pod)
+def _is_coming_up(world: World, pod: Pod, begun_at: float) -> bool:
+    down_since = pod.ready_changed_at or 0.0
+    came_before = pod.started_at is not None and down_since > pod.started_at
+    since = max(begun_at, down_since if came_before else 0.0)
+    in_time = world.now - since <= world.group.spec.rollout.rejoin_timeout_s
+    return in_time and pod.restarts == 0 and not is_stuck(world, pod)
 
 
 def _no_room_in_words(overlap: Overlap) -> str:
