@@ -1,0 +1,277 @@
+"""Who is called next: a fold over claims, whose cost grows with what changes and not with how many wait.
+
+Each group that waits is parked at one cell that has no room for it. Only when that cell frees is the group looked at:
+it is called, or parked at another of its cells. So all waiters stand where they cannot begin, and a scan of all of
+them would call the same (tests/core/fleet/test_allocation.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Final
+
+from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
+from slackwater.core.fleet.line import Entry, Line
+from slackwater.core.fleet.places import Places
+
+RESERVES_AFTER_S: Final = 900.0
+"""Whoever is the first for so long keeps what comes free in its cells: those who need fewer would pass it for ever."""
+FIRST_WAY_BACK_S: Final = 60.0
+LONGEST_WAY_BACK_S: Final = 900.0
+"""How long others go first after a call that was not used: its own gates held the group back."""
+HORIZON_S: Final = 75.0
+"""A request of the leader before may land so long after this one began: the API server gives them up after 60 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A group may begin: what it takes is reserved until it has its turn, or lets the call lapse."""
+
+    group: str
+    takes: frozenset[Cell]
+    until: float
+
+
+class Allocator:
+    """The only one of its process, fed from one event loop.
+
+    A turn is good only if it was in the list with which this leader began, or if this leader called it: a leader that
+    lost its lease may yet write one (ADR 0020; tests/core/fleet/test_leaders.py explores three of them).
+    """
+
+    def __init__(self, call_s: float = 120.0) -> None:
+        self._call_s = call_s
+        self._claims: dict[str, Claim] = {}
+        self._places = Places()
+        self._line = Line()
+        self._calls: dict[str, Call] = {}
+        self._lapsed: dict[str, int] = {}
+        self._back_at: dict[str, float] = {}
+        self._loose: list[Entry] = []
+        self._timers: list[tuple[float, str, tuple[Cell, ...]]] = []
+        self._reserved: Claim | None = None
+        self._watched = ""
+        """The first in order, for whom a timer stands."""
+        self._admitted: set[str] = set()
+        self._late: set[str] = set()
+        """Who has a turn that this leader neither found nor gave: they count, and wait until their cells bear them."""
+        self._overfull_until = 0.0
+        self._overfull: frozenset[Cell] = frozenset()
+
+    def began(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
+        """All groups, as they were listed after the lease was taken. Returns whom it calls."""
+        listed = list(claims)
+        has = [claim for claim in listed if claim.standing is Standing.HAS]
+        self._admitted.update(claim.group for claim in has)
+        for claim in listed:
+            self._take_up(claim)
+        self._overfull = frozenset(cell for claim in has for cell in claim.takes if self._places.overfull((cell,)))
+        if self._overfull:
+            self._overfull_until = now + HORIZON_S
+            self._wake(self._overfull_until, "", self._overfull)
+        return self._fold(now)
+
+    def changed(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
+        """Take up what has changed, and return whom it calls, in order. With no claims: what time has changed."""
+        for claim in claims:
+            if claim != self._claims.get(claim.group):
+                self._take_up(claim)
+        return self._fold(now)
+
+    def limited(self, limits: Iterable[tuple[Cell, Limit]]) -> None:
+        """What fleets say of their cells."""
+        for cell, limit in limits:
+            self._places.limited(cell, limit)
+            self._wake_when_free(cell)
+
+    def gone(self, group: str) -> None:
+        """It was deleted."""
+        self._take_up(Claim(group))
+        del self._claims[group]
+
+    def is_called(self, group: str) -> bool:
+        return group in self._calls
+
+    def may_act(self, group: str, now: float) -> bool:
+        """Whether a group that has its turn, by its status, may take a pod away."""
+        if group not in self._admitted:
+            return False
+        return now >= self._overfull_until or self._overfull.isdisjoint(self._claims[group].takes)
+
+    def waits_for(self, group: str) -> Cell | None:
+        """The cell without room at which a group waits; None where it does not wait, or its own gates held it back."""
+        return self._line.cell_of(group)
+
+    def use(self, cell: Cell) -> tuple[int, int, int]:
+        """The limit in force, how many move, and how many wait at it."""
+        return (*self._places.use(cell), self._line.waiting_at(cell))
+
+    def wakes_at(self) -> float | None:
+        """When time alone may change something."""
+        return self._timers[0][0] if self._timers else None
+
+    def _take_up(self, claim: Claim) -> None:
+        group = claim.group
+        known = self._claims.get(group, Claim(group))
+        self._end_call(claim)
+        self._places.takes_up(claim, known)
+        self._claims[group] = claim
+        self._line.leave(group)
+        if self._reserved is not None and self._reserved.group == group:
+            self._give_up_reservation()
+        if claim.standing is not Standing.ASKS:
+            self._lapsed.pop(group, None)
+            self._back_at.pop(group, None)
+        if claim.standing is not Standing.HAS:
+            self._admitted.discard(group)
+        self._late.discard(group)
+        if claim.standing is Standing.HAS and group not in self._admitted:
+            self._late.add(group)
+        if claim.standing is Standing.SETTLES:
+            self._wake(claim.counts_until, group)
+        if self._wants_a_call(claim):
+            heappush(self._loose, (claim.order, group))
+
+    def _end_call(self, claim: Claim) -> None:
+        """By its turn, or because it asks no more, or for other cells."""
+        call = self._calls.get(claim.group)
+        if call is None or (claim.standing is Standing.ASKS and claim.takes == call.takes):
+            return
+        del self._calls[claim.group]
+        self._places.given_back(call.takes)
+        if claim.standing is Standing.HAS:
+            self._admitted.add(claim.group)
+
+    def _is_loose(self, entry: Entry) -> bool:
+        order, group = entry
+        claim = self._claims.get(group)
+        waits = claim is not None and claim.order == order and self._wants_a_call(claim)
+        return waits and self._line.cell_of(group) is None
+
+    def _wants_a_call(self, claim: Claim) -> bool:
+        waits = claim.group not in self._calls and claim.group not in self._back_at
+        return waits and claim.standing is Standing.ASKS
+
+    def _fold(self, now: float) -> tuple[str, ...]:
+        self._pass_time(now)
+        called = self._admit_late(now)
+        self._reserve(now)
+        while (entry := self._next_to_look_at(now)) is not None:
+            if self._call_or_park(entry, now):
+                called.append(entry[1])
+            self._reserve(now)
+        return tuple(called)
+
+    def _admit_late(self, now: float) -> list[str]:
+        bearable = [group for group in sorted(self._late) if self._bears(self._claims[group], now)]
+        self._late.difference_update(bearable)
+        self._admitted.update(bearable)
+        return bearable
+
+    def _bears(self, claim: Claim, now: float) -> bool:
+        held = now < self._overfull_until and not self._overfull.isdisjoint(claim.takes)
+        return not held and not self._places.overfull(claim.takes)
+
+    def _next_to_look_at(self, now: float) -> Entry | None:
+        """The first in order of those who are parked nowhere, or at a cell that has room by now."""
+        found = [(entry, cell) for cell in self._places.freed_cells() if (entry := self._free_at(cell, now))]
+        first, cell = min(found, default=(None, None))
+        if (loose := self._first_loose()) is not None and (first is None or loose < first):
+            heappop(self._loose)
+            return loose
+        if cell is not None:
+            self._line.take(cell)
+        return first
+
+    def _free_at(self, cell: Cell, now: float) -> Entry | None:
+        entry = self._line.next_at(cell)
+        if entry is not None and self._room(cell, entry[1], now) > 0:
+            return entry
+        self._places.looked_at(cell)
+        return None
+
+    def _first_loose(self) -> Entry | None:
+        while self._loose and not self._is_loose(self._loose[0]):
+            heappop(self._loose)
+        return self._loose[0] if self._loose else None
+
+    def _call_or_park(self, entry: Entry, now: float) -> bool:
+        claim = self._claims[entry[1]]
+        blocked = self._blocked(claim, now)
+        if blocked is not None:
+            self._line.park(entry, blocked, shut=self._places.is_shut(blocked))
+            return False
+        self._places.taken(claim.takes)
+        self._calls[claim.group] = Call(claim.group, claim.takes, now + self._call_s)
+        self._wake(now + self._call_s, claim.group)
+        self._places.begun(claim.takes, now)
+        for cell in claim.takes:
+            self._wake_when_free(cell)
+        if self._reserved is not None and self._reserved.group == claim.group:
+            self._give_up_reservation()
+        return True
+
+    def _blocked(self, claim: Claim, now: float) -> Cell | None:
+        """One that is shut before one that is full: who stands there is not the first of those who could begin."""
+        without = [cell for cell in sorted(claim.takes) if self._room(cell, claim.group, now) <= 0]
+        return next((cell for cell in without if self._places.is_shut(cell)), without[0] if without else None)
+
+    def _room(self, cell: Cell, group: str, now: float) -> int:
+        reserved, room = self._reserved, self._places.room(cell, now)
+        kept = reserved is not None and reserved.group != group and cell in reserved.takes
+        held = cell in self._overfull and now < self._overfull_until
+        return 0 if held else room - kept
+
+    def _reserve(self, now: float) -> None:
+        first = min((each for each in (self._line.first(), self._first_loose()) if each is not None), default=None)
+        head = None if first is None else self._claims[first[1]]
+        if self._reserved is not None and (head is None or head.group != self._reserved.group):
+            self._give_up_reservation()
+        if head is None or self._reserved is not None:
+            return
+        if now - head.asked_at >= RESERVES_AFTER_S:
+            self._reserved = head
+        elif self._watched != head.group:
+            self._watched = head.group
+            self._wake(head.asked_at + RESERVES_AFTER_S, "")
+
+    def _give_up_reservation(self) -> None:
+        if self._reserved is not None:
+            self._places.freed(self._reserved.takes)
+            self._reserved = None
+
+    def _wake_when_free(self, cell: Cell) -> None:
+        if self._places.is_spaced(cell):
+            self._wake(self._places.free_at(cell), "", (cell,))
+
+    def _wake(self, at: float, group: str, cells: Iterable[Cell] = ()) -> None:
+        heappush(self._timers, (at, group, tuple(sorted(cells))))
+
+    def _pass_time(self, now: float) -> None:
+        while self._timers and self._timers[0][0] <= now:
+            _, group, cells = heappop(self._timers)
+            self._places.freed(cells)
+            if (claim := self._claims.get(group)) is not None:
+                self._lapse(claim, now)
+                self._come_back(claim, now)
+                if claim.standing is Standing.SETTLES and claim.counts_until <= now:
+                    self._take_up(Claim(group, claim.member_of))
+
+    def _lapse(self, claim: Claim, now: float) -> None:
+        """A call that was not used: others go, and the group comes again later each time."""
+        call = self._calls.get(claim.group)
+        if call is None or call.until > now:
+            return
+        del self._calls[claim.group]
+        self._places.given_back(call.takes)
+        lapsed = self._lapsed[claim.group] = self._lapsed.get(claim.group, 0) + 1
+        back_at = now + min(FIRST_WAY_BACK_S * 2 ** (lapsed - 1), LONGEST_WAY_BACK_S)
+        self._back_at[claim.group] = back_at
+        self._wake(back_at, claim.group)
+
+    def _come_back(self, claim: Claim, now: float) -> None:
+        if self._back_at.get(claim.group, now + 1) <= now:
+            del self._back_at[claim.group]
+            heappush(self._loose, (claim.order, claim.group))

@@ -1,0 +1,74 @@
+"""What the allocator knows of a group, and of the cells of budgets that it counts in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cell:
+    """One place in which a budget counts, such as one coordinator. A budget of `per: Fleet` has a single one."""
+
+    fleet: str
+    """`namespace/name`."""
+    budget: str
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How many groups of a cell may move at a time: a number, or else a share of all that are in it.
+
+    0 shuts the cell: so a pause or a window that is closed is a cell like any other.
+    """
+
+    number: int | None = None
+    percent: int = 0
+    spacing_s: float = 0.0
+    """The time between two groups that begin."""
+
+    @property
+    def shut(self) -> bool:
+        return self.number == 0
+
+    def of(self, groups: int) -> int:
+        """A share is rounded down, and is 1 at least: less would let nobody begin, for which there is `pause`."""
+        return max(1, groups * self.percent // 100) if self.number is None else self.number
+
+
+class Standing(StrEnum):
+    """Where a group is on its way."""
+
+    RESTS = "Rests"
+    ASKS = "Asks"
+    HAS = "Has"
+    """Its turn is written in its status."""
+    MENDS = "Mends"
+    """It moves by a remedy, which is counted and asks nobody."""
+    SETTLES = "Settles"
+    """It is done, and counts for a while yet."""
+
+    @property
+    def counts(self) -> bool:
+        return self in (Standing.HAS, Standing.MENDS, Standing.SETTLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A group as the allocator sees it. An equal claim changes nothing."""
+
+    group: str
+    """`namespace/name`."""
+    member_of: frozenset[Cell] = field(default_factory=frozenset)
+    """All cells that it belongs to: shares are of these."""
+    takes: frozenset[Cell] = field(default_factory=frozenset)
+    """The cells that its turn takes room of, for the reason that it moves for."""
+    standing: Standing = Standing.RESTS
+    order: tuple[float, int] = (0.0, 0)
+    """When it asked less its head start, and a hash for those who asked at once. It does not change while the group
+    waits: whoever asks later by more than the longest head start comes later, so that nobody waits for ever."""
+    asked_at: float = 0.0
+    """In seconds since the epoch, as all times here."""
+    counts_until: float = 0.0
+    """When a group that settles stops counting."""

@@ -1,0 +1,71 @@
+"""Who waits, and where: each at one cell that has no room for it, so that it is looked at only when that cell frees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from slackwater.core.fleet.claim import Cell
+
+Entry = tuple[tuple[float, int], str]
+"""A waiting group's order, and its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    entry: Entry
+    cell: Cell
+    shut: bool
+
+
+class Line:
+    """Heaps by cell. Entries of groups that have moved on stay until they come up, and are dropped then."""
+
+    def __init__(self) -> None:
+        self._stands: dict[str, _Stand] = {}
+        self._parked: dict[Cell, list[Entry]] = {}
+        self._in_order: list[Entry] = []
+
+    def park(self, entry: Entry, cell: Cell, *, shut: bool) -> None:
+        """Where its cell is shut, it is not the first of those who could begin."""
+        self._stands[entry[1]] = _Stand(entry, cell, shut)
+        heappush(self._parked.setdefault(cell, []), entry)
+        if not shut:
+            heappush(self._in_order, entry)
+
+    def leave(self, group: str) -> None:
+        self._stands.pop(group, None)
+
+    def take(self, cell: Cell) -> None:
+        """The first one of `cell` goes on."""
+        self.leave(heappop(self._parked[cell])[1])
+
+    def cell_of(self, group: str) -> Cell | None:
+        """Where it is parked."""
+        stand = self._stands.get(group)
+        return None if stand is None else stand.cell
+
+    def next_at(self, cell: Cell) -> Entry | None:
+        """The first of those who are parked at `cell`."""
+        parked = self._parked.get(cell, [])
+        while parked and not self._stands_at(parked[0], cell):
+            heappop(parked)
+        return parked[0] if parked else None
+
+    def first(self) -> Entry | None:
+        """The first in order of all who wait for room."""
+        while self._in_order and not self._waits_for_room(self._in_order[0]):
+            heappop(self._in_order)
+        return self._in_order[0] if self._in_order else None
+
+    def waiting_at(self, cell: Cell) -> int:
+        """How many are parked at `cell`."""
+        return len({entry for entry in self._parked.get(cell, ()) if self._stands_at(entry, cell)})
+
+    def _stands_at(self, entry: Entry, cell: Cell) -> bool:
+        stand = self._stands.get(entry[1])
+        return stand is not None and (stand.entry, stand.cell) == (entry, cell)
+
+    def _waits_for_room(self, entry: Entry) -> bool:
+        stand = self._stands.get(entry[1])
+        return stand is not None and stand.entry == entry and not stand.shut

@@ -1,0 +1,108 @@
+"""How many groups move in each cell, and how many may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf
+
+from slackwater.core.fleet.claim import Cell, Claim, Limit
+
+
+@dataclass(slots=True)
+class _Place:
+    limit: Limit = field(default_factory=lambda: Limit(number=0))
+    """A cell that no fleet has described lets nobody begin."""
+    groups: int = 0
+    used: int = 0
+    begun_at: float = -inf
+    """When the last group began."""
+
+    @property
+    def free_at(self) -> float:
+        """When spacing lets the next group begin."""
+        return self.begun_at + self.limit.spacing_s
+
+
+class Places:
+    """Counters by cell, and which of them have gained room since somebody looked."""
+
+    def __init__(self) -> None:
+        self._places: dict[Cell, _Place] = {}
+        self._freed: set[Cell] = set()
+
+    def limited(self, cell: Cell, limit: Limit) -> None:
+        """What a fleet says of its cell. A lower limit takes nothing back."""
+        place = self._at(cell)
+        if place.limit != limit:
+            place.limit = limit
+            self._freed.add(cell)
+
+    def joined(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            self._at(cell).groups += 1
+            self._freed.add(cell)
+
+    def left(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            self._at(cell).groups -= 1
+
+    def taken(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            self._at(cell).used += 1
+
+    def given_back(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            self._at(cell).used -= 1
+            self._freed.add(cell)
+
+    def begun(self, cells: Iterable[Cell], now: float) -> None:
+        """A group begins in them."""
+        for cell in cells:
+            self._at(cell).begun_at = now
+
+    def free_at(self, cell: Cell) -> float:
+        """When spacing lets the next group begin: long ago, where none has begun."""
+        return self._at(cell).free_at
+
+    def freed(self, cells: Iterable[Cell]) -> None:
+        """Somebody who waits there may have room by now."""
+        self._freed.update(cells)
+
+    def freed_cells(self) -> tuple[Cell, ...]:
+        """The cells that may have gained room since somebody looked."""
+        return tuple(self._freed)
+
+    def looked_at(self, cell: Cell) -> None:
+        self._freed.discard(cell)
+
+    def room(self, cell: Cell, now: float) -> int:
+        place = self._at(cell)
+        return place.limit.of(place.groups) - place.used if place.free_at <= now else 0
+
+    def overfull(self, cells: Iterable[Cell]) -> bool:
+        return any(self._at(cell).limit.of(self._at(cell).groups) < self._at(cell).used for cell in cells)
+
+    def is_spaced(self, cell: Cell) -> bool:
+        place = self._at(cell)
+        return place.limit.spacing_s > 0 and place.begun_at > -inf
+
+    def is_shut(self, cell: Cell) -> bool:
+        return self._at(cell).limit.shut
+
+    def use(self, cell: Cell) -> tuple[int, int]:
+        """The limit in force, and how many groups move."""
+        place = self._at(cell)
+        return place.limit.of(place.groups), place.used
+
+    def takes_up(self, claim: Claim, known: Claim) -> None:
+        """What changes between two claims of one group: the cells it belongs to, and those that it counts in."""
+        self.left(known.member_of - claim.member_of)
+        self.joined(claim.member_of - known.member_of)
+        if known.standing.counts:
+            self.given_back(known.takes)
+        if claim.standing.counts:
+            self.taken(claim.takes)
+
+    def _at(self, cell: Cell) -> _Place:
+        return self._places.setdefault(cell, _Place())
