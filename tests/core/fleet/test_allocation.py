@@ -76,9 +76,13 @@ class Scan:
         for claim in list(self.claims.values()):
             if claim.standing is Standing.SETTLES and claim.counts_until <= now:
                 self.claims[claim.group] = Claim(claim.group, claim.member_of)
-        late = [claim for claim in self.claims.values() if self.is_late(claim)]
-        called = {c.group for c in late if all(self.unspaced_room(cell) >= 0 for cell in c.takes)}
-        self.admitted |= called
+        called = set[str]()
+        for claim in sorted(self.claims.values(), key=lambda each: (each.order, each.group)):
+            others = [each for each in self.claims.values() if self.is_late(each) and each != claim]
+            rooms = (self.unspaced_room(cell) + sum(cell in each.takes for each in others) for cell in claim.takes)
+            if self.is_late(claim) and all(room >= 0 for room in rooms):
+                called.add(claim.group)
+                self.admitted.add(claim.group)
         while self._call_one(called, now):
             pass
         return called

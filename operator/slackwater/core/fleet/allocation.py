@@ -7,6 +7,7 @@ them would call the same (tests/core/fleet/test_allocation.py).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -38,7 +39,9 @@ class Allocator:
     """The only one of its process, fed from one event loop.
 
     A turn is good only if it was in the list with which this leader began, or if this leader called it: a leader that
-    lost its lease may yet write one (ADR 0020; tests/core/fleet/test_leaders.py explores three of them).
+    lost its lease may yet write one. Where more turns are listed than may move, some are such late ones, and which of
+    them is moving will be known when no request of an earlier leader can be under way any more: they are listed again
+    then (ADR 0020; tests/core/fleet/test_leaders.py explores three leaders).
     """
 
     def __init__(self, call_s: float = 120.0) -> None:
@@ -57,21 +60,35 @@ class Allocator:
         self._admitted: set[str] = set()
         self._late: set[str] = set()
         """Who has a turn that this leader neither found nor gave: they count, and wait until their cells bear them."""
-        self._overfull_until = 0.0
         self._overfull: frozenset[Cell] = frozenset()
+        """The cells in which more was found than may move: nothing begins in them, nor goes on, before `relist_at`."""
+        self._found_there: set[str] = set()
+        self._relist_at: float | None = None
 
     def began(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
         """All groups, as they were listed after the lease was taken. Returns whom it calls."""
         listed = list(claims)
-        has = [claim for claim in listed if claim.standing is Standing.HAS]
-        self._admitted.update(claim.group for claim in has)
+        has = {claim.group: claim for claim in listed if claim.standing is Standing.HAS}
+        self._admitted.update(has)
         for claim in listed:
             self._take_up(claim)
-        self._overfull = frozenset(cell for claim in has for cell in claim.takes if self._places.overfull((cell,)))
-        if self._overfull:
-            self._overfull_until = now + HORIZON_S
-            self._wake(self._overfull_until, "", self._overfull)
+        self._overfull = frozenset(c for claim in has.values() for c in claim.takes if self._places.overfull((c,)))
+        self._found_there = {name for name, claim in has.items() if not self._overfull.isdisjoint(claim.takes)}
+        self._admitted -= self._found_there
+        self._relist_at = now + HORIZON_S if self._overfull else None
         return self._fold(now)
+
+    @property
+    def relist_at(self) -> float | None:
+        """When all groups have to be listed again (`relisted`); None where that is not needed."""
+        return self._relist_at
+
+    def relisted(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
+        """All groups, as they were listed at `relist_at` or later. Those that move go on first."""
+        self._late |= self._found_there
+        self._found_there, self._overfull, self._relist_at = set(), frozenset(), None
+        self._places.freed({cell for claim in self._claims.values() for cell in claim.takes})
+        return self.changed(claims, now)
 
     def changed(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
         """Take up what has changed, and return whom it calls, in order. With no claims: what time has changed."""
@@ -94,11 +111,9 @@ class Allocator:
     def is_called(self, group: str) -> bool:
         return group in self._calls
 
-    def may_act(self, group: str, now: float) -> bool:
+    def may_act(self, group: str) -> bool:
         """Whether a group that has its turn, by its status, may take a pod away."""
-        if group not in self._admitted:
-            return False
-        return now >= self._overfull_until or self._overfull.isdisjoint(self._claims[group].takes)
+        return group in self._admitted
 
     def waits_for(self, group: str) -> Cell | None:
         """The cell without room at which a group waits; None where it does not wait, or its own gates held it back."""
@@ -126,8 +141,9 @@ class Allocator:
             self._back_at.pop(group, None)
         if claim.standing is not Standing.HAS:
             self._admitted.discard(group)
+        self._found_there -= {group} if claim.standing is not Standing.HAS else set()
         self._late.discard(group)
-        if claim.standing is Standing.HAS and group not in self._admitted:
+        if claim.standing is Standing.HAS and group not in self._admitted | self._found_there:
             self._late.add(group)
         if claim.standing is Standing.SETTLES:
             self._wake(claim.counts_until, group)
@@ -156,7 +172,7 @@ class Allocator:
 
     def _fold(self, now: float) -> tuple[str, ...]:
         self._pass_time(now)
-        called = self._admit_late(now)
+        called = self._admit_late()
         self._reserve(now)
         while (entry := self._next_to_look_at(now)) is not None:
             if self._call_or_park(entry, now):
@@ -164,15 +180,25 @@ class Allocator:
             self._reserve(now)
         return tuple(called)
 
-    def _admit_late(self, now: float) -> list[str]:
-        bearable = [group for group in sorted(self._late) if self._bears(self._claims[group], now)]
-        self._late.difference_update(bearable)
-        self._admitted.update(bearable)
-        return bearable
+    def _admit_late(self) -> list[str]:
+        """In order, those that move before all others: what is away has to come back."""
+        admitted = []
+        for claim in sorted(
+            (self._claims[group] for group in self._late), key=lambda c: (not c.moving, c.order, c.group)
+        ):
+            if self._bears(claim):
+                self._late.discard(claim.group)
+                admitted.append(claim.group)
+        self._admitted.update(admitted)
+        return admitted
 
-    def _bears(self, claim: Claim, now: float) -> bool:
-        held = now < self._overfull_until and not self._overfull.isdisjoint(claim.takes)
-        return not held and not self._places.overfull(claim.takes)
+    def _bears(self, claim: Claim) -> bool:
+        """Others that are late count only while they move."""
+        others = [self._claims[group] for group in self._late if group != claim.group]
+        still = Counter(cell for each in others if not each.moving for cell in each.takes)
+        uses = ((cell, *self._places.use(cell)) for cell in claim.takes)
+        fits = all(used - still[cell] <= limit for cell, limit, used in uses)
+        return fits and self._overfull.isdisjoint(claim.takes)
 
     def _next_to_look_at(self, now: float) -> Entry | None:
         """The first in order of those who are parked nowhere, or at a cell that has room by now."""
@@ -221,8 +247,7 @@ class Allocator:
     def _room(self, cell: Cell, group: str, now: float) -> int:
         reserved, room = self._reserved, self._places.room(cell, now)
         kept = reserved is not None and reserved.group != group and cell in reserved.takes
-        held = cell in self._overfull and now < self._overfull_until
-        return 0 if held else room - kept
+        return 0 if cell in self._overfull else room - kept
 
     def _reserve(self, now: float) -> None:
         first = min((each for each in (self._line.first(), self._first_loose()) if each is not None), default=None)

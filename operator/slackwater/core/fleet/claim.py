@@ -70,5 +70,7 @@ class Claim:
     waits: whoever asks later by more than the longest head start comes later, so that nobody waits for ever."""
     asked_at: float = 0.0
     """In seconds since the epoch, as all times here."""
+    moving: bool = False
+    """A pod of it is away, by its turn."""
     counts_until: float = 0.0
     """When a group that settles stops counting."""
