@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, JsonValue
 
+from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.kafka_connection import ClusterKafkaConnectionSpec, KafkaConnectionSpec
 from slackwater.api.metadata import Metadata
@@ -46,6 +47,16 @@ class ClusterKafkaConnection(ApiModel):
 
 
 Connection = KafkaConnection | ClusterKafkaConnection
+
+
+class ConsumerFleet(ApiModel):
+    """Which ConsumerGroups may move at the same time, when, and in what order."""
+
+    api_version: Literal["slackwater.dev/v1alpha1"] = "slackwater.dev/v1alpha1"
+    kind: Literal["ConsumerFleet"] = "ConsumerFleet"
+    metadata: Metadata
+    spec: ConsumerFleetSpec
+    status: Annotated[Mapping[str, JsonValue], Field(repr=False)] = Field(default_factory=dict)
 
 
 class ConsumerGroup(ApiModel):

@@ -30,6 +30,7 @@ _KEPT: Final = (
     "x-kubernetes-list-type",
     "x-kubernetes-list-map-keys",
     "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string",
     "x-kubernetes-validations",
 )
 """What a structural schema may say, in the order in which a reader wants it."""
