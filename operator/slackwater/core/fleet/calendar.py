@@ -18,8 +18,8 @@ from cronsim import CronSim
 LOOKS_AHEAD_S: Final = 400 * 86_400.0
 """What opens later than that is not said."""
 LONGEST_S: Final = 8 * 86_400.0
-"""Where one opening follows upon another for so long, that is looked at again when it is over: a schedule may name every
-minute."""
+"""Where one opening follows upon another for so long, it is looked at again when that is over: a schedule may name
+every minute."""
 
 
 class Span(NamedTuple):

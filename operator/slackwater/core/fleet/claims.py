@@ -1,0 +1,132 @@
+"""From groups and fleets to what the allocator counts: the cells that each group is in, those that its turn takes, and
+how many may be in each.
+
+What lets nobody begin is a cell as well, whose limit is 0 while it holds: that a window opens changes one limit, and
+none of the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final
+
+from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
+from slackwater.api.fleet_budgets import Budget, CountedPer
+from slackwater.core.fleet.claim import Cell, Claim, Limit
+from slackwater.core.fleet.facts import GroupFacts
+
+EVERYWHERE: Final = "*"
+URGENT_S: Final = 3600.0
+"""The head start of a group that is urgent."""
+NO_LIMIT: Final = Limit(number=10**9)
+SHUT: Final = Limit(number=0)
+NOT_KNOWN: Final = "?"
+"""The place of a group whose Kafka cluster is not known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    namespace: str
+    name: str
+    spec: ConsumerFleetSpec
+    is_of_the_operator: bool = False
+    """It is in the operator's own namespace, and may name others."""
+    is_overridden: bool = False
+    """Its override is in force."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+    def selects(self, group: GroupFacts) -> bool:
+        namespaces = self.spec.namespaces if self.is_of_the_operator else ()
+        reaches = EVERYWHERE in namespaces or group.namespace in (namespaces or (self.namespace,))
+        return reaches and self.spec.selector.matches(group.labels)
+
+    def gate(self, name: str) -> Cell:
+        """The cell that is shut while something keeps every group of the fleet from beginning."""
+        return Cell(self.key, "", name)
+
+
+GATES: Final[Mapping[str, Passes | None]] = {
+    "accepted": None,
+    "pause": None,
+    "windows": Passes.WINDOWS,
+    "freezes": Passes.FREEZES,
+    "halts": Passes.HALTS,
+}
+"""What keeps groups from beginning, and what lets a group pass it all the same."""
+
+
+def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[str, frozenset[int]]) -> Claim:
+    """`fleets`: those that select it. `coordinators`: those that are known, by Kafka cluster."""
+    cells = {
+        fleet.key: [(budget, _cells(fleet, budget, group, coordinators)) for budget in fleet.spec.budgets]
+        for fleet in fleets
+    }
+    belongs = {cell for found in cells.values() for _, each in found for cell in each} if group.replicas else set()
+    takes = {
+        cell for found in cells.values() for budget, each in found if group.reason in budget.reasons for cell in each
+    }
+    gates = {fleet.gate(name) for fleet in fleets for name in _gates_before(fleet, group)}
+    return Claim(
+        group=group.key,
+        member_of=frozenset(belongs),
+        takes=frozenset(takes | gates),
+        standing=group.standing,
+        order=(group.asked_at - _head_start_s(group, fleets), _hash(group)),
+        asked_at=group.asked_at,
+        moving=group.is_moving,
+        counts_until=group.counts_until,
+    )
+
+
+def _cells(
+    fleet: Fleet, budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]
+) -> tuple[Cell, ...]:
+    return tuple(Cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
+
+
+def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
+    """Where nobody knows which it is, it may be any."""
+    cluster = group.cluster or NOT_KNOWN
+    match budget.per:
+        case CountedPer.FLEET:
+            yield ""
+        case CountedPer.NAMESPACE:
+            yield group.namespace
+        case CountedPer.LABEL:
+            yield group.labels.get(budget.label or "", "")
+        case CountedPer.KAFKA_CLUSTER:
+            yield cluster
+        case CountedPer.TOPIC:
+            yield from (f"{cluster}/{topic}" for topic in sorted(group.topics))
+        case CountedPer.COORDINATOR:
+            known = {group.coordinator} if group.coordinator is not None else coordinators.get(cluster, frozenset())
+            yield from (f"{cluster}/{broker}" for broker in sorted(known)) if known else (f"{cluster}/{NOT_KNOWN}",)
+
+
+def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
+    override = fleet.spec.override if fleet.is_overridden else None
+    let_through = override is not None and override.selector.matches(group.labels)
+    urgent = fleet.spec.urgent if group.is_urgent else ()
+    passes = {*urgent, *(override.passes if override is not None and let_through else ())}
+    return (name for name, passed_by in GATES.items() if passed_by not in passes)
+
+
+def _head_start_s(group: GroupFacts, fleets: Sequence[Fleet]) -> float:
+    """The longest of what the fleets give it; of each, the first entry that selects it."""
+    return max((_given_s(group, fleet) for fleet in fleets), default=0.0)
+
+
+def _given_s(group: GroupFacts, fleet: Fleet) -> float:
+    found = (each.head_start_ms / 1000 for each in fleet.spec.order if each.selector.matches(group.labels))
+    is_first = group.is_urgent and Passes.ORDER in fleet.spec.urgent
+    return max(next(found, 0.0), URGENT_S if is_first else 0.0)
+
+
+def _hash(group: GroupFacts) -> int:
+    """Spreads those who ask at once over namespaces and coordinators; the same after a restart."""
+    return int.from_bytes(blake2b(f"{group.uid}/{group.key}".encode(), digest_size=6).digest())
