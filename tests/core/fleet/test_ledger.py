@@ -1,0 +1,132 @@
+"""A ledger that is kept by changes is the one that is made anew; and nobody moves beyond what fleets say."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.core.fleet.claim import Cell, Standing
+from slackwater.core.fleet.claims import Fleet, claim_of
+from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.ledger import Ledger
+
+BUDGETS: Final[list[dict[str, Any]]] = [
+    {"name": "all", "max": 3},
+    {"name": "share", "max": "25%", "per": "Namespace"},
+    {"name": "coordinators", "max": 1, "per": "Coordinator"},
+    {"name": "topics", "max": 2, "per": "Topic"},
+]
+
+
+def fleet(name: str, draw: random.Random) -> Fleet:
+    selector = draw.choice([{}, {"matchLabels": {"tier": "0"}}])
+    budgets = draw.sample(BUDGETS, k=draw.randint(0, 3))
+    spec = {"selector": selector, "namespaces": ["*"], "budgets": budgets}
+    return Fleet("slackwater", name, ConsumerFleetSpec.model_validate(spec), is_of_the_operator=True)
+
+
+def group(name: str, draw: random.Random) -> GroupFacts:
+    return GroupFacts(
+        namespace=draw.choice(["a", "b"]),
+        name=name,
+        labels={"tier": draw.choice("01")},
+        topics=frozenset(draw.sample(["orders", "refunds", "clicks"], k=draw.randint(1, 2))),
+        cluster=draw.choice(["k1", "k1", None]),
+        coordinator=draw.choice([1, 2, 3, None]),
+        replicas=draw.choice([0, 3, 3]),
+    )
+
+
+class Play:
+    """Groups ask, and move when they are called; everything else about them and fleets changes at random."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw, self.now = random.Random(seed), 1000.0
+        self.ledger = Ledger()
+        self.groups = {each.key: each for each in (group(f"g{n}", self.draw) for n in range(8))}
+        self.fleets = {each.key: each for each in (fleet(name, self.draw) for name in ("one", "two"))}
+        self.called: set[str] = set()
+        self.ledger.began(self.fleets.values(), self.groups.values(), self.now)
+
+    def step(self) -> None:
+        self.now += self.draw.choice([0.0, 1.0, 20.0])
+        deed = self.draw.choice([self._moves_on, self._moves_on, self._moves_on, self._other_facts, self._other_fleet])
+        deed()
+
+    def _put(self, facts: GroupFacts) -> None:
+        self.groups[facts.key] = facts
+        self.ledger.changed(facts, self.now)
+
+    def _moves_on(self) -> None:
+        facts = self.draw.choice(list(self.groups.values()))
+        match facts.standing:
+            case Standing.RESTS:
+                self._put(replace(facts, standing=Standing.ASKS, asked_at=self.now))
+            case Standing.ASKS if self.ledger.allocator.is_called(facts.key):
+                self._put(replace(facts, standing=Standing.HAS))
+            case Standing.HAS:
+                self._put(replace(facts, standing=Standing.RESTS))
+
+    def _other_facts(self) -> None:
+        facts = self.draw.choice(list(self.groups.values()))
+        other = group(facts.name, self.draw)
+        self._put(replace(other, namespace=facts.namespace, standing=facts.standing, asked_at=facts.asked_at))
+
+    def _other_fleet(self) -> None:
+        name = self.draw.choice(["one", "two"])
+        if self.draw.random() < 0.3:
+            self.fleets.pop(f"slackwater/{name}", None)
+            self.ledger.remove(f"slackwater/{name}", self.now)
+            return
+        self.fleets[f"slackwater/{name}"] = fleet(name, self.draw)
+        self.ledger.put(self.fleets[f"slackwater/{name}"], self.now)
+
+    def cells(self) -> set[Cell]:
+        known: dict[str, set[int]] = {}
+        for each in self.groups.values():
+            if each.cluster is not None and each.coordinator is not None:
+                known.setdefault(each.cluster, set()).add(each.coordinator)
+        coordinators = {cluster: frozenset(found) for cluster, found in known.items()}
+        selected = {
+            key: [each for each in self.fleets.values() if each.selects(facts)] for key, facts in self.groups.items()
+        }
+        claims = [claim_of(facts, selected[key], coordinators) for key, facts in self.groups.items()]
+        return {cell for claim in claims for cell in claim.takes if cell.budget}
+
+    def without_calls(self, ledger: Ledger, cell: Cell) -> tuple[int, int]:
+        """The limit, and how many groups have room of the cell by their own standing."""
+        limit, used, _ = ledger.allocator.use(cell)
+        return limit, used
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_kept_by_changes_it_is_as_made_anew(seed: int) -> None:
+    play = Play(seed)
+    for _ in range(60):
+        play.step()
+    for facts in list(play.groups.values()):
+        if facts.standing is Standing.ASKS:  # calls are no part of what is written down
+            play._put(replace(facts, standing=Standing.RESTS))
+    anew = Ledger()
+    anew.began(play.fleets.values(), play.groups.values(), play.now)
+    cells = play.cells()
+    assert {cell: play.without_calls(play.ledger, cell) for cell in cells} == {
+        cell: play.without_calls(anew, cell) for cell in cells
+    }
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_whoever_is_called_has_room(seed: int) -> None:
+    """A lower limit, and a group that turns out to be elsewhere, take nothing back: what was full may be overfull."""
+    play = Play(seed)
+    for _ in range(60):
+        before = {cell: play.ledger.allocator.use(cell) for cell in play.cells()}
+        play._moves_on()
+        for cell in before:
+            limit, used, _ = play.ledger.allocator.use(cell)
+            assert used <= max(limit, before[cell][1]), cell
+        play.step()
