@@ -24,7 +24,8 @@ BUDGETS: Final[list[dict[str, Any]]] = [
 
 def fleet(name: str, draw: random.Random) -> Fleet:
     selector = draw.choice([{}, {"matchLabels": {"tier": "0"}}])
-    budgets = draw.sample(BUDGETS, k=draw.randint(0, 3))
+    some = draw.sample(BUDGETS, k=draw.randint(0, 3))
+    budgets = [{**each, "max": draw.choice([each["max"], 2, "50%"])} for each in some]
     spec = {"selector": selector, "namespaces": ["*"], "budgets": budgets}
     return Fleet("slackwater", name, ConsumerFleetSpec.model_validate(spec), is_of_the_operator=True)
 
@@ -130,3 +131,44 @@ def test_whoever_is_called_has_room(seed: int) -> None:
             limit, used, _ = play.ledger.allocator.use(cell)
             assert used <= max(limit, before[cell][1]), cell
         play.step()
+
+
+def one_at_a_time(**budget: Any) -> tuple[Ledger, list[GroupFacts]]:
+    """Two groups ask, and one is called."""
+    groups = [
+        GroupFacts("a", name, standing=Standing.ASKS, asked_at=at) for name, at in (("first", 1.0), ("next", 2.0))
+    ]
+    spec = {"selector": {}, "namespaces": ["*"], "budgets": [{"name": "all", "max": 1, **budget}], **WINDOWS}
+    only = Fleet("slackwater", "platform", ConsumerFleetSpec.model_validate(spec), is_of_the_operator=True)
+    ledger = Ledger()
+    assert ledger.began([only], groups, 10.0) == ("a/first",)
+    return ledger, groups
+
+
+WINDOWS: Final[dict[str, Any]] = {
+    "timeZone": "UTC",
+    "windows": [{"name": "nights", "schedule": "0 22 * * *", "duration": "7h"}],
+}
+
+
+def test_a_fleet_that_is_deleted_holds_nobody_back() -> None:
+    """Who was called is called again: for less."""
+    ledger, _ = one_at_a_time()
+    assert ledger.remove("slackwater/platform", 11.0) == ("a/first", "a/next")
+
+
+def test_a_budget_that_is_for_a_window_holds_nobody_outside_of_it() -> None:
+    ledger, _ = one_at_a_time(outside="nights")
+    assert ledger.opened("slackwater/platform", frozenset({"nights"}), 11.0) == ("a/next",)
+
+
+def test_while_a_fleet_is_shut_nobody_is_called() -> None:
+    ledger, (first, _) = one_at_a_time()
+    assert ledger.shut("slackwater/platform", "pause", 11.0, is_shut=True) == ()
+    assert ledger.changed(replace(first, standing=Standing.RESTS), 12.0) == ()
+    assert ledger.shut("slackwater/platform", "pause", 13.0, is_shut=False) == ("a/next",)
+
+
+def test_who_is_gone_makes_room() -> None:
+    ledger, _ = one_at_a_time()
+    assert ledger.gone("a/first", 11.0) == ("a/next",)
