@@ -41,7 +41,7 @@ class Allocator:
     A turn is good only if it was in the list with which this leader began, or if this leader called it: a leader that
     lost its lease may yet write one. Where more turns are listed than may move, some are such late ones, and which of
     them is moving will be known when no request of an earlier leader can be under way any more: they are listed again
-    then (ADR 0020; tests/core/fleet/test_leaders.py explores three leaders).
+    then (ADR 0017; tests/core/fleet/test_leaders.py explores three leaders).
     """
 
     def __init__(self, call_s: float = 120.0) -> None:
