@@ -1,4 +1,4 @@
-"""A ledger that is kept by changes is the one that is made anew; and nobody moves beyond what fleets say."""
+"""A ledger that is kept by changes is the one that is made from scratch; and nobody moves beyond what fleets say."""
 
 from __future__ import annotations
 
@@ -105,18 +105,18 @@ class Play:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_kept_by_changes_it_is_as_made_anew(seed: int) -> None:
+def test_kept_by_changes_it_is_as_made_from_scratch(seed: int) -> None:
     play = Play(seed)
     for _ in range(60):
         play.step()
     for facts in list(play.groups.values()):
         if facts.standing is Standing.ASKS:  # calls are no part of what is written down
             play._put(replace(facts, standing=Standing.RESTS))
-    anew = Ledger()
-    anew.began(play.fleets.values(), play.groups.values(), play.now)
+    fresh = Ledger()
+    fresh.began(play.fleets.values(), play.groups.values(), play.now)
     cells = play.cells()
     assert {cell: play.without_calls(play.ledger, cell) for cell in cells} == {
-        cell: play.without_calls(anew, cell) for cell in cells
+        cell: play.without_calls(fresh, cell) for cell in cells
     }
 
 
