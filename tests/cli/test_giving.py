@@ -12,8 +12,8 @@ import pytest
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.api.annotations import ABORT, APPROVE, FORCE, PAUSE, PROMOTE, RESTART, RETRY
-from slackwater.cli import giving
 from slackwater.cli.errors import NoSuchGroup, NothingToDo, NotObeyed
+from slackwater.cli.giving import one as giving
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from slackwater.shell.store import Key
 from tests.api.manifests import consumer_group

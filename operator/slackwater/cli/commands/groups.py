@@ -132,7 +132,7 @@ def pause(
     timeout_s: ObeyedWithin = PATIENCE,  # type: ignore[assignment]
 ) -> None:
     """Hold a group where it is: no pod is restarted or handed over until `resume`."""
-    from slackwater.cli import giving
+    from slackwater.cli.giving import one as giving
 
     typer.echo(asyncio.run(giving.pause(context, namespace or namespace_of(context), name, reason, timeout_s)))
 
@@ -146,7 +146,7 @@ def giving_command(annotation: str, text: str) -> Callable[..., None]:
         context: Context = None,
         timeout_s: ObeyedWithin = PATIENCE,  # type: ignore[assignment]
     ) -> None:
-        from slackwater.cli import giving
+        from slackwater.cli.giving import one as giving
 
         place = namespace or namespace_of(context)
         if annotation == PAUSE:
