@@ -19,14 +19,39 @@ from tests.cli.command import COMMAND, ran, typed
 
 Capsys = pytest.CaptureFixture[str]
 
+WHICH: Final = "say which ConsumerGroups: write their names, -l SELECTOR, or --all"
 COMMAND_LINES = {
     "a command that there is not": (
         ["statsu", "payments"],
         "No such command 'statsu': did you mean 'status', 'restart'?",
     ),
     "an option that there is not": (["status", "x", "--wat"], "No such option: --wat"),
-    "no name": (["status"], "Missing argument 'NAME': see slackwater status --help."),
-    "two names": (["status", "a", "b"], "Got unexpected extra argument"),
+    "no name": (
+        ["status"],
+        f"{WHICH}: see slackwater status --help.",
+    ),
+    "two names to record": (["observe", "a", "b"], "Got unexpected extra argument"),
+    "two names to watch": (["status", "a", "b", "--watch"], "--watch shows one group: write one name"),
+    "all groups to watch": (["lag", "--all", "--watch"], "--watch shows one group: write one name"),
+    "names and labels": (
+        ["restart", "a", "-l", "x=y"],
+        "say which ConsumerGroups: leave out -l, or the names",
+    ),
+    "a name and all groups": (["pause", "a", "--all"], "the names say which ConsumerGroups: leave out --all"),
+    "labels and all groups": (
+        ["abort", "-l", "x=y", "--all"],
+        "-l and --all exclude each other: leave",
+    ),
+    "a name in all namespaces": (["explain", "a", "-A"], "a name is of one namespace: leave out -A, or the names"),
+    "all namespaces, and not which": (
+        ["status", "-A"],
+        "-A says where, and not which ConsumerGroups: add --all, or -l SELECTOR",
+    ),
+    "all groups of all namespaces and of one": (
+        ["retry", "--all", "-A", "-n", "shop"],
+        "-n and -A exclude each other: leave one of them out",
+    ),
+    "an empty selector": (["restart", "-l", ""], "an empty selector would choose every group: write --all where that"),
     "no file to compare": (["diff"], "Missing option '--filename' / '-f': see slackwater diff --help."),
     "no file": (["plan"], "Missing option '--filename' / '-f': see slackwater plan --help."),
     "another output": (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
@@ -64,7 +89,10 @@ COMMAND_LINES = {
         "Invalid value for '--groups': it cannot be 'abc': write a whole number: see slackwater report --help.",
     ),
     "a shell that there is not": (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
-    "a command without its group": (["promote"], "Missing argument 'NAME': see slackwater promote --help."),
+    "a command without its group": (
+        ["promote"],
+        f"{WHICH}: see slackwater promote --help.",
+    ),
     "a number for a duration": (
         ["observe", "x", "--for", "30"],
         "write a duration in whole h, m, s and ms, such as 45s",

@@ -53,7 +53,7 @@ def look(
     ],
 )
 def test_a_group_is_waited_for_until_it_is_ready(seen: Look, over: bool) -> None:
-    assert is_ready(seen) is over
+    assert is_ready(seen.world.group) is over
 
 
 MISSING = ("TopicMissing", "topic refunds does not exist")
@@ -73,4 +73,4 @@ AWAY = ("MemberMissing", "Ready, but not known to be in the group: payments-2")
     ids=["a phase", "not known", "of an earlier operator", "not Ready", "of an older spec", "no operator"],
 )
 def test_a_wait_in_vain_never_says_that_the_group_is_ready(seen: Look, words: str) -> None:
-    assert where_it_stands(seen) == words
+    assert where_it_stands(seen.world.group) == words

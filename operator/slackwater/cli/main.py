@@ -13,7 +13,7 @@ import os
 import sys
 from enum import StrEnum
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,7 @@ from slackwater.cli import edge
 from slackwater.cli.commands import groups as group_commands
 from slackwater.cli.commands import manifests as manifest_commands
 from slackwater.cli.commands import set_up as set_up_commands
+from slackwater.cli.commands.choosing import complain, of_groups, one_to_watch
 from slackwater.cli.commands.pipeline import pipeline
 from slackwater.cli.commands.reason import reason
 from slackwater.cli.completion import Shell, answer_kubectl, answer_shells, script
@@ -33,6 +34,10 @@ from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import write_world
 from slackwater.pipeline.report.command import command as report
 from slackwater.terminal import Terminal
+
+if TYPE_CHECKING:
+    from slackwater.cli.looking.looks import Look
+    from slackwater.cli.reaching.choice import Choice
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(pipeline, name="pipeline")
@@ -129,10 +134,9 @@ def observe(
 
 
 @app.command()
-def status(  # noqa: PLR0913, PLR0917 - an option each
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
+@of_groups
+def status(
+    choice: Choice,
     watch: Watch = False,
     wait: Annotated[bool, typer.Option("--wait", help="Until every pod has the wanted version and is Ready.")] = False,
     timeout_s: Timeout = None,
@@ -142,26 +146,26 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
 
     With --wait the exit code is 0 once it is Ready, 1 when its rollout has failed, and 3 after --timeout.
     """
-    from slackwater.cli.looking.watching import STATUS, look_once
-    from slackwater.cli.looking.watching import watch as watch_group
-
     if watch and wait:
         raise typer.BadParameter("--watch and --wait exclude each other: leave one of them out")
     if timeout_s is not None and not wait:
         raise typer.BadParameter("--timeout is for --wait: add it")
-    place = namespace or namespace_of(context)
-    if watch:
-        watch_group(context, place, name, output, STATUS)
-        return
-    if wait:
-        from slackwater.cli.looking.waiting import wait_until_ready
+    from slackwater.cli.commands.reading import of_look, read
+    from slackwater.cli.looking import waiting, watching
 
-        asyncio.run(wait_until_ready(context, place, name, timeout_s))
-    look = asyncio.run(look_once(context, place, name))
-    if output is Output.TABLE:
+    if watch:
+        watching.watch(choice.context, one_to_watch(choice), output, watching.STATUS)
+        return
+    if wait and (place := choice.one) is not None:
+        asyncio.run(waiting.wait_until_ready(choice.context, place, timeout_s))
+    elif wait:
+        outcomes = asyncio.run(waiting.wait_for_each(choice, timeout_s))
+        complain("status --wait", [each for each in outcomes if each.error is not None], len(outcomes))
+
+    def show(look: Look) -> None:
         Terminal().print(render_view(look.world, look.plan))
-    else:
-        print_document(status_document(look.world, look.plan), output)
+
+    read(choice, of_look("status", lambda look: status_document(look.world, look.plan), show), output)
 
 
 @app.command()

@@ -31,6 +31,13 @@ def parse_name(text: str) -> str:
     return text
 
 
+def parse_selector(text: str) -> str:
+    """Labels, which the API server judges; but nothing would choose everything, as an empty variable of a script."""
+    if not text.strip():
+        raise typer.BadParameter("an empty selector would choose every group: write --all where that is meant")
+    return text
+
+
 def parse_seconds(text: str) -> float:
     try:
         return parse_duration_ms(text) / 1000

@@ -8,16 +8,18 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Final
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from slackwater.api.client import Library
+from slackwater.cli.commands.choosing import Yes, of_groups
+from slackwater.cli.commands.groups import give
 from slackwater.cli.errors import OptionMissing
 from slackwater.cli.options import (
     As,
     Context,
-    Name,
     Namespace,
     Output,
     parse_name,
@@ -26,6 +28,11 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
+
+if TYPE_CHECKING:
+    from slackwater.adapters.cluster.api import KubernetesApi
+    from slackwater.cli.adopting.command import Foreseen
+    from slackwater.cli.reaching.choice import Choice, Place
 
 Everywhere = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
@@ -109,10 +116,9 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         typer.echo(line, err=True)
 
 
+@of_groups
 def adopt(
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
+    choice: Choice,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and what would differ.")] = False,
     timeout_s: Annotated[
         float,
@@ -120,20 +126,28 @@ def adopt(
             "--timeout", metavar="DURATION", parser=parse_seconds, help="How long to wait for the cluster's own part."
         ),
     ] = "2m",  # type: ignore[assignment]
+    yes: Yes = False,
 ) -> None:
     """Give a StatefulSet that runs to the ConsumerGroup of its name. Restarts no pod, and leaves the group paused."""
     from slackwater.cli.adopting import command
+    from slackwater.cli.commands.reading import Reading, read
 
-    place = namespace or namespace_of(context)
     if dry_run:
-        for line in command.foreseen_in_words(asyncio.run(command.foresee(context, place, name))):
-            typer.echo(line)
+
+        def show(found: Foreseen) -> None:
+            for line in command.foreseen_in_words(found):
+                typer.echo(line)
+
+        read(choice, Reading("adopt --dry-run", command.foresee, asdict, show), Output.TABLE)
         return
 
-    def say(words: str) -> None:
-        typer.echo(words, err=True)
+    async def order(api: KubernetesApi, place: Place, timeout_s: float) -> str:
+        def say(words: str) -> None:
+            typer.echo(words if choice.one else f"{place}: {words}", err=True)
 
-    typer.echo(asyncio.run(command.adopt(context, place, name, timeout_s, say)))
+        return await command.adopt(api, place, timeout_s, say)
+
+    give(choice, "adopt", order, timeout_s, yes)
 
 
 def register(app: typer.Typer) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -18,7 +18,8 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.api.annotations import APPROVE, FORCE, GROUP, PAUSE, RESTART
 from slackwater.api.conditions import ConditionType
-from slackwater.cli.errors import NothingToDo, NotObeyed
+from slackwater.cli.errors import NothingToDo, NotObeyed, NotTakenUp
+from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.commands import foreseen
 from slackwater.core.decision.reasons import Reason
@@ -33,57 +34,72 @@ _FORCED_WITH_A_NEW_SPEC: Final = (
 _NOT_LOOKED: Final = "Kafka is not asked for this"
 
 
-async def give(context: str | None, namespace: str, name: str, command: str, timeout_s: float) -> str:
-    """Give one of `TOKEN_COMMANDS`; returns what came of it, in words.
+Order = Callable[[KubernetesApi, Place, float], Awaitable[str]]
+"""What is said to a group; returns what came of it, in words.
 
-    With a `timeout_s` of 0 nothing is waited for. Raises NothingToDo where it would change nothing, NotObeyed where the
-    operator does not take it up in time, or not before the group is valid, ClusterFailed, NoSuchGroup and NotInstalled.
-    """
+Waits up to so many seconds until the operator has taken it up; with 0 for nothing. Raises NothingToDo where it would
+change nothing, NotObeyed where the operator does not take it up in time, or not before the group is valid,
+ClusterFailed, NoSuchGroup and NotInstalled.
+"""
+
+
+async def give(context: str | None, place: Place, order: Order, timeout_s: float) -> str:
+    """To one group. Raises as `Order`."""
     async with cluster(context) as api:
-        snapshot = await _read(api, namespace, name)
+        return await order(api, place, timeout_s)
+
+
+def command(annotation: str) -> Order:
+    """One of `TOKEN_COMMANDS`."""
+
+    async def order(api: KubernetesApi, place: Place, timeout_s: float) -> str:
+        snapshot = await _read(api, place)
         token = datetime.now(UTC).isoformat()
-        words = _foreseen(snapshot, command, token)
-        await _annotate(api, snapshot, {command: token})
-        word = command.removeprefix(f"{GROUP}/")
+        words = _foreseen(snapshot, annotation, token)
+        await _annotate(api, snapshot, {annotation: token})
+        word = annotation.removeprefix(f"{GROUP}/")
         if timeout_s <= 0:
-            return f"{name}: {word} is given, and obeyed as soon as the operator sees it"
+            return f"{place.name}: {word} is given, and obeyed as soon as the operator sees it"
 
         def is_obeyed(group: dict[str, Any]) -> bool:
-            return bool((group.get("status", {}).get("commands") or {}).get(command) == token)
+            return bool((group.get("status", {}).get("commands") or {}).get(annotation) == token)
 
         group = await _wait(api, snapshot, is_obeyed, word, timeout_s)
-        if command == APPROVE:
+        if annotation == APPROVE:
             words = _of_recommendation(group)
-        return f"{name}: {words}"
+        return f"{place.name}: {words}"
+
+    return order
 
 
-async def pause(context: str | None, namespace: str, name: str, reason: str, timeout_s: float) -> str:
-    """Hold the group's rollout; returns what came of it. Without a reason, one that stands there stays. Raises as
-    `give`."""
-    async with cluster(context) as api:
-        snapshot = await _read(api, namespace, name)
-        reason = reason or (snapshot.group["metadata"].get("annotations") or {}).get(PAUSE) or ""
-        await _annotate(api, snapshot, {PAUSE: reason})
+def pause(reason: str) -> Order:
+    """Hold the group's rollout. Without a reason, one that stands there stays."""
+
+    async def order(api: KubernetesApi, place: Place, timeout_s: float) -> str:
+        snapshot = await _read(api, place)
+        standing = (snapshot.group["metadata"].get("annotations") or {}).get(PAUSE)
+        await _annotate(api, snapshot, {PAUSE: reason or standing or ""})
         if timeout_s > 0:
             await _wait(api, snapshot, lambda group: _phase(group) == "Paused", "pause", timeout_s)
-        return f"{name}: paused; no pod is restarted until you resume it"
+        return f"{place.name}: paused; no pod is restarted until you resume it"
+
+    return order
 
 
-async def resume(context: str | None, namespace: str, name: str, timeout_s: float) -> str:
-    """Let the group's rollout go on; returns what came of it. Raises as `give`."""
-    async with cluster(context) as api:
-        snapshot = await _read(api, namespace, name)
-        if PAUSE not in (snapshot.group["metadata"].get("annotations") or {}):
-            raise NothingToDo(f"{name} is not paused, so there is nothing to resume")
-        await _annotate(api, snapshot, {PAUSE: None})
-        if timeout_s > 0:
-            await _wait(api, snapshot, lambda group: _phase(group) not in ("Paused", ""), "resume", timeout_s)
-        return f"{name}: resumed"
+async def resume(api: KubernetesApi, place: Place, timeout_s: float) -> str:
+    """Let the group's rollout go on: an `Order`."""
+    snapshot = await _read(api, place)
+    if PAUSE not in (snapshot.group["metadata"].get("annotations") or {}):
+        raise NothingToDo(f"{place.name} is not paused, so there is nothing to resume")
+    await _annotate(api, snapshot, {PAUSE: None})
+    if timeout_s > 0:
+        await _wait(api, snapshot, lambda group: _phase(group) not in ("Paused", ""), "resume", timeout_s)
+    return f"{place.name}: resumed"
 
 
-async def _read(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
+async def _read(api: KubernetesApi, place: Place) -> Snapshot:
     """Raises NothingToDo where it is being deleted, and as `read_group`."""
-    snapshot = await read_group(api, namespace, name)
+    snapshot = await read_group(api, place.namespace, place.name)
     _refuse_deleted(snapshot.group)
     return snapshot
 
@@ -142,7 +158,7 @@ async def _wait(api: KubernetesApi, snapshot: Snapshot, done: Any, word: str, ti
             raise NotObeyed(f"{word} is given, and the operator will obey it once this is put right: {problem}")
         if time.monotonic() >= deadline:
             waited = f"{word} is given, but the operator has not taken it up within {seconds(timeout_s)}"
-            raise NotObeyed(f"{waited}: see that it runs; it will obey when it does")
+            raise NotTakenUp(f"{waited}: see that it runs; it will obey when it does")
         await asyncio.sleep(POLL_S)
 
 

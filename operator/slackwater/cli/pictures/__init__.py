@@ -7,5 +7,6 @@ paragraph    `explain`: one paragraph
 members      `members` and `lag`
 groups       `list`
 history      `history`: a group's versions
+beside       those of many groups, side by side where they fit
 documents    `-o json` of them
 """

@@ -39,12 +39,8 @@ async def cluster(context: str | None) -> AsyncIterator[KubernetesApi]:
         raise ClusterRefused(f"the kubeconfig cannot be used ({what}): correct it, or set KUBECONFIG") from error
     try:
         yield api
-    except ClusterUnreachable as error:
-        raise ClusterUnreachable(
-            f"{error}: see that the cluster runs, and that --context and KUBECONFIG fit"
-        ) from error
-    except (Forbidden, NotLetIn) as error:
-        raise ClusterRefused(f"{error}: {way_out(error)}, or use another --context") from error
+    except (ClusterUnreachable, Forbidden, NotLetIn) as error:
+        raise advised(error) from error
     finally:
         await api.close()
 
@@ -53,6 +49,15 @@ def check_kubeconfig(context: str | None) -> None:
     """It has sentences for what can be wrong. Raises ClusterRefused."""
     if not is_from_a_pod(context):
         read_kubeconfig().context(context)
+
+
+def advised(error: ClusterFailed) -> ClusterFailed:
+    """The same with what the person can do, where there is anything."""
+    if isinstance(error, ClusterUnreachable):
+        return ClusterUnreachable(f"{error}: see that the cluster runs, and that --context and KUBECONFIG fit")
+    if isinstance(error, Forbidden | NotLetIn):
+        return ClusterRefused(f"{error}: {way_out(error)}, or use another --context")
+    return error
 
 
 def way_out(error: Forbidden | NotLetIn) -> str:
