@@ -13,7 +13,7 @@ import os
 import sys
 from enum import StrEnum
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -165,7 +165,10 @@ def status(
     def show(look: Look) -> None:
         Terminal().print(render_view(look.world, look.plan))
 
-    read(choice, of_look("status", lambda look: status_document(look.world, look.plan), show), output)
+    def document(look: Look) -> dict[str, Any]:
+        return status_document(look.world, look.plan)
+
+    read(choice, of_look("status", document, show, says_the_name=True), output)
 
 
 @app.command()

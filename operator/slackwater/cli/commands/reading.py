@@ -38,6 +38,8 @@ class Reading(Generic[T]):
     """For people, alone."""
     picture: Callable[[T], RenderableType] | None = None
     """A table, which may stand beside those of other groups. None: `show` comes once for each, below its name."""
+    says_the_name: bool = False
+    """`show` begins with it."""
 
 
 def read(choice: Choice, reading: Reading[T], output: Output) -> None:
@@ -70,7 +72,10 @@ def _show(found: Sequence[tuple[str, T]], reading: Reading[T]) -> None:
             print_whole(picture if at == 0 else titled("", picture))
         return
     for at, (name, value) in enumerate(found):
-        console.print(f"\n{name}" if at else name, style="bold", highlight=False)
+        if at:
+            console.print()
+        if not reading.says_the_name:
+            console.print(name, style="bold", highlight=False)
         reading.show(value)
 
 
@@ -96,5 +101,7 @@ def of_kafka(
     )
 
 
-def of_look(verb: str, document: Callable[[Look], Any], show: Callable[[Look], None]) -> Reading[Look]:
-    return Reading(verb, look_once, document, show)
+def of_look(
+    verb: str, document: Callable[[Look], Any], show: Callable[[Look], None], *, says_the_name: bool = False
+) -> Reading[Look]:
+    return Reading(verb, look_once, document, show, says_the_name=says_the_name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import typer
 
@@ -19,6 +20,9 @@ from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.each import Outcome, each
 from slackwater.core.decision.words import count, harmless, listing
 
+SHOWN: Final = 50
+"""Names that still can be read before a question."""
+
 
 def confirm(verb: str, choice: Choice, places: Sequence[Place], yes: bool) -> None:
     """Where labels or --all have chosen more than one. Raises NotConfirmed, and OptionMissing where nobody is there."""
@@ -28,8 +32,10 @@ def confirm(verb: str, choice: Choice, places: Sequence[Place], yes: bool) -> No
     if not sys.stdin.isatty():
         raise OptionMissing(f"{what} ({listing(map(str, places))}), and nobody is there to be asked: add --yes")
     typer.echo(f"{what}:", err=True)
-    for place in places:
+    for place in places[:SHOWN]:
         typer.echo(f"  {place if choice.everywhere else place.name}", err=True)
+    if (rest := len(places) - SHOWN) > 0:
+        typer.echo(f"  and {rest} more, which slackwater list shows", err=True)
     if not typer.confirm(f"{verb.capitalize()} all {len(places)}?", err=True):
         raise NotConfirmed(f"{verb} was not confirmed: nothing was done")
 
