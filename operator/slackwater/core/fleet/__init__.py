@@ -4,4 +4,5 @@
 it is in. `calendar` says when windows open and freezes hold. `places` counts what moves in each cell, `line` keeps who
 waits at which of them, `calls` who may begin, and `allocation` calls whoever waits as soon as all of a group's cells
 have room. `ledger` is all of it together: groups and fleets, kept by changes.
+`turn` asks before a group disturbs anybody, and says what stands in its status.
 """
