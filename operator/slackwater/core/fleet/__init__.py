@@ -1,5 +1,8 @@
 """Which groups of a fleet may begin to move: values in, values out, and no clock.
 
-`claim` is what the allocator knows of one group, `places` counts what moves in each cell of each budget, `line` keeps
-who waits at which of them, and `allocation` calls whoever waits as soon as all of a group's cells have room.
+`facts` is what is known of a group, `claim` what the allocator makes of it, `claims` how: which cells of which budgets
+it is in. `calendar` says when windows open and freezes hold. `places` counts what moves in each cell, `line` keeps who
+waits at which of them, `calls` who may begin, and `allocation` calls whoever waits as soon as all of a group's cells
+have room. `ledger` is all of it together: groups and fleets, kept by changes.
+`turn` asks before a group disturbs anybody, and says what stands in its status.
 """
