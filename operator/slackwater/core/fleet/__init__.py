@@ -3,6 +3,7 @@
 `facts` is what is known of a group, `claim` what the allocator makes of it, `claims` how: which cells of which budgets
 it is in. `calendar` says when windows open and freezes hold. `places` counts what moves in each cell, `line` keeps who
 waits at which of them, `calls` who may begin, and `allocation` calls whoever waits as soon as all of a group's cells
-have room. `ledger` is all of it together: groups and fleets, kept by changes.
+have room. `ledger` is all of it together: groups and fleets, kept by changes. `timetable` is what the calendar makes of
+one fleet now, and `plan` runs a ledger forward: who would begin when.
 `turn` asks before a group disturbs anybody, and says what stands in its status.
 """

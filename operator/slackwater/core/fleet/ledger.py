@@ -45,10 +45,15 @@ class Ledger:
         return self.allocator.relisted(self._claims(found), now)
 
     def changed(self, group: GroupFacts, now: float) -> Called:
-        if self._groups.get(group.key) == group:
-            return ()
-        moved = self._know(group)
-        return self.allocator.changed(self._claims((group, *moved)), now)
+        return self.all_changed((group,), now)
+
+    def all_changed(self, groups: Iterable[GroupFacts], now: float) -> Called:
+        """At once: of those who ask, the first in order is called first, whichever comes first here."""
+        concerned: dict[str, GroupFacts] = {}
+        for group in groups:
+            if self._groups.get(group.key) != group:
+                concerned |= {each.key: each for each in (*self._know(group), group)}
+        return self.allocator.changed(self._claims(concerned.values()), now) if concerned else ()
 
     def gone(self, key: str, now: float) -> Called:
         group = self._groups.pop(key, None)
@@ -97,7 +102,9 @@ class Ledger:
         self._count(group, +1)
         clusters = {each.cluster for each in (before, group) if each is not None and each.cluster is not None}
         changed = {each for each in clusters if known.get(each, frozenset()) != frozenset(+self._coordinators[each])}
-        others = (each for each in self._groups.values() if changed and each.key != group.key)
+        if not changed:
+            return ()
+        others = (each for each in self._groups.values() if each.key != group.key)
         return tuple(each for each in others if each.coordinator is None and each.cluster in changed)
 
     def _count(self, group: GroupFacts, by: int) -> None:

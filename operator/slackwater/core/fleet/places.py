@@ -105,4 +105,7 @@ class Places:
             self.taken(claim.takes)
 
     def _at(self, cell: Cell) -> _Place:
-        return self._places.setdefault(cell, _Place())
+        place = self._places.get(cell)
+        if place is None:
+            place = self._places[cell] = _Place()
+        return place
