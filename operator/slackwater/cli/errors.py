@@ -3,6 +3,7 @@
     SlackwaterError
     ├── NotInstalled      the cluster does not know ConsumerGroups
     ├── NoSuchGroup       there is no ConsumerGroup of that name
+    ├── NoSuchFleet       there is no ConsumerFleet of that name
     ├── NoSuchNamespace   there is no namespace of that name
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
@@ -33,6 +34,10 @@ class NotInstalled(SlackwaterError):
 
 class NoSuchGroup(SlackwaterError):
     """There is no ConsumerGroup of that name in that namespace."""
+
+
+class NoSuchFleet(SlackwaterError):
+    """There is no ConsumerFleet of that name in that namespace."""
 
 
 class NoSuchNamespace(SlackwaterError):

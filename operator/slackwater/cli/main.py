@@ -19,6 +19,7 @@ import typer
 
 from slackwater.api.depth import allow_deep_objects
 from slackwater.cli import edge
+from slackwater.cli.commands import fleets as fleet_commands
 from slackwater.cli.commands import groups as group_commands
 from slackwater.cli.commands import manifests as manifest_commands
 from slackwater.cli.commands import set_up as set_up_commands
@@ -60,6 +61,7 @@ Timeout = Annotated[
 manifest_commands.register(app)
 group_commands.register(app)
 set_up_commands.register(app)
+fleet_commands.register(app)
 app.command()(reason)
 app.command("report")(report)
 

@@ -7,6 +7,8 @@ paragraph    `explain`: one paragraph
 members      `members` and `lag`
 groups       `list`
 history      `history`: a group's versions
+fleet        `fleet status`: budgets, who moves, who waits, who has failed
+forecast     `fleet plan`: what would be, and when
 beside       those of many groups, side by side where they fit
 documents    `-o json` of them
 """

@@ -1,0 +1,133 @@
+"""What people tell a fleet: to pause, to resume, to let groups pass for a while. Written into its spec, or annotated
+where it is halted; and waited for until the operator has taken it up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.api.annotations import RESUME
+from slackwater.api.errors import InvalidSpec
+from slackwater.cli.errors import NothingToDo, NotTakenUp
+from slackwater.cli.giving.one import POLL_S
+from slackwater.cli.reaching.choice import Place
+from slackwater.cli.reaching.cluster import cluster
+from slackwater.cli.reaching.fleets import read_fleet
+from slackwater.core.decision.words import seconds
+
+Json = Mapping[str, Any]
+Told = Callable[[KubernetesApi, Json, float], Awaitable[str]]
+"""Says it to the fleet that was read, waits up to so many seconds, and returns what came of it, in words."""
+
+_UTC: Final = "UTC"
+_MINUTE_S: Final = 60
+
+
+async def tell(context: str | None, place: Place, told: Told, timeout_s: float) -> str:
+    """With a `timeout_s` of 0 nothing is waited for. Raises NothingToDo where it would change nothing, NotTakenUp where
+    the operator does not take it up in time, NoSuchFleet, NotInstalled and ClusterFailed."""
+    async with cluster(context) as api:
+        fleet = await read_fleet(api, place)
+        if "deletionTimestamp" in fleet["metadata"]:
+            raise NothingToDo(f"ConsumerFleet {place.name} is being deleted: it holds nobody from then on")
+        return await told(api, fleet, timeout_s)
+
+
+def pause(reason: str) -> Told:
+    async def told(api: KubernetesApi, fleet: Json, timeout_s: float) -> str:
+        name, was = fleet["metadata"]["name"], fleet["spec"].get("pause") or ""
+        if was == reason:
+            raise NothingToDo(f"{name} is paused already, for the same reason")
+        await _write(api, fleet, {"spec": {"pause": reason}}, "pause", timeout_s)
+        instead = f", instead of for {was!r}" if was else ""
+        return f"{name}: paused{instead}; nothing begins, and what moves stops between two pods, until you resume it"
+
+    return told
+
+
+async def resume(api: KubernetesApi, fleet: Json, timeout_s: float) -> str:
+    """A `Told`: out of a pause, and out of a halt."""
+    metadata, status = fleet["metadata"], fleet.get("status") or {}
+    name, is_paused, halted = metadata["name"], bool(fleet["spec"].get("pause")), status.get("halted")
+    if not is_paused and not halted:
+        raise NothingToDo(f"{name} is neither paused nor halted, so there is nothing to resume{_what_holds(status)}")
+    change: dict[str, Any] = {}
+    if is_paused:
+        change["spec"] = {"pause": None}
+    if halted:
+        change["metadata"] = {"annotations": {RESUME: datetime.now(UTC).isoformat()}}
+    await _write(api, fleet, change, "resume", timeout_s)
+    ended = " and ".join(what for what, there in (("its pause", is_paused), ("its halt", bool(halted))) if there)
+    return f"{name}: resumed; {ended} is over" if " and " not in ended else f"{name}: resumed; {ended} are over"
+
+
+def let_through(duration_s: float, reason: str) -> Told:
+    """For so long, all its groups pass windows, freezes and halts; budgets hold."""
+
+    async def told(api: KubernetesApi, fleet: Json, timeout_s: float) -> str:
+        name, spec = fleet["metadata"]["name"], fleet["spec"]
+        zone, is_new = spec.get("timeZone") or _UTC, not spec.get("timeZone")
+        until = local_until(time.time() + duration_s, zone)
+        change = {"override": {"until": until, "reason": reason, "passes": None, "selector": None}}
+        await _write(api, fleet, {"spec": {**change, **({"timeZone": zone} if is_new else {})}}, "open", timeout_s)
+        paused = f"; its pause holds all the same: {spec['pause']}" if spec.get("pause") else ""
+        return f"{name}: open until {until} ({zone}), whatever windows, freezes and halts say; budgets hold{paused}"
+
+    return told
+
+
+def local_until(at: float, zone: str) -> str:
+    """The next full minute, so that it lasts no shorter than it was said to."""
+    minute = math.ceil(at / _MINUTE_S) * _MINUTE_S
+    return datetime.fromtimestamp(minute, _zone(zone)).strftime("%Y-%m-%dT%H:%M")
+
+
+def _zone(name: str) -> ZoneInfo:
+    """Raises InvalidSpec."""
+    try:
+        return ZoneInfo(name)
+    except (LookupError, OSError, ValueError) as error:
+        raise InvalidSpec("The ConsumerFleet", (f"spec.timeZone: no time zone is called {name}",)) from error
+
+
+async def _write(api: KubernetesApi, fleet: Json, change: Mapping[str, Any], word: str, timeout_s: float) -> None:
+    written = await api.merge(CONSUMER_FLEET, fleet, change)
+    metadata = fleet["metadata"]
+    gone = f"ConsumerFleet {metadata['name']} has just been deleted"
+    if written is None:
+        raise Conflict(gone)
+    token = ((change.get("metadata") or {}).get("annotations") or {}).get(RESUME)
+    deadline = time.monotonic() + timeout_s
+    while timeout_s > 0:
+        now = await api.read(CONSUMER_FLEET, metadata["namespace"], metadata["name"])
+        if now is None or now["metadata"]["uid"] != metadata["uid"]:
+            raise Conflict(gone)
+        if _has_taken_up(now, written["metadata"].get("generation", 0), token):
+            return
+        if time.monotonic() >= deadline:
+            waited = f"{word} is written, but the operator has not taken it up within {seconds(timeout_s)}"
+            raise NotTakenUp(f"{waited}: see that it runs; it will obey when it does")
+        await asyncio.sleep(POLL_S)
+
+
+def _has_taken_up(fleet: Json, generation: int, token: str | None) -> bool:
+    status = fleet.get("status") or {}
+    obeyed = token is None or (status.get("commands") or {}).get(RESUME) == token
+    return obeyed and int(status.get("observedGeneration") or 0) >= generation
+
+
+def _what_holds(status: Json) -> str:
+    """Why nothing begins all the same."""
+    opened: Json = next((each for each in status.get("conditions") or () if each.get("type") == "Open"), {})
+    if opened.get("status") != "False":
+        return ""
+    return f"; it is not open, {opened.get('reason')}: {opened.get('message')}"

@@ -1,0 +1,146 @@
+"""Fleets, with all groups that whoever asks may list: what `fleet status`, `fleet plan` and `explain` are made of."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden, KindMissing
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.parsing import parse_consumer_fleet
+from slackwater.cli.errors import NoSuchFleet
+from slackwater.cli.pictures.fleet import FleetLook
+from slackwater.cli.reaching.choice import Place
+from slackwater.cli.reaching.cluster import check_namespace, cluster
+from slackwater.cli.reaching.fleets import list_fleets, read_fleet
+from slackwater.core.fleet.board import Board
+from slackwater.core.fleet.claim import Standing
+from slackwater.core.fleet.plan import run
+from slackwater.core.fleet.seen import FleetSeen, Seen, fleet_seen, seen
+from slackwater.ports import Kind
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Fleets:
+    """All fleets and groups that can be read, at one moment."""
+
+    seen: dict[str, FleetSeen]
+    board: Board
+    is_partial: bool
+
+
+async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
+    """Of the whole cluster; where one may not list that, of `namespace`. No fleets where their kind is not installed.
+
+    Raises ClusterFailed.
+    """
+    (fleets, all_fleets), (groups, all_groups) = await asyncio.gather(
+        _list(api, CONSUMER_FLEET, namespace), _list(api, CONSUMER_GROUP, namespace)
+    )
+    now = time.time()
+    known = {each.key: each for each in _parsed(fleets, now)}
+    return Fleets(known, board_of(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
+
+
+async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
+    """Raises NoSuchFleet, InvalidSpec, NotInstalled and ClusterFailed."""
+    found, fleets = await asyncio.gather(read_fleet(api, place), read_fleets(api, place.namespace))
+    known = fleets.seen.get(str(place))
+    if known is None:  # it was made between the two, or cannot be read
+        known = fleet_seen(parse_consumer_fleet(found), fleets.board.now)
+        fleets = with_fleet(fleets, known)
+    return foreseen(FleetLook(known, fleets.board, fleets.is_partial))
+
+
+async def read_looks(context: str | None, namespace: str | None) -> list[FleetLook]:
+    """Of all fleets of one namespace, or of all. Raises NoSuchNamespace, NotInstalled and ClusterFailed."""
+    async with cluster(context) as api:
+        listed = await list_fleets(api, namespace)
+        if not listed and namespace is not None:
+            await check_namespace(api, namespace)
+        fleets = await read_fleets(api, namespace or "")
+    return looks_of(fleets, namespace)
+
+
+async def follow(context: str | None, place: Place, interval_s: float, show: Callable[[FleetLook], None]) -> None:
+    """Look after look until the fleet is deleted. Raises as `read_look`, for the first one."""
+    async with cluster(context) as api:
+        show(await read_look(api, place))
+        with suppress(NoSuchFleet):
+            while True:
+                await asyncio.sleep(interval_s)
+                with suppress(ClusterUnreachable):
+                    show(await read_look(api, place))
+
+
+def looks_of(fleets: Fleets, namespace: str | None) -> list[FleetLook]:
+    """Of one namespace, or of all, in the order of their names."""
+    wanted = [fleets.seen[key] for key in sorted(fleets.seen)]
+    return [
+        FleetLook(each, fleets.board, fleets.is_partial) for each in wanted if namespace in (None, each.fleet.namespace)
+    ]
+
+
+def foreseen(look: FleetLook) -> FleetLook:
+    """With plans of how it goes on, where groups wait and something lets them begin."""
+    if not look.having(Standing.ASKS) or look.fleet.shut:
+        return look
+    board = look.board
+    soon, late = (run(board.outset(slow=slow), (), board.now) for slow in (False, True))
+    return replace(look, soon=soon, late=late)
+
+
+def with_fleet(fleets: Fleets, fleet: FleetSeen) -> Fleets:
+    """As if that one were there, in place of one of its name."""
+    known = {**fleets.seen, fleet.key: fleet}
+    groups = tuple(fleets.board.groups.values())
+    return replace(fleets, seen=known, board=board_of(tuple(known.values()), groups, fleets.board.now))
+
+
+def board_of(fleets: Sequence[FleetSeen], groups: Sequence[Seen], now: float) -> Board:
+    return Board(
+        [each.fleet for each in fleets],
+        {each.key: each.timetable for each in fleets},
+        groups,
+        {each.key: each.shut for each in fleets},
+        now,
+    )
+
+
+async def _list(api: KubernetesApi, kind: Kind, namespace: str) -> tuple[Sequence[Json], bool]:
+    """And whether it is all that there is."""
+    try:
+        found, _ = await api.list_all(kind, None)
+    except KindMissing:
+        return (), True
+    except Forbidden:
+        if not namespace:
+            return (), False
+        found, _ = await api.list_all(kind, namespace)
+        return found, False
+    return found, True
+
+
+def _parsed(fleets: Sequence[Json], now: float) -> list[FleetSeen]:
+    """Whose spec an older CRD let through holds nobody that could be told of."""
+    known = []
+    for each in fleets:
+        with suppress(InvalidSpec):
+            known.append(fleet_seen(parse_consumer_fleet(each), now))
+    return known
+
+
+def _seen(groups: Sequence[Json]) -> list[Seen]:
+    known = []
+    for each in groups:
+        with suppress(InvalidSpec):
+            known.append(seen(each))
+    return known

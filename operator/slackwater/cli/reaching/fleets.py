@@ -1,0 +1,51 @@
+"""ConsumerFleets by their names, with a sentence for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import ClusterFailed, KindMissing
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.cli.errors import NoSuchFleet
+from slackwater.cli.reaching.choice import Place
+from slackwater.cli.reaching.cluster import missing_namespace, not_installed
+from slackwater.core.decision.words import listing
+
+Json = Mapping[str, Any]
+
+
+async def read_fleet(api: KubernetesApi, place: Place) -> Json:
+    """Raises NoSuchFleet, NotInstalled and ClusterFailed."""
+    found = await api.read(CONSUMER_FLEET, *place)
+    if found is None:
+        raise NoSuchFleet(await _which_there_are(api, place))
+    return found
+
+
+async def list_fleets(api: KubernetesApi, namespace: str | None) -> tuple[Json, ...]:
+    """In the order of their names. Raises NotInstalled and ClusterFailed."""
+    try:
+        found, _ = await api.list_all(CONSUMER_FLEET, namespace)
+    except KindMissing as error:
+        raise not_installed() from error
+    return tuple(sorted(found, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"])))
+
+
+async def _which_there_are(api: KubernetesApi, place: Place) -> str:
+    there = f"there is no ConsumerFleet {place.name} in namespace {place.namespace}"
+    try:
+        found = await list_fleets(api, None)
+    except ClusterFailed:
+        found = await list_fleets(api, place.namespace)
+    here = [each["metadata"]["name"] for each in found if each["metadata"]["namespace"] == place.namespace]
+    elsewhere = [each["metadata"]["namespace"] for each in found if each["metadata"]["name"] == place.name]
+    if elsewhere:
+        return f"{there}, but there is one in {listing(elsewhere)}: use -n {elsewhere[0]}"
+    if close := get_close_matches(place.name, here, n=1):
+        return f"{there}: did you mean {close[0]}?"
+    if here:
+        return f"{there}: there are {listing(here)}"
+    return await missing_namespace(api, place.namespace) or f"{there}: there is none at all, so apply one or choose -n"

@@ -1,0 +1,163 @@
+"""What is said of fleets, their budgets and a group's turn. Pure.
+
+Times are the fleet's own, in its time zone: people know its windows by those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from slackwater.api.consumer_fleet_status import FleetConditionType
+from slackwater.api.fleet_budgets import Budget, CountedPer
+from slackwater.core.decision.words import listing
+from slackwater.core.fleet.board import Board, Wait
+from slackwater.core.fleet.claim import Cell
+from slackwater.core.fleet.plan import Ran
+from slackwater.core.fleet.seen import FleetSeen, Seen
+from slackwater.core.fleet.timetable import zone_of
+
+_UTC: Final = "UTC"
+_ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
+_GATE_SENTENCES: Final = {
+    "accepted": "is not accepted",
+    "pause": "is paused",
+    "windows": "has no window open",
+    "freezes": "is frozen",
+    "halts": "is halted",
+}
+
+
+def ordinal(number: int) -> str:
+    """`1st`, `2nd`, `11th`."""
+    ending = "th" if number % 100 in (11, 12, 13) else _ENDINGS.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def clock(fleet: FleetSeen, at: float, now: float, *, zoned: bool = False) -> str:
+    """`22:41`, `Wed 22:41` on another day, `2 Dec 22:41` on one more than six days away; `zoned`: with the zone."""
+    zone = _zone(fleet)
+    there, here = (datetime.fromtimestamp(each, zone) for each in (at, now))
+    days = abs((there.date() - here.date()).days)
+    day = "" if days == 0 else f"{there:%a} " if days <= 6 else f"{there.day} {there:%b} "
+    return f"{day}{there:%H:%M}{f' {zone.key}' if zoned else ''}"
+
+
+def moment_in(fleet: FleetSeen, local: str) -> float:
+    """Of a local time of its zone, in seconds since the epoch; of one that comes twice, the first."""
+    return datetime.fromisoformat(local).replace(tzinfo=_zone(fleet)).timestamp()
+
+
+def elapsed(duration_s: float) -> str:
+    """`40s`, `2m30s`, `1h10m`, `3d4h`."""
+    whole = max(0, round(duration_s))
+    for unit, size, part, of in (("d", 86_400, "h", 3600), ("h", 3600, "m", 60), ("m", 60, "s", 1)):
+        if whole >= size:
+            rest = whole % size // of
+            return f"{whole // size}{unit}{f'{rest}{part}' if rest else ''}"
+    return f"{whole}s"
+
+
+def cell_in_words(cell: Cell, budget: Budget | None) -> str:
+    """Where a budget counts, such as ` on broker 2 of lkc-7f`; empty for one that counts all together."""
+    if budget is None or budget.per is CountedPer.FLEET:
+        return ""
+    cluster, _, rest = cell.place.partition("/")
+    of_cluster = "" if cluster == "?" else f" of {cluster}"
+    match budget.per:
+        case CountedPer.COORDINATOR:
+            return f" on broker {rest}{of_cluster}" if rest != "?" else f" on a broker that is not known{of_cluster}"
+        case CountedPer.TOPIC:
+            return f" from topic {rest}{of_cluster}"
+        case CountedPer.NAMESPACE:
+            return f" in namespace {cell.place}"
+        case CountedPer.LABEL:
+            return f" with {budget.label}={cell.place}" if cell.place else f" without the label {budget.label}"
+        case _:
+            return f" in Kafka cluster {cell.place}"
+
+
+def turn_in_words(
+    group: Seen, wait: Wait, fleets: Mapping[str, FleetSeen], board: Board, soon: Ran, late: Ran
+) -> Iterator[str]:
+    """Why it waits, for whom, and for how long yet. `soon` and `late`: plans by usual and by long durations."""
+    name = group.facts.name
+    if wait.cell is None:
+        yield f"{name} waits for its turn, and is called, or about to be: then its own gates are asked"
+        return
+    fleet = fleets[wait.cell.fleet]
+    place = f"the {ordinal(wait.place)}" + (f" of {wait.waiting}" if wait.waiting > 1 else "")
+    yield f"{name} waits for its turn, {place}: {_why(wait, wait.cell, fleet, board)}"
+    yield _when(group, fleet, board, soon, late)
+
+
+def _why(wait: Wait, cell: Cell, fleet: FleetSeen, board: Board) -> str:
+    if not cell.budget:
+        return f"ConsumerFleet {cell.fleet} {_shut_in_words(cell.place, fleet)}"
+    budget = next((each for each in fleet.fleet.spec.budgets if each.name == cell.budget), None)
+    many = "one group at a time" if wait.limit == 1 else f"{wait.limit} groups at a time"
+    lets = f"budget {cell.budget} of ConsumerFleet {cell.fleet} lets {many} move{cell_in_words(cell, budget)}"
+    if not wait.holders:
+        return f"{lets}, and whoever was called before has it"
+    have = "has it" if len(wait.holders) == 1 else "have it"
+    return f"{lets}, and {listing(_holder(key, fleet, board) for key in wait.holders)} {have}"
+
+
+def _holder(key: str, fleet: FleetSeen, board: Board) -> str:
+    group = board.groups[key]
+    if group.given_at is None:
+        return key
+    left_s = board.paces[key].takes_s
+    return f"{key} since {clock(fleet, group.given_at, board.now)} (about {elapsed(left_s)} left)"
+
+
+def _shut_in_words(gate: str, fleet: FleetSeen) -> str:
+    """By its own condition, which has more to say."""
+    kind = {"accepted": FleetConditionType.ACCEPTED, "halts": FleetConditionType.HALTED}.get(
+        gate, FleetConditionType.OPEN
+    )
+    message = str(fleet.condition(kind).get("message") or "").rstrip(".")
+    if gate == "pause":
+        message = fleet.fleet.spec.pause
+    words = _GATE_SENTENCES.get(gate, "lets nobody begin")
+    return f"{words}: {message}" if message else words
+
+
+def _when(group: Seen, fleet: FleetSeen, board: Board, soon: Ran, late: Ran) -> str:
+    took = group.memory.took
+    usual_s = board.paces[group.key].takes_s
+    basis = "By its history it takes" if took is not None else "It has no history; by that of the others it takes"
+    begins_at, at_latest = soon.begins_at.get(group.key), late.begins_at.get(group.key)
+    if fleet.shut:
+        what = " and ".join(_GATE_SENTENCES[each] for each in sorted(fleet.shut))
+        return f"{basis} {elapsed(usual_s)}; when it begins nobody can tell while the fleet {what}"
+    if begins_at is None:
+        return f"{basis} {elapsed(usual_s)}, and fits into none of the windows that come"
+    about = clock(fleet, begins_at, board.now, zoned=True)
+    later = "" if at_latest is None or at_latest - begins_at < 60 else f" (p90 {clock(fleet, at_latest, board.now)})"
+    return f"{basis} {elapsed(usual_s)} and begins at about {about}{later}"
+
+
+def opening_in_words(fleet: FleetSeen, now: float) -> str:
+    """`Open until 05:00 (nights)`, `Paused: …`, `Closed until Mon 22:00 (nights)`, by spec and clock."""
+    if fleet.fleet.spec.pause:
+        return f"Paused: {fleet.fleet.spec.pause}"
+    times = fleet.timetable.look(now)
+    if not times.shut:
+        until = "" if times.changes_at is None else f" until {clock(fleet, times.changes_at, now)}"
+        which = f" ({', '.join(sorted(times.open_windows))})" if times.open_windows else ""
+        return f"Open{until}{which}"
+    opens = fleet.timetable.opens(now)
+    what = "Frozen" if "freezes" in times.shut else "Closed"
+    until = "" if opens is None else f" until {clock(fleet, opens, now)}"
+    return f"{what}{until}{f' ({times.by})' if times.by else ''}"
+
+
+def _zone(fleet: FleetSeen) -> ZoneInfo:
+    """UTC where nobody knows its own: the operator says that, and accepts no such fleet."""
+    try:
+        return zone_of(fleet.fleet.spec.time_zone or _UTC)
+    except ZoneInfoNotFoundError:
+        return zone_of(_UTC)

@@ -1,0 +1,138 @@
+"""Groups and fleets as their objects show them to whoever does not lead: what people are shown is made of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfoNotFoundError
+
+from slackwater.api.annotations import PAUSE, URGENT
+from slackwater.api.conditions import ConditionStatus
+from slackwater.api.consumer_fleet_status import FleetConditionType
+from slackwater.api.fleet_budgets import MoveReason
+from slackwater.api.resources import ConsumerFleet
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.claim import Standing
+from slackwater.core.fleet.claims import Fleet
+from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.timetable import Timetable, timetable_of, zone_of
+from slackwater.core.fleet.turn import standing_of
+from slackwater.core.world.memory import RolloutMemory, read_memory
+from slackwater.core.world.turn import Turn, TurnStanding
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    facts: GroupFacts
+    memory: RolloutMemory
+    updated: int = 0
+    """Pods that have the wanted version, by the operator's last word."""
+
+    @property
+    def key(self) -> str:
+        return self.facts.key
+
+    @property
+    def given_at(self) -> float | None:
+        """When the turn was given that it has; None: it has none."""
+        turn = self.memory.turn
+        return turn.given_at if turn is not None and turn.is_held else None
+
+
+def seen(group: Json) -> Seen:
+    """From the API's object. Raises InvalidSpec where a newer operator wrote its status.
+
+    A coordinator is known from the last turn only: status has no other, since it may move at any time.
+    """
+    metadata, status = group["metadata"], group.get("status") or {}
+    memory, annotations = read_memory(status), metadata.get("annotations") or {}
+    turn = memory.turn
+    cluster = (turn.cluster if turn is not None else "") or (memory.claimed.cluster_id if memory.claimed else "")
+    facts = GroupFacts(
+        namespace=metadata["namespace"],
+        name=metadata["name"],
+        uid=metadata.get("uid", ""),
+        labels=metadata.get("labels") or {},
+        replicas=group["spec"].get("replicas", 1),
+        topics=frozenset(group["spec"].get("topics") or ()),
+        cluster=cluster or None,
+        coordinator=None if turn is None else turn.coordinator,
+        standing=standing_of(memory, paused=PAUSE in annotations),
+        reason=MoveReason.ROLLOUT if turn is None else turn.reason,
+        asked_at=0.0 if turn is None else turn.asked_at,
+        is_urgent=URGENT in annotations,
+        is_moving=memory.step is not None or memory.handover is not None,
+        counts_until=0.0 if turn is None or turn.done_at is None else turn.done_at,
+    )
+    return Seen(facts, memory, status.get("updatedReplicas") or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSeen:
+    fleet: Fleet
+    timetable: Timetable
+    generation: int
+    status: Json
+
+    @property
+    def key(self) -> str:
+        return self.fleet.key
+
+    @property
+    def is_taken_up(self) -> bool:
+        """What its status says is of this generation."""
+        return self.status.get("observedGeneration") == self.generation
+
+    @property
+    def shut(self) -> frozenset[str]:
+        """The gates, of `claims.GATES`, that are shut for another reason than the time."""
+        accepted, halted = self.condition(FleetConditionType.ACCEPTED), self.condition(FleetConditionType.HALTED)
+        told = {
+            "accepted": accepted.get("status") == ConditionStatus.FALSE,
+            "pause": bool(self.fleet.spec.pause),
+            "halts": halted.get("status") == ConditionStatus.TRUE and bool(self.status.get("halted")),
+        }
+        return frozenset(name for name, is_shut in told.items() if is_shut)
+
+    def condition(self, kind: FleetConditionType) -> Json:
+        """Empty where the operator has not reported it."""
+        return next((each for each in self.status.get("conditions") or () if each.get("type") == kind), {})
+
+
+def fleet_seen(found: ConsumerFleet, now: float) -> FleetSeen:
+    """Who names namespaces, and was not refused for it, is the operator's own."""
+    spec, metadata = found.spec, found.metadata
+    try:
+        timetable = timetable_of(spec)
+        zone = zone_of(spec.time_zone or "UTC")
+    except ZoneInfoNotFoundError:  # the operator says so, and lets nothing begin
+        timetable, zone = Timetable(), zone_of("UTC")
+    until = None if spec.override is None else datetime.fromisoformat(spec.override.until).replace(tzinfo=zone, fold=1)
+    fleet = Fleet(
+        metadata.namespace,
+        metadata.name,
+        spec,
+        is_of_the_operator=bool(spec.namespaces),
+        is_overridden=until is not None and now < until.timestamp(),
+    )
+    return FleetSeen(fleet, timetable, metadata.generation, found.status)
+
+
+def turn_shown(memory: RolloutMemory, gated: Json) -> Turn:
+    """What the operator's fleets say of a group, as far as it shows. `gated`: its condition RolloutGated."""
+    turn = memory.turn
+    waits = turn is not None and turn.asks and gated.get("reason") == Reason.AWAITING_TURN
+    return Turn(TurnStanding.WAITS) if waits else Turn()
+
+
+def settled(group: Seen, settles_s: float, now: float) -> GroupFacts:
+    """Its facts, where the longest `settleFor` of its fleets is so many seconds: who is done counts no longer."""
+    facts = group.facts
+    if facts.standing is not Standing.SETTLES:
+        return facts
+    until = facts.counts_until + settles_s
+    return replace(facts, standing=Standing.SETTLES if until > now else Standing.RESTS, counts_until=until)
