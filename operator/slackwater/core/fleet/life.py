@@ -111,7 +111,8 @@ def _asked(world: World, decided: Decision, after: World, *, has_more_to_do: boo
         return replace(turn, reason=_reason(after))  # another version, before it was called for the first one
     if (is_live and is_for_the_rollout(memory)) or not has_more_to_do:
         return None
-    asked = TurnRecord(_reason(after), _asked_at(after), campaign=world.turn.campaign)
+    is_a_fix = world.memory.phase.gave_up or (is_live and turn is not None and turn.is_a_fix)
+    asked = TurnRecord(_reason(after), _asked_at(after), campaign=world.turn.campaign, is_a_fix=is_a_fix)
     return replace(asked, given_at=world.now) if turn is None and _has_begun(after) else asked
 
 

@@ -144,8 +144,8 @@ def _refusal(world: World, *, is_for_this: bool) -> Hold | None:
     match world.turn.standing:
         case TurnStanding.NO_FLEET:
             return None
-        case TurnStanding.CALLED if turn is not None and turn.asks and is_for_this:
-            return None
+        case TurnStanding.CALLED if turn is not None and turn.done_at is None and is_for_this:
+            return None  # written already, and not known to be: its room is kept in any case
         case TurnStanding.HAS if turn is not None and turn.is_held and is_for_this:
             return None
     return awaiting(world)
