@@ -6,5 +6,6 @@ can be kept; `tally` counts how many of its groups do what, `halts` says whether
 counts what moves in each cell, `line` keeps who waits at which of them, `calls` who may begin, and `allocation` calls
 whoever waits as soon as all of a group's cells have room. `ledger` is all of it together: groups and fleets, kept by
 changes. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says to its fleets.
-`turn` asks before a group disturbs anybody, and says what stands in its status.
+
+On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends.
 """

@@ -143,7 +143,8 @@ def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
     override = fleet.spec.override if fleet.is_overridden else None
     let_through = override is not None and override.selector.matches(group.labels)
     urgent = fleet.spec.urgent if group.is_urgent else ()
-    passes = {*urgent, *(override.passes if override is not None and let_through else ())}
+    fixes = (Passes.HALTS,) if group.is_a_fix else ()
+    passes = {*urgent, *fixes, *(override.passes if override is not None and let_through else ())}
     return (name for name, passed_by in GATES.items() if passed_by not in passes)
 
 

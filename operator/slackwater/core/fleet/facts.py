@@ -30,6 +30,8 @@ class GroupFacts:
     """What it asks for its turn for, or has it for."""
     asked_at: float = 0.0
     is_urgent: bool = False
+    is_a_fix: bool = False
+    """Its last version failed, and it asks for the next one: no halt keeps it from that."""
     is_moving: bool = False
     counts_until: float = 0.0
     failed_at: float | None = None
