@@ -93,6 +93,8 @@ class TurnStatus(StatusPart):
     """The uid of the FleetCampaign that the group moves for."""
     yielded: int | None = None
     """How often it has ended early, since the rollout stood still."""
+    is_a_fix: bool | None = None
+    """The version before it had failed: no halt keeps this one from beginning."""
 
 
 class TookStatus(StatusPart):

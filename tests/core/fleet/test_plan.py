@@ -15,7 +15,6 @@ from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.plan import Bottleneck, Outset, Pace, Ran, Wave, bottleneck, run
-from slackwater.core.fleet.timetable import timetable_of
 
 T0: Final = 1_800_000_000.0
 BERLIN: Final = ZoneInfo("Europe/Berlin")
@@ -36,7 +35,7 @@ def outset(
 ) -> Outset:
     own = own_s or {}
     paces = {each.key: Pace(own.get(each.name, takes_s), own.get(each.name, takes_s)) for each in groups}
-    return Outset(fleets, {each.key: timetable_of(each.spec) for each in fleets}, tuple(groups), paces)
+    return Outset(fleets, tuple(groups), paces)
 
 
 def everybody(groups: Sequence[GroupFacts]) -> list[Wave]:

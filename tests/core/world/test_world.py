@@ -303,6 +303,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
         st.none() | st.integers(0, 9),
         WORDS,
         st.integers(0, 9),
+        st.booleans(),
     ),
     "took": st.none()
     | st.builds(

@@ -47,7 +47,7 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
     )
     now = time.time()
     known = {each.key: each for each in _parsed(fleets, now)}
-    return Fleets(known, board_of(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
+    return Fleets(known, Board(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
 
 
 async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
@@ -102,17 +102,7 @@ def with_fleet(fleets: Fleets, fleet: FleetSeen) -> Fleets:
     """As if that one were there, in place of one of its name."""
     known = {**fleets.seen, fleet.key: fleet}
     groups = tuple(fleets.board.groups.values())
-    return replace(fleets, seen=known, board=board_of(tuple(known.values()), groups, fleets.board.now))
-
-
-def board_of(fleets: Sequence[FleetSeen], groups: Sequence[Seen], now: float) -> Board:
-    return Board(
-        [each.fleet for each in fleets],
-        {each.key: each.timetable for each in fleets},
-        groups,
-        {each.key: each.shut for each in fleets},
-        now,
-    )
+    return replace(fleets, seen=known, board=Board(tuple(known.values()), groups, fleets.board.now))
 
 
 async def _list(api: KubernetesApi, kind: Kind, namespace: str) -> tuple[Sequence[Json], bool]:

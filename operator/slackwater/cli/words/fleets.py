@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.api.fleet_budgets import Budget, CountedPer
@@ -17,7 +17,6 @@ from slackwater.core.fleet.board import Board, Wait
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.plan import Ran
 from slackwater.core.fleet.seen import FleetSeen, Seen
-from slackwater.core.fleet.timetable import zone_of
 
 _UTC: Final = "UTC"
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
@@ -144,20 +143,15 @@ def opening_in_words(fleet: FleetSeen, now: float) -> str:
     """`Open until 05:00 (nights)`, `Paused: …`, `Closed until Mon 22:00 (nights)`, by spec and clock."""
     if fleet.fleet.spec.pause:
         return f"Paused: {fleet.fleet.spec.pause}"
-    times = fleet.timetable.look(now)
-    if not times.shut:
-        until = "" if times.changes_at is None else f" until {clock(fleet, times.changes_at, now)}"
-        which = f" ({', '.join(sorted(times.open_windows))})" if times.open_windows else ""
-        return f"Open{until}{which}"
-    opens = fleet.timetable.opens(now)
-    what = "Frozen" if "freezes" in times.shut else "Closed"
-    until = "" if opens is None else f" until {clock(fleet, opens, now)}"
-    return f"{what}{until}{f' ({times.by})' if times.by else ''}"
+    opening, shut = fleet.gates.opening, fleet.gates.shut
+    what = "Open" if opening.is_open else "Frozen" if "freezes" in shut else "Closed"
+    until = "" if opening.until is None else f" until {clock(fleet, opening.until, now)}"
+    return f"{what}{until}{f' ({opening.by})' if opening.by else ''}"
 
 
 def _zone(fleet: FleetSeen) -> ZoneInfo:
     """UTC where nobody knows its own: the operator says that, and accepts no such fleet."""
     try:
-        return zone_of(fleet.fleet.spec.time_zone or _UTC)
-    except ZoneInfoNotFoundError:
-        return zone_of(_UTC)
+        return ZoneInfo(fleet.fleet.spec.time_zone or _UTC)
+    except (OSError, ValueError, LookupError):
+        return ZoneInfo(_UTC)

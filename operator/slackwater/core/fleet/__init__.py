@@ -1,10 +1,14 @@
 """Which groups of a fleet may begin to move: values in, values out, and no clock.
 
 `facts` is what is known of a group, `claim` what the allocator makes of it, `claims` how: which cells of which budgets
-it is in. `calendar` says when windows open and freezes hold. `places` counts what moves in each cell, `line` keeps who
-waits at which of them, `calls` who may begin, and `allocation` calls whoever waits as soon as all of a group's cells
-have room. `ledger` is all of it together: groups and fleets, kept by changes. `timetable` is what the calendar makes of
-one fleet now, and `plan` runs a ledger forward: who would begin when. `seen` is a group as its object shows it, `board`
-what whoever does not lead makes of all of them: who waits where, and for whom. `forecast` is a plan of a board.
-`turn` asks before a group disturbs anybody, and says what stands in its status.
+it is in. `calendar` says when windows open and freezes hold, `times` what follows for one fleet, and whether its spec
+can be kept; `tally` counts how many of its groups do what, `halts` says whether too much has gone wrong. `places`
+counts what moves in each cell, `line` keeps who waits at which of them, `calls` who may begin, and `allocation` calls
+whoever waits as soon as all of a group's cells have room. `ledger` is all of it together: groups and fleets, kept by
+changes. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says to its fleets.
+
+Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `board` says who
+waits where, and for whom; `plan` runs a ledger forward, and `forecast` says what would be.
+
+On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends.
 """

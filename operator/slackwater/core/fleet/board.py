@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Final
 
 from slackwater.core.fleet.claim import Cell, Claim, Standing
-from slackwater.core.fleet.claims import GATES, Fleet, claim_of
+from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.ledger import Kept, Ledger
 from slackwater.core.fleet.plan import Outset, Pace, coordinators_of
-from slackwater.core.fleet.seen import Seen, settled
-from slackwater.core.fleet.timetable import Timetable
+from slackwater.core.fleet.seen import FleetSeen, Seen, settled
 
 ASSUMED_POD_S: Final = 60.0
 """What a pod takes in a fleet of which no group has been rolled out yet."""
@@ -42,39 +41,23 @@ class Wait:
 
 
 class Board:
-    """Of one moment. `fleets` and `groups`: all that can be read; `shut`: gates of fleets, besides windows and freezes.
+    """Of one moment. `fleets` and `groups`: all that can be read."""
 
-    `shut` by fleet's key, of `claims.GATES`.
-    """
-
-    def __init__(
-        self,
-        fleets: Sequence[Fleet],
-        timetables: Mapping[str, Timetable],
-        groups: Sequence[Seen],
-        shut: Mapping[str, frozenset[str]],
-        now: float,
-    ) -> None:
+    def __init__(self, fleets: Sequence[FleetSeen], groups: Sequence[Seen], now: float) -> None:
         self.now = now
-        self.fleets = tuple(fleets)
-        self.timetables = timetables
+        self.fleets = tuple(each.fleet for each in fleets)
         self.groups = {each.key: each for each in groups}
         self.paces = paces(groups, now)
         """How long each usually takes; of one that moves, what is left of that."""
         self._facts = {each.key: self._settled(each) for each in groups}
         known = coordinators_of(self._facts.values())
         self._claims = {
-            key: claim_of(facts, [each for each in fleets if each.selects(facts)], known)
+            key: claim_of(facts, [each for each in self.fleets if each.selects(facts)], known)
             for key, facts in self._facts.items()
         }
         self._ledger = Ledger()
-        for fleet in fleets:
-            times = timetables[fleet.key].look(now)
-            self._ledger.opened(fleet.key, times.open_windows, now)
-            for gate in GATES:
-                is_shut = gate in times.shut | shut.get(fleet.key, frozenset())
-                self._ledger.shut(fleet.key, gate, now, is_shut=is_shut)
-        self._ledger.began(fleets, self._facts.values(), now)
+        kept = [Kept(each.fleet, replace(each.gates, shut=each.gates.shut | each.shut)) for each in fleets]
+        self._ledger.began(kept, self._facts.values(), now)
 
     def of(self, fleet: Fleet) -> list[Seen]:
         """The groups that it selects."""
@@ -109,7 +92,6 @@ class Board:
         as nine of ten of its rollouts do at most."""
         return Outset(
             self.fleets if fleets is None else tuple(fleets),
-            self.timetables,
             tuple(self._facts.values()),
             paces(self.groups.values(), self.now, slow=True) if slow else self.paces,
         )

@@ -14,12 +14,14 @@ from math import inf
 from typing import Final, NamedTuple
 
 from slackwater.core.fleet.calendar import LOOKS_AHEAD_S
-from slackwater.core.fleet.claim import Cell, Standing
+from slackwater.core.fleet.claim import Cell, Claim, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Ledger
-from slackwater.core.fleet.timetable import FREEZES, WINDOWS, Times, Timetable
+from slackwater.core.fleet.ledger import Kept, Ledger
+from slackwater.core.fleet.times import Gates, Scope, gates_of
 
+BY_TIME: Final = frozenset({"windows", "freezes"})
+"""The gates that open by themselves: pauses and halts are taken to be over."""
 TRIES: Final = 14
 """Openings at which a group has not fitted, after which it is said to fit into none."""
 
@@ -45,8 +47,6 @@ class Outset:
     """Groups that wait already come in their own order among those of the waves; those that move go on."""
 
     fleets: tuple[Fleet, ...]
-    timetables: Mapping[str, Timetable]
-    """By fleet's key."""
     groups: tuple[GroupFacts, ...]
     paces: Mapping[str, Pace]
     """By group's key; of a group that moves, of what is left."""
@@ -124,20 +124,23 @@ class _Play:
         self._outset, self._began_at, self._now = outset, at, at
         self._facts = {group.key: group for group in outset.groups}
         self._fleets_of = {group.key: [f for f in outset.fleets if f.selects(group)] for group in outset.groups}
-        self._times: dict[str, Times] = {}
+        self._fleets = {fleet.key: fleet for fleet in outset.fleets}
+        self._gates = {fleet.key: _by_time(fleet, at) for fleet in outset.fleets}
         self._moving: list[tuple[float, str]] = []
         self._waiting: set[str] = set()
         self._unfit: Counter[str] = Counter()
         """Who waits for another window, and how often none had room."""
         self._wave: set[str] = set()
         """What is left of it."""
-        self._look_at_the_clock()
         for group in outset.groups:
             if group.standing is Standing.HAS:
                 heappush(self._moving, (at + outset.paces[group.key].takes_s, group.key))
             elif group.standing is Standing.ASKS:
                 self._waiting.add(group.key)
-        self._begin(self.ledger.began(outset.fleets, outset.groups, at))
+        fleets = [each.overridden(self._gates[each.key].is_overridden) for each in outset.fleets]
+        called = self.ledger.began([Kept(each, self._gates[each.key]) for each in fleets], outset.groups, at)
+        self._claims: dict[str, Claim] = self._claimed()
+        self._begin(called)
 
     def wave(self, wave: Wave) -> WaveRan:
         """Its groups ask now; returns when it has soaked, or nothing goes on any more."""
@@ -168,13 +171,13 @@ class _Play:
             self._moving[0][0] if self._moving else None,
             self.ledger.allocator.wakes_at(),
             self.ledger.allocator.relist_at,
-            min((each.changes_at for each in self._times.values() if each.changes_at is not None), default=None),
+            min((each.until for each in self._gates.values() if each.until is not None), default=None),
         )
         at = min((each for each in moments if each is not None), default=inf)
         if at > until or at - self._began_at > LOOKS_AHEAD_S:
             return False
         at = max(at, self._now)
-        if self._waiting and any(each.shut for each in self._times.values()):
+        if self._waiting and any(each.shut for each in self._gates.values()):
             self.closed_s += at - self._now
         self._now = at
         self._end()
@@ -211,26 +214,49 @@ class _Play:
 
     def _fits(self, key: str) -> bool:
         ends_at = self._now + self._outset.paces[key].fits_s
-        closing = (self._times[fleet.key].closes_at for fleet in self._fleets_of[key])
-        return all(closes_at is None or ends_at <= closes_at for closes_at in closing)
+        closing = (closes_at(fleet, self._gates[fleet.key]) for fleet in self._fleets_of[key])
+        return all(at is None or ends_at <= at for at in closing)
 
     def _look_at_the_clock(self) -> tuple[str, ...]:
+        due = [key for key, gates in self._gates.items() if gates.until is not None and gates.until <= self._now]
         calls: list[str] = []
-        changed = False
-        for key, timetable in self._outset.timetables.items():
-            known = self._times.get(key)
-            if known is not None and (known.changes_at is None or known.changes_at > self._now):
-                continue
-            changed = True
-            times = self._times[key] = timetable.look(self._now)
-            calls += self.ledger.opened(key, times.open_windows, self._now)
-            for gate in (WINDOWS, FREEZES):
-                calls += self.ledger.shut(key, gate, self._now, is_shut=gate in times.shut)
-        if changed:
+        for key in due:
+            before, self._gates[key] = self._gates[key], _by_time(self._fleets[key], self._now)
+            is_flipped = before.is_overridden is not self._gates[key].is_overridden
+            if is_flipped:  # its groups are in other cells, by their facts
+                self.ledger.all_changed(self._facts.values(), self._now)
+            calls += self.ledger.passed(key, self._gates[key], self._now)
+            self._claims = self._claimed() if is_flipped else self._claims
+        if due:
             again = [key for key, tries in self._unfit.items() if tries < TRIES and key in self._waiting]
             calls += self._put(*(replace(self._facts[key], standing=Standing.ASKS) for key in again))
         return tuple(calls)
 
     def _put(self, *changed: GroupFacts) -> Sequence[str]:
-        self._facts.update({facts.key: facts for facts in changed})
-        return self.ledger.all_changed(changed, self._now)
+        """Only how they stand has changed: making their claims again would take half of the time that a plan takes."""
+        for facts in changed:
+            claim = self._claims[facts.key]
+            asked_later_s = facts.asked_at - claim.asked_at
+            self._facts[facts.key] = facts
+            self._claims[facts.key] = replace(
+                claim,
+                standing=facts.standing,
+                asked_at=facts.asked_at,
+                order=(claim.order[0] + asked_later_s, claim.order[1]),
+                counts_until=facts.counts_until,
+            )
+        return self.ledger.allocator.changed([self._claims[facts.key] for facts in changed], self._now)
+
+    def _claimed(self) -> dict[str, Claim]:
+        return {key: self.ledger.allocator.claim_of(key) for key in self._facts}
+
+
+def closes_at(fleet: Fleet, gates: Gates) -> float | None:
+    """Up to when a group that begins has to be done; None: it may go on."""
+    is_open = [each.fit for each in fleet.spec.windows if each.name in gates.open_windows]
+    return gates.opening.until if is_open and all(is_open) else None
+
+
+def _by_time(fleet: Fleet, at: float) -> Gates:
+    gates = gates_of(fleet, Scope(), at)
+    return replace(gates, shut=gates.shut & BY_TIME)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfoNotFoundError
 
 from slackwater.api.annotations import PAUSE, URGENT
 from slackwater.api.conditions import ConditionStatus
@@ -17,7 +15,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.timetable import Timetable, timetable_of, zone_of
+from slackwater.core.fleet.times import Gates, Scope, gates_of
 from slackwater.core.fleet.turn import standing_of
 from slackwater.core.world.memory import RolloutMemory, read_memory
 from slackwater.core.world.turn import Turn, TurnStanding
@@ -74,7 +72,8 @@ def seen(group: Json) -> Seen:
 @dataclass(frozen=True, slots=True)
 class FleetSeen:
     fleet: Fleet
-    timetable: Timetable
+    gates: Gates
+    """By its spec and the clock, as of when it was read."""
     generation: int
     status: Json
 
@@ -106,20 +105,9 @@ class FleetSeen:
 def fleet_seen(found: ConsumerFleet, now: float) -> FleetSeen:
     """Who names namespaces, and was not refused for it, is the operator's own."""
     spec, metadata = found.spec, found.metadata
-    try:
-        timetable = timetable_of(spec)
-        zone = zone_of(spec.time_zone or "UTC")
-    except ZoneInfoNotFoundError:  # the operator says so, and lets nothing begin
-        timetable, zone = Timetable(), zone_of("UTC")
-    until = None if spec.override is None else datetime.fromisoformat(spec.override.until).replace(tzinfo=zone, fold=1)
-    fleet = Fleet(
-        metadata.namespace,
-        metadata.name,
-        spec,
-        is_of_the_operator=bool(spec.namespaces),
-        is_overridden=until is not None and now < until.timestamp(),
-    )
-    return FleetSeen(fleet, timetable, metadata.generation, found.status)
+    fleet = Fleet(metadata.namespace, metadata.name, spec, is_of_the_operator=bool(spec.namespaces))
+    gates = gates_of(fleet, Scope(), now)
+    return FleetSeen(fleet.overridden(gates.is_overridden), gates, metadata.generation, found.status)
 
 
 def turn_shown(memory: RolloutMemory, gated: Json) -> Turn:

@@ -7,6 +7,7 @@ that are to start again, `replicas: 0`. How a turn begins and ends is `life`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +18,7 @@ from slackwater.core.decision.words import listing
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.members.work import lag_at_the_start
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.turn import TurnRecord, TurnStanding
+from slackwater.core.world.turn import ALWAYS_ASKS, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 
 RECHECK_S: Final = 60.0
@@ -33,7 +34,7 @@ def turn_refusal(world: World) -> Hold | None:
     goes_forward = world.memory.phase is RolloutPhase.PROGRESSING
     if not goes_forward or PAUSE in world.group.metadata.annotations:
         return None
-    return _refusal(world, is_for_this=_is_for_the_rollout(world.memory))
+    return _refusal(world, is_for_this=is_for_the_rollout(world.memory))
 
 
 def scale_refusal(world: World) -> Hold | None:
@@ -58,20 +59,23 @@ def is_new(world: World) -> bool:
     return not world.sets and not world.memory.last_good_revision and world.memory.step is None and world.replicas > 0
 
 
-def given(world: World, memory: RolloutMemory) -> RolloutMemory:
-    """With its turn, which is written down before the act. `world`: decided about; `memory`: what goes with the act.
+def given(world: World, memory: RolloutMemory, reasons: Collection[MoveReason] = ALWAYS_ASKS) -> RolloutMemory:
+    """With the turn, if it is for one of `reasons`: it is written down before the act.
+
+    `world`: decided about; `memory`: what goes with the act.
 
     The rollout begins now: the lag of hours ago says nothing of what it will cost. Where it had begun before, and its
     turn ended early, the moment of its beginning stays.
     """
     turn = memory.turn
-    if turn is None or not turn.asks or world.turn.standing is TurnStanding.NO_FLEET:
+    if turn is None or not turn.asks or turn.reason not in reasons or world.turn.standing is not TurnStanding.CALLED:
         return memory
-    begun = beginning_now(world, memory) if turn.yielded == 0 else memory
-    return replace(begun, turn=_given(world, turn))
+    begins = turn.yielded == 0 and turn.reason is not MoveReason.SCALE
+    return replace(beginning(world, memory) if begins else memory, turn=_given(world, turn))
 
 
-def beginning_now(world: World, memory: RolloutMemory) -> RolloutMemory:
+def beginning(world: World, memory: RolloutMemory) -> RolloutMemory:
+    """As if the rollout began now."""
     return replace(memory, started_at=world.now, lag_before=lag_at_the_start(world.seen))
 
 
@@ -98,6 +102,12 @@ def is_awaited(world: World, hold: Hold | None) -> bool:
     """The group stands still until it is called: nothing has to be looked at each second."""
     waits = world.turn.standing is not TurnStanding.CALLED
     return waits and hold is not None and hold.reason is Reason.AWAITING_TURN
+
+
+def has_to_wait(world: World) -> bool:
+    """Its rollout has begun, and its turn is not given: what `PHASE` shows."""
+    turn, fleets = world.memory.turn, world.turn.standing is not TurnStanding.NO_FLEET
+    return fleets and turn is not None and turn.asks and world.memory.phase is RolloutPhase.PROGRESSING
 
 
 def awaiting(world: World) -> Hold:
@@ -134,17 +144,18 @@ def _refusal(world: World, *, is_for_this: bool) -> Hold | None:
     match world.turn.standing:
         case TurnStanding.NO_FLEET:
             return None
-        case TurnStanding.CALLED if turn is not None and turn.asks and is_for_this:
-            return None
+        case TurnStanding.CALLED if turn is not None and turn.done_at is None and is_for_this:
+            return None  # written already, and not known to be: its room is kept in any case
         case TurnStanding.HAS if turn is not None and turn.is_held and is_for_this:
             return None
     return awaiting(world)
 
 
-def _is_for_the_rollout(memory: RolloutMemory) -> bool:
-    """A turn for another image is none for another protocol: budgets may count those apart."""
+def is_for_the_rollout(memory: RolloutMemory) -> bool:
+    """The turn is for what is rolled out. One for another image is none for another protocol, nor is one to scale or to
+    start: budgets may count those apart."""
     turn = memory.turn
-    if turn is None:
+    if turn is None or turn.reason not in ALWAYS_ASKS:
         return False
     return memory.upgrade is None or turn.reason is MoveReason.PROTOCOL_UPGRADE
 

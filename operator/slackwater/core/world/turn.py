@@ -61,6 +61,8 @@ class TurnRecord:
     campaign: str = ""
     yielded: int = 0
     """How often it has ended early."""
+    is_a_fix: bool = False
+    """The version before it had failed: no halt keeps this one from beginning."""
 
     @property
     def asks(self) -> bool:
