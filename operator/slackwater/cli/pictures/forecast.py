@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.api.timestamps import timestamp
-from slackwater.cli.words.fleets import cell_in_words, clock, elapsed
+from slackwater.cli.words.fleets import GATE_SENTENCES, cell_in_words, clock, elapsed
 from slackwater.core.decision.words import count, listing
 from slackwater.core.fleet.forecast import Forecast
 from slackwater.core.fleet.seen import FleetSeen
@@ -97,9 +97,11 @@ def _lines(found: Forecast, fleet: FleetSeen, now: float) -> Iterator[tuple[str,
         same = "no sooner" if not sooner else f"at {clock(fleet, wider.ends_at, now)}{sooner}"
         yield f"{wider.words[:1].upper()}{wider.words[1:]} it ends {same}.", ""
     if found.never:
-        yield f"{count(len(found.never), 'group')} fit into none of the windows: {listing(found.never)}.", "red"
+        fit = "fits" if len(found.never) == 1 else "fit"
+        yield f"{count(len(found.never), 'group')} {fit} into none of the windows: {listing(found.never)}.", "red"
     if fleet.shut:
-        yield f"Nothing of it begins while {' and '.join(sorted(fleet.shut))} lets nobody begin.", "yellow"
+        what = " and ".join(GATE_SENTENCES[gate] for gate in sorted(fleet.shut))
+        yield f"Nothing of it begins while the fleet {what}.", "yellow"
     if found.without_history:
         yield f"{count(found.without_history, 'group')} without a rollout so far: taken as the others' median.", "dim"
     if found.without_coordinator:

@@ -20,13 +20,12 @@ from slackwater.core.fleet.seen import FleetSeen, Seen
 
 _UTC: Final = "UTC"
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
-_GATE_SENTENCES: Final = {
+GATE_SENTENCES: Final = {
     "accepted": "is not accepted",
     "pause": "is paused",
-    "windows": "has no window open",
-    "freezes": "is frozen",
     "halts": "is halted",
 }
+"""What is so of a fleet while its gate is shut, and does not end by itself."""
 
 
 def ordinal(number: int) -> str:
@@ -94,33 +93,36 @@ def turn_in_words(
 
 def _why(wait: Wait, cell: Cell, fleet: FleetSeen, board: Board) -> str:
     if not cell.budget:
-        return f"ConsumerFleet {cell.fleet} {_shut_in_words(cell.place, fleet)}"
+        return f"ConsumerFleet {cell.fleet} {_shut_in_words(cell.place, fleet, board.now)}"
     budget = next((each for each in fleet.fleet.spec.budgets if each.name == cell.budget), None)
     many = "one group at a time" if wait.limit == 1 else f"{wait.limit} groups at a time"
     lets = f"budget {cell.budget} of ConsumerFleet {cell.fleet} lets {many} move{cell_in_words(cell, budget)}"
     if not wait.holders:
         return f"{lets}, and whoever was called before has it"
-    have = "has it" if len(wait.holders) == 1 else "have it"
-    return f"{lets}, and {listing(_holder(key, fleet, board) for key in wait.holders)} {have}"
+    if len(wait.holders) == 1:
+        return f"{lets}, and {_holder(wait.holders[0], fleet, board, alone=True)}"
+    return f"{lets}, and {listing(_holder(key, fleet, board) for key in wait.holders)} have it"
 
 
-def _holder(key: str, fleet: FleetSeen, board: Board) -> str:
+def _holder(key: str, fleet: FleetSeen, board: Board, *, alone: bool = False) -> str:
     group = board.groups[key]
+    has = f"{key} has it" if alone else key
     if group.given_at is None:
-        return key
-    left_s = board.paces[key].takes_s
-    return f"{key} since {clock(fleet, group.given_at, board.now)} (about {elapsed(left_s)} left)"
+        return has
+    since, left = clock(fleet, group.given_at, board.now), f"about {elapsed(board.paces[key].takes_s)} left"
+    return f"{has} since {since} ({left})" if alone else f"{key} (since {since}, {left})"
 
 
-def _shut_in_words(gate: str, fleet: FleetSeen) -> str:
-    """By its own condition, which has more to say."""
-    kind = {"accepted": FleetConditionType.ACCEPTED, "halts": FleetConditionType.HALTED}.get(
-        gate, FleetConditionType.OPEN
-    )
-    message = str(fleet.condition(kind).get("message") or "").rstrip(".")
+def _shut_in_words(gate: str, fleet: FleetSeen, now: float) -> str:
+    """Of what has gone wrong, its own conditions have more to say."""
+    if gate in ("windows", "freezes"):
+        words = opening_in_words(fleet, now)
+        return f"is {words[:1].lower()}{words[1:]}"
     if gate == "pause":
-        message = fleet.fleet.spec.pause
-    words = _GATE_SENTENCES.get(gate, "lets nobody begin")
+        return f"is paused: {fleet.fleet.spec.pause}"
+    kind = FleetConditionType.ACCEPTED if gate == "accepted" else FleetConditionType.HALTED
+    message = str(fleet.condition(kind).get("message") or "").rstrip(".")
+    words = GATE_SENTENCES.get(gate, "is halted")
     return f"{words}: {message}" if message else words
 
 
@@ -130,7 +132,7 @@ def _when(group: Seen, fleet: FleetSeen, board: Board, soon: Ran, late: Ran) -> 
     basis = "By its history it takes" if took is not None else "It has no history; by that of the others it takes"
     begins_at, at_latest = soon.begins_at.get(group.key), late.begins_at.get(group.key)
     if fleet.shut:
-        what = " and ".join(_GATE_SENTENCES[each] for each in sorted(fleet.shut))
+        what = " and ".join(GATE_SENTENCES[each] for each in sorted(fleet.shut))
         return f"{basis} {elapsed(usual_s)}; when it begins nobody can tell while the fleet {what}"
     if begins_at is None:
         return f"{basis} {elapsed(usual_s)}, and fits into none of the windows that come"

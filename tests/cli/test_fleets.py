@@ -1,0 +1,177 @@
+"""`fleet status` and `fleet plan`, held by pictures; their documents; and why a group waits for its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rich.console import RenderableType
+
+from slackwater.cli.looking.fleets import foreseen
+from slackwater.cli.pictures.fleet import FleetLook, fleet_document, fleet_picture, fleets_table
+from slackwater.cli.pictures.forecast import forecast_document, forecast_picture
+from slackwater.cli.words.fleets import clock, elapsed, ordinal, turn_in_words
+from slackwater.core.fleet.board import Board
+from slackwater.core.fleet.forecast import Question, forecast
+from slackwater.core.fleet.plan import run
+from slackwater.core.fleet.seen import FleetSeen
+from tests.cli.fleets import NOW, STATUS, board, fleet
+from tests.cli.pictures import held
+from tests.cli.test_tables import drawn
+
+HALTED = {
+    **STATUS,
+    "halted": {"since": "2026-11-24T21:30:00Z", "reason": "TooManyFailed", "groups": ["team-x/clicks"]},
+    "conditions": [
+        {
+            "type": "Halted",
+            "status": "True",
+            "reason": "TooManyFailed",
+            "message": "1 group failed or went back: team-x/clicks",
+        }
+    ],
+}
+REFUSED = {
+    "observedGeneration": 7,
+    "conditions": [
+        {
+            "type": "Accepted",
+            "status": "False",
+            "reason": "TimeZoneUnknown",
+            "message": "no time zone is called Europe/Berlim: write one such as Europe/Berlin or UTC",
+        }
+    ],
+}
+FLEETS: dict[str, Callable[[], FleetSeen]] = {
+    "open": fleet,
+    "paused": lambda: fleet(pause="INC-4711: brokers are replaced"),
+    "closed": lambda: fleet(windows=[{"name": "mornings", "schedule": "0 6 * * 1-5", "duration": "2h"}]),
+    "frozen": lambda: fleet(
+        freezes=[{"name": "black-friday", "from": "2026-11-24T00:00", "to": "2026-12-01T00:00"}], windows=None
+    ),
+    "halted": lambda: fleet(HALTED),
+    "refused": lambda: fleet(REFUSED, timeZone="Europe/Berlim"),
+    "no-operator": lambda: fleet({}),
+    "not-taken-up": lambda: fleet({**STATUS, "observedGeneration": 6}),
+    "overridden": lambda: fleet(override={"until": "2026-11-25T01:00", "reason": "INC-4711"}),
+}
+
+
+def look(seen: FleetSeen, **rest: Any) -> FleetLook:
+    return foreseen(FleetLook(seen, board(seen, **rest), is_partial=False))
+
+
+def planned(question: Question, **spec: Any) -> RenderableType:
+    seen = fleet(**spec)
+    return forecast_picture(forecast(board(seen), seen, question), seen, NOW)
+
+
+PICTURES: dict[str, Callable[[], RenderableType]] = {
+    **{f"fleet-{name}": lambda made=made: fleet_picture(look(made())) for name, made in FLEETS.items()},  # type: ignore[misc]
+    "fleet-empty": lambda: fleet_picture(look(fleet(), of=[])),
+    "fleet-list": lambda: fleets_table([look(made()) for made in FLEETS.values()], with_namespace=True),
+    "fleet-plan": lambda: planned(Question()),
+    "fleet-plan-all": lambda: planned(Question(everybody=True)),
+    "fleet-plan-max": lambda: planned(Question(everybody=True, limits={"coordinators": 2})),
+    "fleet-plan-at": lambda: planned(Question(everybody=True, at=NOW + 10 * 3600)),
+    "fleet-plan-paused": lambda: planned(Question(everybody=True), pause="INC-4711"),
+    "fleet-plan-no-window-fits": lambda: planned(
+        Question(everybody=True), windows=[{"name": "blinks", "schedule": "0 22 * * *", "duration": "2m"}]
+    ),
+    "fleet-plan-without-budgets": lambda: planned(Question(everybody=True), budgets=None),
+}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_it_looks_as_it_is_held(picture: str) -> None:
+    held(f"{picture}.txt", drawn(PICTURES[picture]()))
+
+
+def turn(key: str, *others: FleetSeen) -> str:
+    seen = others or (fleet(),)
+    given: Board = board(*seen)
+    wait = given.wait_of(key)
+    assert wait is not None
+    soon, late = (run(given.outset(slow=slow), (), NOW) for slow in (False, True))
+    words = turn_in_words(given.groups[key], wait, {each.key: each for each in seen}, given, soon, late)
+    return "".join(f"{sentence}.\n" for sentence in words)
+
+
+PER_NAMESPACE = {"name": "pay", "per": "Namespace", "max": 1}
+TURNS: dict[str, Callable[[], str]] = {
+    "turn-behind-another": lambda: turn("team-pay/payments"),
+    "turn-first": lambda: turn("team-bi/export"),
+    "turn-without-history": lambda: turn("team-x/clicks-2"),
+    "turn-window-closed": lambda: turn("team-pay/payments", FLEETS["closed"]()),
+    "turn-paused": lambda: turn("team-pay/payments", FLEETS["paused"]()),
+    "turn-halted": lambda: turn("team-pay/payments", FLEETS["halted"]()),
+    "turn-not-accepted": lambda: turn("team-pay/payments", FLEETS["refused"]()),
+    "turn-behind-two": lambda: turn("team-pay/payments", fleet(budgets=[{"name": "all", "max": 2}])),
+    "turn-frozen": lambda: turn("team-pay/payments", FLEETS["frozen"]()),
+    "turn-called": lambda: turn("team-pay/payments", fleet(budgets=None)),
+    "turn-of-two-fleets": lambda: turn(
+        "team-pay/refunds",
+        fleet(budgets=None),
+        fleet(name="pay", budgets=[{"name": "pay", "per": "Namespace", "max": 1}]),
+    ),
+    "turn-fits-nowhere": lambda: turn(
+        "team-bi/export", fleet(windows=[{"name": "blinks", "schedule": "0 22 * * *", "duration": "2m"}])
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", TURNS)
+def test_why_it_waits_is_said_as_it_is_held(sentence: str) -> None:
+    held(f"{sentence}.txt", TURNS[sentence]())
+
+
+def test_the_document_says_what_the_picture_says() -> None:
+    document = fleet_document(look(fleet()))
+    assert [each["group"] for each in document["moving"]] == ["team-inv/stock", "team-pay/orders"]
+    assert document["moving"][0]["leftSeconds"] == 40
+    assert [each["group"] for each in document["waiting"]] == [
+        "team-bi/export",
+        "team-x/clicks-2",
+        "team-pay/payments",
+        "team-pay/refunds",
+    ]
+    assert document["waiting"][0]["beginsAt"] == "2026-11-24T21:41:40Z"
+    assert document["status"] == STATUS
+
+
+def test_so_does_the_plans() -> None:
+    seen = fleet()
+    document = forecast_document(forecast(board(seen), seen, Question(everybody=True)), seen, NOW)
+    assert (document["groups"], document["bottleneck"]["budget"], document["never"]) == (10, "coordinators", [])
+    assert len(document["begins"]) == 10
+    assert document["endsAt"] < document["endsAtP90"]
+
+
+def test_whoever_may_not_list_all_is_shown_no_more_than_is_known() -> None:
+    seen = fleet()
+    partial = FleetLook(seen, board(seen), is_partial=True)
+    assert "at least 12 groups" in drawn(fleet_picture(partial))
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (112, "112th"), (121, "121st")]
+)
+def test_a_place_in_the_line(number: int, said: str) -> None:
+    assert ordinal(number) == said
+
+
+@pytest.mark.parametrize(
+    ("duration_s", "said"),
+    [(0, "0s"), (40.4, "40s"), (150, "2m30s"), (120, "2m"), (4200, "1h10m"), (86_400 * 3 + 4 * 3600, "3d4h")],
+)
+def test_a_duration(duration_s: float, said: str) -> None:
+    assert elapsed(duration_s) == said
+
+
+@pytest.mark.parametrize(
+    ("later_s", "said"), [(60, "22:42"), (86_400, "Wed 22:41"), (-86_400, "Mon 22:41"), (86_400 * 10, "4 Dec 22:41")]
+)
+def test_a_moment_is_said_in_the_fleets_zone(later_s: float, said: str) -> None:
+    assert clock(fleet(), NOW + later_s, NOW) == said
+    assert clock(fleet(), NOW + later_s, NOW, zoned=True) == f"{said} Europe/Berlin"
