@@ -43,6 +43,21 @@ def _of_a_group(*words: str, no_broker: Cell) -> Row:
     return Row((*words[:1], "{name}", *words[1:]), {**_OF_A_GROUP, Case.NO_BROKER: no_broker})
 
 
+_OF_A_FLEET: Final[Mapping[Case, Cell]] = {
+    **_AWAY,
+    Case.WRONG_NAME: Fails(f"there is no ConsumerFleet {WRONG} in namespace {{namespace}}: did you mean {NAME}?"),
+    Case.NO_NAMESPACE: Fails(
+        f"there is no ConsumerFleet {NAME} in namespace {{mistyped}}, but there is one in {{namespace}}: use -n"
+        " {namespace}."
+    ),
+}
+
+
+def _of_a_fleet(verb: str, *words: str, shows: str) -> Row:
+    cells = {**_OF_A_FLEET, Case.NO_BROKER: Succeeds(_ASKS_NO_BROKER, shows)}
+    return Row(("fleet", verb, "{name}", *words), cells)
+
+
 def _gives(word: str, words: str) -> Row:
     return _of_a_group(word, "--timeout", "0s", no_broker=Succeeds(_ASKS_NO_BROKER, words))
 
@@ -173,6 +188,18 @@ ROWS: Final[Mapping[str, Row]] = {
     "restart": _gives("restart", f"{NAME}: restart is given"),
     "force": _gives("force", f"{NAME}: force is given"),
     "approve": _gives("approve", f"{NAME}: approve is given"),
+    "fleet status": _of_a_fleet("status", shows=f"/{NAME} 1 group in 1 namespace Paused: it is tried"),
+    "fleet status --watch": Row(
+        ("fleet", "status", "{name}", "--watch"),
+        {
+            **_OF_A_FLEET,
+            Case.NO_BROKER: ShownBy("tests/cli/test_giving_fleet.py::test_it_is_followed_until_it_goes", "it goes on"),
+        },
+    ),
+    "fleet plan": _of_a_fleet("plan", "--all-restart", shows="No group of it has pods."),
+    "fleet pause": _of_a_fleet("pause", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: paused"),
+    "fleet resume": _of_a_fleet("resume", "--timeout", "0s", shows=f"{NAME}: resumed"),
+    "fleet open": _of_a_fleet("open", "--for", "1h", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: open until"),
     "plan": Row(
         ("plan", "-f", "{manifest}"),
         {**_OF_A_MANIFEST, Case.NO_BROKER: Succeeds("it says so, and the operator may see it", SILENT)},

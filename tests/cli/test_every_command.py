@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from slackwater.api.annotations import PAUSE
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from slackwater.core.world.recording import write_world
-from tests.api.manifests import consumer_group, kafka_connection
+from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.api_server import ApiServer, Json, served
 from tests.cli.command import COMMAND, command_line, typed
@@ -51,6 +51,7 @@ def objects() -> dict[str, list[Json]]:
         "consumergroups": [in_cluster(group, status={"rollout": write_memory(FAILED)})],
         "kafkaconnections": [in_cluster(kafka_connection(bootstrapServers=SILENT))],
         "deployments": [in_cluster(deployment)],
+        "consumerfleets": [in_cluster(consumer_fleet(NAME, pause="it is tried"))],
     }
 
 

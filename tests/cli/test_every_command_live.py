@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from slackwater.core.world.recording import write_world
-from tests.api.manifests import consumer_group, kafka_connection
+from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.command import ran, typed
 from tests.cli.command_rows import ROWS, cells
@@ -44,7 +44,8 @@ def places(crds: None, kubeconfig: Path, tmp_path_factory: pytest.TempPathFactor
     cluster.kubectl("create", "namespace", cluster.namespace)
     try:
         group = consumer_group(NAME, replicas=0)
-        cluster.apply(group, kafka_connection(bootstrapServers=SILENT), DEPLOYMENT)
+        fleet = consumer_fleet(NAME, pause="it is tried")
+        cluster.apply(group, kafka_connection(bootstrapServers=SILENT), DEPLOYMENT, fleet)
         cluster.kubectl("create", "serviceaccount", "nobody")
         token = cluster.kubectl("create", "token", "nobody").strip()
         content = json.loads(cluster.kubectl("config", "view", "--raw", "--minify", "-o", "json"))

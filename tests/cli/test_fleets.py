@@ -72,6 +72,7 @@ PICTURES: dict[str, Callable[[], RenderableType]] = {
     "fleet-empty": lambda: fleet_picture(look(fleet(), of=[])),
     "fleet-list": lambda: fleets_table([look(made()) for made in FLEETS.values()], with_namespace=True),
     "fleet-plan": lambda: planned(Question()),
+    "fleet-plan-nobody": lambda: forecast_picture(forecast(board(of=[]), fleet(), Question()), fleet(), NOW),
     "fleet-plan-all": lambda: planned(Question(everybody=True)),
     "fleet-plan-max": lambda: planned(Question(everybody=True, limits={"coordinators": 2})),
     "fleet-plan-at": lambda: planned(Question(everybody=True, at=NOW + 10 * 3600)),

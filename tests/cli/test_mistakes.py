@@ -51,6 +51,30 @@ COMMAND_LINES = {
         ["retry", "--all", "-A", "-n", "shop"],
         "-n and -A exclude each other: leave one of them out",
     ),
+    "a fleet to pause, and not why": (["fleet", "pause", "x"], "Missing option '--reason': see slackwater fleet pause"),
+    "a fleet to pause for nothing": (["fleet", "pause", "x", "--reason", " "], "say why: --reason TEXT"),
+    "a fleet to open, and not for how long": (["fleet", "open", "x", "--reason", "y"], "Missing option '--for'"),
+    "a fleet to open for days": (
+        ["fleet", "open", "x", "--for", "25h", "--reason", "y"],
+        "a fleet is opened for 24 hours at most: change the windows instead",
+    ),
+    "a fleet to plan later, and not what": (
+        ["fleet", "plan", "x", "--at", "2026-12-01T22:00"],
+        "--at is for --all-restart: add it",
+    ),
+    "no time to plan for": (
+        ["fleet", "plan", "x", "--all-restart", "--at", "tonight"],
+        "'tonight' is no local time: write one such as 2026-12-01T22:00, in the fleet's zone",
+    ),
+    "no limit to plan with": (
+        ["fleet", "plan", "x", "--max", "coordinators"],
+        "'coordinators' is no limit: write BUDGET=NUMBER, such as coordinators=2 or all=10%",
+    ),
+    "all fleets to watch": (["fleet", "status", "--watch"], "--watch shows the table of one fleet: write its name"),
+    "a fleet of all namespaces": (
+        ["fleet", "status", "x", "-A"],
+        "-A and a name exclude each other: leave one",
+    ),
     "an empty selector": (["restart", "-l", ""], "an empty selector would choose every group: write --all where that"),
     "no file to compare": (["diff"], "Missing option '--filename' / '-f': see slackwater diff --help."),
     "no file": (["plan"], "Missing option '--filename' / '-f': see slackwater plan --help."),

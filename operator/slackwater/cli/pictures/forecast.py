@@ -81,7 +81,8 @@ def _narrowest(found: Forecast, fleet: FleetSeen) -> str:
 def _lines(found: Forecast, fleet: FleetSeen, now: float) -> Iterator[tuple[str, str]]:
     """What makes it last, what would make it shorter, and what the figures rest on; with the style of each."""
     if not found.groups:
-        yield "Nobody has to move: --all-restart plans a restart of all groups.", "dim"
+        none = "No group of it has pods." if found.everybody else "Nobody waits: --all-restart plans a restart of all."
+        yield none, "dim"
         return
     ends_at = found.ends_at(found.soon)
     if (narrowest := found.narrowest) is not None:

@@ -43,6 +43,7 @@ class Wider:
 @dataclass(frozen=True, slots=True)
 class Forecast:
     at: float
+    everybody: bool
     groups: tuple[str, ...]
     """Those that are to move, by `namespace/name`."""
     soon: Ran
@@ -76,6 +77,7 @@ def forecast(board: Board, fleet: FleetSeen, question: Question) -> Forecast:
     narrowest = bottleneck(outset, keys, at)
     found = Forecast(
         at,
+        question.everybody,
         keys,
         soon,
         late,
