@@ -50,7 +50,7 @@ class FleetStage:
 
     def sees(self, name: str, sight: Sight = CALM) -> None:
         """A pass has looked at the group."""
-        self.fleets.saw(Key(KEY.namespace, name), sight)
+        self.fleets.look(Key(KEY.namespace, name), sight)
 
     def fleet(self, **spec: Any) -> dict[str, Any]:
         """Somebody applies it."""

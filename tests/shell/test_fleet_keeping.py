@@ -67,10 +67,8 @@ async def test_the_status_says_how_many_do_what_and_who_waits_for_the_longest_ti
     assert status["budgets"] == [{"name": "all", "limit": 1, "used": 1, "cells": 1}]
     assert status["moving"] == ["default/first"]
     assert status["longest"] == {"group": "default/second", "since": "1970-01-12T13:46:41Z"}
-    assert (
-        status["observedGeneration"]
-        == found.store.get(CONSUMER_FLEET, Key("default", "fleet"))["metadata"]["generation"]
-    )  # type: ignore[index]
+    applied = found.api.objects["ConsumerFleet", "default", "fleet"]
+    assert status["observedGeneration"] == applied["metadata"]["generation"]
     assert found.condition("Accepted") == ("True", "Accepted")
     assert found.condition("Open") == ("True", "Open")
     assert found.condition("Waiting") == ("True", "GroupsWait")

@@ -112,9 +112,9 @@ class Fleets(Witness):
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
         if self._read:
-            self.saw(key, sight_of(world))
+            self.look(key, sight_of(world))
 
-    def saw(self, key: Key, sight: Sight) -> None:
+    def look(self, key: Key, sight: Sight) -> None:
         """What a pass has seen of a group."""
         if self._read and sight != self._sights.get(key):
             self._sights[key] = sight
