@@ -111,12 +111,14 @@ class Fleets(Witness):
         return self.ledger.may_begin(name) and self.ledger.allocator.keep_call(name, now)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
-        """What the pass has seen of the group."""
         if self._read:
-            sight = sight_of(world)
-            if sight != self._sights.get(key):
-                self._sights[key] = sight
-                self._look_at(key, self._store.get(CONSUMER_GROUP, key))
+            self.look(key, sight_of(world))
+
+    def look(self, key: Key, sight: Sight) -> None:
+        """What a pass has seen of a group."""
+        if self._read and sight != self._sights.get(key):
+            self._sights[key] = sight
+            self._look_at(key, self._store.get(CONSUMER_GROUP, key))
 
     def forget(self, key: Key) -> None:
         self._sights.pop(key, None)

@@ -120,7 +120,9 @@ class OneGroup(SimulatedOperator):
         if self.view is None or self.moves or is_old:
             self.view, self.looked_at = self.outside.observe(), now
             found = self.view
-            self.history = advance(self.history, found) if isinstance(found, GroupObservation) else interrupted(self.history)
+            self.history = (
+                advance(self.history, found) if isinstance(found, GroupObservation) else interrupted(self.history)
+            )
         return self.outside.world(self.view, self.history)
 
     def one_pass(self) -> None:

@@ -71,14 +71,8 @@ GATES: Final[Mapping[str, Passes | None]] = {
 """What keeps groups from beginning, and what lets a group pass it all the same."""
 
 
-def claim_of(
-    group: GroupFacts,
-    fleets: Sequence[Fleet],
-    coordinators: Mapping[str, frozenset[int]],
-    mends: frozenset[str] = frozenset(),
-) -> Claim:
-    """`fleets`: those that select it. `coordinators`: those that are known, by Kafka cluster. `mends`: the fleets that
-    this group's own failure has halted, which must not keep it from being mended."""
+def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[str, frozenset[int]]) -> Claim:
+    """`fleets`: those that select it. `coordinators`: those that are known, by Kafka cluster."""
     cells = {
         fleet.key: [(budget, _cells(fleet, budget, group, coordinators)) for budget in fleet.spec.budgets]
         for fleet in fleets
@@ -87,7 +81,7 @@ def claim_of(
     takes = {
         cell for found in cells.values() for budget, each in found if group.reason in budget.reasons for cell in each
     }
-    gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators, is_mended=fleet.key in mends)}
+    gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators)}
     return Claim(
         group=group.key,
         member_of=frozenset(belongs),
@@ -106,10 +100,8 @@ def _cells(
     return tuple(Cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
 
 
-def _gates(
-    fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]], *, is_mended: bool
-) -> Iterator[Cell]:
-    names = [name for name in _gates_before(fleet, group) if name != HALTS or not is_mended]
+def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
+    names = list(_gates_before(fleet, group))
     yield from map(fleet.gate, names)
     if HALTS in names and not group.disturbed:  # whoever is disturbed itself may be mended
         yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))

@@ -48,10 +48,6 @@ class Halts:
         """Who has to be well again before others begin."""
         return frozenset() if self.by_failures is None else self.by_failures.groups
 
-    def is_by(self, group: str) -> bool:
-        """This group has halted the fleet, so that it may be mended all the same."""
-        return group in self.failed
-
     @property
     def by_disturbance(self) -> tuple[str, ...]:
         """The coordinators at which nobody may begin, since too many are known to be disturbed."""

@@ -112,10 +112,9 @@ class Ledger:
     def put(self, fleet: Fleet, now: float, gates: Gates | None = None, halts: Halts | None = None) -> Called:
         """A fleet that is new, or says something else. `gates`: what its spec says now; None: as before. `halts`: of
         one that is new, what its status says."""
-        before = self._kept.get(fleet.key)
         kept = self._kept.setdefault(fleet.key, Kept(fleet, halts=halts or Halts()))
+        stops = kept.stops
         kept.fleet, kept.gates = fleet, kept.gates if gates is None else gates
-        stops = frozenset() if before is None else before.stops
         concerned = [g for g in self._groups.values() if fleet.selects(g) or g.key in kept.tally]
         claims = self._taken_up(concerned, [fleet.key], now)
         return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
@@ -146,9 +145,8 @@ class Ledger:
         """Somebody has seen what failed, and goes on."""
         kept = self._kept[key]
         stops = kept.stops
-        held = [self._groups[each] for each in kept.halts.failed if each in self._groups]
         kept.halts.resume(now)
-        claims = self._taken_up(held, [key], now)
+        claims = self._taken_up((), [key], now)
         return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
 
     def kept(self, key: str) -> Kept | None:
@@ -225,27 +223,25 @@ class Ledger:
                 self._kept[key].tally.put(group)
             self._fleets_of[group.key] = selected
             touched.update(before, selected)
-        mended = [g for key in touched if key in self._kept for g in self._judge(self._kept[key], now)]
-        claims = self._claims({each.key: each for each in (*found, *mended)}.values())
+        for key in touched & self._kept.keys():
+            self._judge(self._kept[key], now)
+        claims = self._claims(found)
         self._limit_all({*fleets})
         return claims
 
-    def _judge(self, kept: Kept, now: float) -> list[GroupFacts]:
-        """Returns whom its halt holds back no more, or again: those that it is about."""
-        before, shut = kept.halts.failed, kept.shut
+    def _judge(self, kept: Kept, now: float) -> None:
+        shut = kept.shut
         kept.halts.judge(kept.fleet.spec.halt, kept.tally, now)
         kept.shut = kept.shut_now()
         self.allocator.limited([(cell, SHUT) for cell in kept.shut - shut])
         self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
-        return [self._groups[key] for key in sorted(before ^ kept.halts.failed) if key in self._groups]
 
     def _claims(self, groups: Iterable[GroupFacts]) -> list[Claim]:
         known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
         claims = []
         for group in groups:
             kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
-            mends = frozenset(each.fleet.key for each in kept if each.halts.is_by(group.key))
-            claims.append(claim_of(group, [each.fleet for each in kept], known, mends))
+            claims.append(claim_of(group, [each.fleet for each in kept], known))
         new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
         self._cells |= new
         self.allocator.limited([(cell, self._limit(cell)) for cell in new])

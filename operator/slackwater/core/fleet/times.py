@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSimError
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.api.errors import SlackwaterError
 from slackwater.api.fleet_times import Freeze, UnderWay, Window
 from slackwater.core.fleet.calendar import Calendar, Once, Opening, Recurring, Rule
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
@@ -69,7 +70,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A fleet's windows and freezes as rules of one time zone. Making it raises what `refusal` tells of."""
+    """A fleet's windows, freezes and override, as moments and rules of its time zone."""
 
     windows: tuple[tuple[Window, Recurring], ...] = ()
     freezes: tuple[tuple[Freeze, Rule], ...] = ()
@@ -87,7 +88,7 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
     try:
         times = _times_of(spec)
         refused = _refused(fleet, scope, times, now)
-    except _NotUnderstoodError as error:
+    except TimesNotUnderstood as error:
         times, refused = Times(), error.refused
     if refused is not None:
         return Gates(paused | {"accepted"}, paused, refused=refused, until=refused.until)
@@ -104,7 +105,9 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
     )
 
 
-class _NotUnderstoodError(Exception):
+class TimesNotUnderstood(SlackwaterError):
+    """A ConsumerFleet names a time zone, a schedule or a day that does not exist: its condition says so."""
+
     def __init__(self, reason: FleetReason, message: str) -> None:
         super().__init__(message)
         self.refused = Refused(reason, message)
@@ -142,7 +145,7 @@ def _zone(name: str | None) -> ZoneInfo:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError) as error:  # a folder of zones, such as Europe; a name that is none
         message = f"no time zone is called {name}: write one such as Europe/Berlin or UTC"
-        raise _NotUnderstoodError(FleetReason.TIME_ZONE_UNKNOWN, message) from error
+        raise TimesNotUnderstood(FleetReason.TIME_ZONE_UNKNOWN, message) from error
 
 
 def _recurring(of: Window | Freeze, schedule: str, duration_ms: int, zone: ZoneInfo) -> Recurring:
@@ -151,7 +154,7 @@ def _recurring(of: Window | Freeze, schedule: str, duration_ms: int, zone: ZoneI
         rule.next_after(0.0)
     except CronSimError as error:
         message = f"the schedule of {of.name} cannot be understood ({error}): '{schedule}'"
-        raise _NotUnderstoodError(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
+        raise TimesNotUnderstood(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
     return rule
 
 
@@ -171,7 +174,7 @@ def _moments(what: str, written: str, zone: ZoneInfo) -> tuple[float, float]:
         first, second = (local.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1))
     except (ValueError, OverflowError) as error:
         message = f"{what}: no calendar has {written}"
-        raise _NotUnderstoodError(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
+        raise TimesNotUnderstood(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
     return first, second
 
 
