@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from rich.console import RenderableType
 
+from slackwater.api.conditions import ConditionType
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.cli.looking.fleets import foreseen
 from slackwater.cli.pictures.fleet import FleetLook, fleet_document, fleet_picture, fleets_table
 from slackwater.cli.pictures.forecast import forecast_document, forecast_picture
-from slackwater.cli.words.fleets import clock, elapsed, ordinal, turn_in_words
-from slackwater.core.fleet.board import Board
+from slackwater.cli.pictures.paragraph import explain_document, paragraph_and_pointer
+from slackwater.cli.pictures.view import render_view
+from slackwater.cli.words.fleets import TurnStory, clock, elapsed, ordinal, turn_story
+from slackwater.cli.words.readiness import condition_of
 from slackwater.core.fleet.forecast import Question, forecast
-from slackwater.core.fleet.plan import run
-from slackwater.core.fleet.seen import FleetSeen
+from slackwater.core.fleet.seen import FleetSeen, turn_shown
+from slackwater.core.plan import plan
+from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
+from slackwater.core.world.world import World
+from tests.cli import builders
 from tests.cli.fleets import NOW, STATUS, board, fleet
 from tests.cli.pictures import held
 from tests.cli.test_tables import drawn
+from tests.core.factories import changed
 
 HALTED = {
     **STATUS,
@@ -89,14 +98,15 @@ def test_it_looks_as_it_is_held(picture: str) -> None:
     held(f"{picture}.txt", drawn(PICTURES[picture]()))
 
 
-def turn(key: str, *others: FleetSeen) -> str:
+def story(key: str, *others: FleetSeen) -> TurnStory:
     seen = others or (fleet(),)
-    given: Board = board(*seen)
-    wait = given.wait_of(key)
-    assert wait is not None
-    soon, late = (run(given.outset(slow=slow), (), NOW) for slow in (False, True))
-    words = turn_in_words(given.groups[key], wait, {each.key: each for each in seen}, given, soon, late)
-    return "".join(f"{sentence}.\n" for sentence in words)
+    found = turn_story(key, {each.key: each for each in seen}, board(*seen), is_partial=False)
+    assert found is not None
+    return found
+
+
+def turn(key: str, *others: FleetSeen) -> str:
+    return "".join(f"{sentence}.\n" for sentence in story(key, *others).sentences)
 
 
 PER_NAMESPACE = {"name": "pay", "per": "Namespace", "max": 1}
@@ -176,3 +186,73 @@ def test_a_duration(duration_s: float, said: str) -> None:
 def test_a_moment_is_said_in_the_fleets_zone(later_s: float, said: str) -> None:
     assert clock(fleet(), NOW + later_s, NOW) == said
     assert clock(fleet(), NOW + later_s, NOW, zoned=True) == f"{said} Europe/Berlin"
+
+
+def awaiting(**memory: Any) -> World:
+    """As `slackwater` sees it, after an operator that knows the fleets has written its status."""
+    rolling = builders.rolling()
+    assert rolling.workload is not None
+    workload = replace(rolling.workload, partition=3)
+    pods = tuple(replace(pod, revision=builders.OLD) for pod in rolling.pods)
+    record = TurnRecord(MoveReason.ROLLOUT, builders.NOW - 300, cluster="lkc-7f", coordinator=2)
+    asks = rolling.remembering(replace(rolling.memory, turn=replace(record, **memory)))
+    told = replace(changed(asks, pods=pods, workload=workload), turn=Turn(TurnStanding.WAITS, ("slackwater/platform",)))
+    world = builders.with_status(told)
+    gated = condition_of(world.group.status, ConditionType.ROLLOUT_GATED)
+    return replace(world, turn=turn_shown(world.memory, gated))
+
+
+def explained(world: World, turn: TurnStory | None) -> str:
+    return drawn(paragraph_and_pointer(world, plan(world), turn))
+
+
+WAITS: dict[str, Callable[[], str]] = {
+    "explain-awaiting-turn": lambda: explained(awaiting(), story("team-pay/payments")),
+    "explain-awaiting-turn-unread": lambda: explained(awaiting(), None),
+    "awaiting-turn-120": lambda: drawn(render_view(awaiting(), plan(awaiting()), width=120)),
+}
+
+
+@pytest.mark.parametrize("view", WAITS)
+def test_a_group_that_waits_is_shown_as_it_is_held(view: str) -> None:
+    held(f"{view}.txt", WAITS[view]())
+
+
+def test_its_document_says_where_it_stands() -> None:
+    document = explain_document(awaiting(), plan(awaiting()), story("team-pay/payments"))
+    assert (document["holds"], document["reason"]) == (True, "AwaitingTurn")
+    assert document["turn"] == {
+        "fleet": "slackwater/platform",
+        "budget": "coordinators",
+        "gate": None,
+        "place": "lkc-7f/2",
+        "limit": 1,
+        "holders": ["team-inv/stock"],
+        "position": 3,
+        "waiting": 3,
+        "takesSeconds": 150,
+        "beginsAt": "2026-11-24T21:48:10Z",
+        "beginsAtP90": "2026-11-24T21:52:40Z",
+        "partial": False,
+    }
+
+
+def test_whoever_has_the_turn_or_asks_no_more_is_not_said_to_wait() -> None:
+    for memory in ({"given_at": builders.NOW - 10}, {"given_at": builders.NOW - 90, "done_at": builders.NOW - 10}):
+        world = awaiting()
+        record = replace(world.memory.turn, **memory)  # type: ignore[type-var]
+        gated = {"type": "RolloutGated", "reason": "AwaitingTurn"}
+        assert turn_shown(replace(world.memory, turn=record), gated).standing is TurnStanding.NO_FLEET
+
+
+def test_a_group_of_no_fleet_has_no_story() -> None:
+    elsewhere = fleet(selector={"matchLabels": {"tier": "0"}})
+    assert turn_story("team-pay/payments", {elsewhere.key: elsewhere}, board(elsewhere), is_partial=False) is None
+    assert turn_story("shop/nobody", {elsewhere.key: elsewhere}, board(elsewhere), is_partial=False) is None
+
+
+def test_who_may_not_list_all_is_told_that_others_may_count() -> None:
+    seen = fleet()
+    partial = turn_story("team-pay/payments", {seen.key: seen}, board(seen), is_partial=True)
+    assert partial is not None
+    assert partial.sentences[-1].startswith("Other fleets, or groups of other namespaces, may count as well")

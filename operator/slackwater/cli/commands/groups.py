@@ -32,10 +32,12 @@ from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.terminal import Terminal
 
 if TYPE_CHECKING:
+    from slackwater.adapters.cluster.api import KubernetesApi
     from slackwater.cli.giving.one import Order
     from slackwater.cli.looking.looks import Look
     from slackwater.cli.pictures.history import Versions
-    from slackwater.cli.reaching.choice import Choice
+    from slackwater.cli.reaching.choice import Choice, Place
+    from slackwater.cli.words.fleets import TurnStory
 
 AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="The groups of every namespace.")]
 WithLabels = Annotated[
@@ -113,13 +115,26 @@ def lag(choice: Choice, watch: Watch = False, output: As = Output.TABLE) -> None
 @of_groups
 def explain(choice: Choice, output: As = Output.TABLE) -> None:
     """Say in one paragraph what a group is doing, and if it waits, why, and what to do about it. Changes nothing."""
-    from slackwater.cli.commands.reading import of_look, read
+    from slackwater.cli.commands.reading import Reading, read
+    from slackwater.cli.looking.fleets import Turns
+    from slackwater.cli.looking.watching import look_once
     from slackwater.cli.pictures.paragraph import explain_document, paragraph_and_pointer
 
-    def show(look: Look) -> None:
-        Terminal(highlight=False).print(paragraph_and_pointer(look.world, look.plan), markup=False)
+    turns = Turns()
 
-    read(choice, of_look("explain", lambda look: explain_document(look.world, look.plan), show), output)
+    async def look(api: KubernetesApi, place: Place) -> tuple[Look, TurnStory | None]:
+        found = await look_once(api, place)
+        return found, await turns.of(api, found)
+
+    def show(found: tuple[Look, TurnStory | None]) -> None:
+        seen, turn = found
+        Terminal(highlight=False).print(paragraph_and_pointer(seen.world, seen.plan, turn), markup=False)
+
+    def document(found: tuple[Look, TurnStory | None]) -> dict[str, Any]:
+        seen, turn = found
+        return explain_document(seen.world, seen.plan, turn)
+
+    read(choice, Reading("explain", look, document, show), output)
 
 
 @of_groups

@@ -10,19 +10,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden, KindMissing
+from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_fleet
 from slackwater.cli.errors import NoSuchFleet
+from slackwater.cli.looking.looks import Look
 from slackwater.cli.pictures.fleet import FleetLook
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import check_namespace, cluster
 from slackwater.cli.reaching.fleets import list_fleets, read_fleet
+from slackwater.cli.words.fleets import TurnStory, turn_story
 from slackwater.core.fleet.board import Board
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.plan import run
 from slackwater.core.fleet.seen import FleetSeen, Seen, fleet_seen, seen
+from slackwater.core.world.turn import TurnStanding
 from slackwater.ports import Kind
 
 Json = dict[str, Any]
@@ -79,6 +82,38 @@ async def follow(context: str | None, place: Place, interval_s: float, show: Cal
                 await asyncio.sleep(interval_s)
                 with suppress(ClusterUnreachable):
                     show(await read_look(api, place))
+
+
+class Turns:
+    """Why groups wait for their turns. Fleets and groups are listed once, whoever asks, and however many do."""
+
+    def __init__(self) -> None:
+        self._reading: asyncio.Future[Fleets] | None = None
+
+    async def of(self, api: KubernetesApi, look: Look) -> TurnStory | None:
+        """None where it waits for none, and where its fleets may not be read: the operator's word counts then."""
+        if look.world.turn.standing is not TurnStanding.WAITS:
+            return None
+        group = look.world.group
+        self._reading = self._reading or asyncio.ensure_future(read_fleets(api, group.namespace))
+        try:
+            fleets = await self._reading
+        except ClusterFailed:
+            return None
+        key = f"{group.namespace}/{group.name}"
+        board = _with_coordinator(fleets.board, key, look)
+        return turn_story(key, fleets.seen, board, is_partial=fleets.is_partial)
+
+
+def _with_coordinator(board: Board, key: str, look: Look) -> Board:
+    """As Kafka has just said, where its last turn does not tell."""
+    group, kafka = board.groups.get(key), look.world.seen
+    coordinator = None if kafka is None else kafka.coordinator
+    if group is None or coordinator is None or group.facts.coordinator is not None:
+        return board
+    cluster = group.facts.cluster or look.world.cluster_id
+    facts = replace(group.facts, coordinator=coordinator, cluster=cluster)
+    return board.with_group(replace(group, facts=facts))
 
 
 def looks_of(fleets: Fleets, namespace: str | None) -> list[FleetLook]:

@@ -19,6 +19,9 @@ Json = dict[str, Any]
 
 
 def forecast_picture(found: Forecast, fleet: FleetSeen, now: float) -> RenderableType:
+    if not found.groups:
+        none = "No group of it has pods." if found.everybody else "Nobody waits: --all-restart plans a restart of all."
+        return Text(none, "dim")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Groups", justify="right")
     for header in ("Begins", "Ends", "p90", "Held back by"):
@@ -80,10 +83,6 @@ def _narrowest(found: Forecast, fleet: FleetSeen) -> str:
 
 def _lines(found: Forecast, fleet: FleetSeen, now: float) -> Iterator[tuple[str, str]]:
     """What makes it last, what would make it shorter, and what the figures rest on; with the style of each."""
-    if not found.groups:
-        none = "No group of it has pods." if found.everybody else "Nobody waits: --all-restart plans a restart of all."
-        yield none, "dim"
-        return
     ends_at = found.ends_at(found.soon)
     if (narrowest := found.narrowest) is not None:
         many = "one at a time" if narrowest.limit == 1 else f"{narrowest.limit} at a time"

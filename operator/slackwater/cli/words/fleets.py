@@ -6,16 +6,18 @@ Times are the fleet's own, in its time zone: people know its windows by those.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.api.fleet_budgets import Budget, CountedPer
+from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.words import listing
 from slackwater.core.fleet.board import Board, Wait
 from slackwater.core.fleet.claim import Cell
-from slackwater.core.fleet.plan import Ran
+from slackwater.core.fleet.plan import Ran, run
 from slackwater.core.fleet.seen import FleetSeen, Seen
 
 _UTC: Final = "UTC"
@@ -77,10 +79,53 @@ def cell_in_words(cell: Cell, budget: Budget | None) -> str:
             return f" in Kafka cluster {cell.place}"
 
 
-def turn_in_words(
+@dataclass(frozen=True, slots=True)
+class TurnStory:
+    """Why a group waits for its turn, for whom, and for how long yet."""
+
+    sentences: tuple[str, ...]
+    document: Mapping[str, Any]
+
+
+def turn_story(key: str, fleets: Mapping[str, FleetSeen], board: Board, *, is_partial: bool) -> TurnStory | None:
+    """Of one group, by `namespace/name`; None where it waits for no turn, by what may be read.
+
+    `is_partial`: there may be fleets or groups that may not be read.
+    """
+    wait = board.wait_of(key) if key in board.groups and board.is_selected(key) else None
+    if wait is None:
+        return None
+    soon, late = (run(board.outset(slow=slow), (), board.now) for slow in (False, True))
+    sentences = [*_turn_in_words(board.groups[key], wait, fleets, board, soon, late)]
+    if is_partial:
+        sentences.append("Other fleets, or groups of other namespaces, may count as well: you may not list them")
+    cell, is_open = wait.cell, wait.cell is None or not fleets[wait.cell.fleet].shut
+    begins = [ran.begins_at.get(key) if is_open else None for ran in (soon, late)]
+    document = {
+        "fleet": None if cell is None else cell.fleet,
+        "budget": None if cell is None else cell.budget or None,
+        "gate": None if cell is None or cell.budget else cell.place,
+        "place": None if cell is None or not cell.budget else cell.place,
+        "limit": wait.limit,
+        "holders": list(wait.holders),
+        "position": wait.place,
+        "waiting": wait.waiting,
+        "takesSeconds": round(board.paces[key].takes_s),
+        "beginsAt": _moment(begins[0]),
+        "beginsAtP90": _moment(begins[1]),
+        "partial": is_partial,
+    }
+    return TurnStory(tuple(sentences), document)
+
+
+def _moment(at: float | None) -> str | None:
+    return None if at is None else timestamp(round(at))
+
+
+def _turn_in_words(
     group: Seen, wait: Wait, fleets: Mapping[str, FleetSeen], board: Board, soon: Ran, late: Ran
 ) -> Iterator[str]:
-    """Why it waits, for whom, and for how long yet. `soon` and `late`: plans by usual and by long durations."""
+    """`soon` and `late`: plans by usual and by long durations."""
     name = group.facts.name
     if wait.cell is None:
         yield f"{name} waits for its turn, and is called, or about to be: then its own gates are asked"

@@ -15,6 +15,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import count, seconds
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.turn import TurnStanding
 from slackwater.core.world.world import World
 
 _ALARMS: Final = {"Degraded": "Degraded", "TimeoutsClamped": "Timeouts", "ScalingHeld": "Scaling"}
@@ -63,7 +64,8 @@ def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str,
     if world.group.metadata.is_being_deleted:
         return {}
     told = next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
-    sees_more = explanation.unsure or (explanation.outcome is Outcome.ACT and _is_refused(told))
+    waits = explanation.reason == Reason.AWAITING_TURN  # who the fleets are, only it knows
+    sees_more = explanation.unsure or waits or (explanation.outcome is Outcome.ACT and _is_refused(told))
     return told if isinstance(world.kafka, Unobserved) or (sees_more and taken_up(world.group)) else {}
 
 
@@ -100,5 +102,8 @@ def rollout_in_words(world: World, plan: Decision) -> str:
     done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - len(world.behind)
     have = "has" if world.replicas == 1 else "have"
     what = "went back to the last good version" if phase.goes_back else f"{have} version {memory.target_hash}"
-    since = "" if memory.started_at is None else f", for {seconds(max(0.0, world.now - memory.started_at))}"
-    return f"{phase.value}{since}: {done} of {count(world.replicas, 'pod')} {what}"
+    turn = memory.turn
+    waits = world.turn.standing is TurnStanding.WAITS and turn is not None and turn.asks
+    began_at = turn.asked_at if waits and turn is not None else memory.started_at
+    since = "" if began_at is None else f", for {seconds(max(0.0, world.now - began_at))}"
+    return f"{'Waiting' if waits else phase.value}{since}: {done} of {count(world.replicas, 'pod')} {what}"

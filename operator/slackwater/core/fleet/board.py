@@ -44,7 +44,7 @@ class Board:
     """Of one moment. `fleets` and `groups`: all that can be read."""
 
     def __init__(self, fleets: Sequence[FleetSeen], groups: Sequence[Seen], now: float) -> None:
-        self.now = now
+        self.now, self._seen = now, tuple(fleets)
         self.fleets = tuple(each.fleet for each in fleets)
         self.groups = {each.key: each for each in groups}
         self.paces = paces(groups, now)
@@ -58,6 +58,10 @@ class Board:
         self._ledger = Ledger()
         kept = [Kept(each.fleet, replace(each.gates, shut=each.gates.shut | each.shut)) for each in fleets]
         self._ledger.began(kept, self._facts.values(), now)
+
+    def with_group(self, group: Seen) -> Board:
+        """The same, with this one as it is known better."""
+        return Board(self._seen, tuple({**self.groups, group.key: group}.values()), self.now)
 
     def of(self, fleet: Fleet) -> list[Seen]:
         """The groups that it selects."""
