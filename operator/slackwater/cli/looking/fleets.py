@@ -45,9 +45,8 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
 
     Raises ClusterFailed.
     """
-    (fleets, all_fleets), (groups, all_groups) = await asyncio.gather(
-        _list(api, CONSUMER_FLEET, namespace), _list(api, CONSUMER_GROUP, namespace)
-    )
+    fleets, all_fleets = await _list(api, CONSUMER_FLEET, namespace)
+    groups, all_groups = await _list(api, CONSUMER_GROUP, namespace)
     now = time.time()
     known = {each.key: each for each in _parsed(fleets, now)}
     return Fleets(known, Board(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
@@ -55,7 +54,8 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
 
 async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
     """Raises NoSuchFleet, InvalidSpec, NotInstalled and ClusterFailed."""
-    found, fleets = await asyncio.gather(read_fleet(api, place), read_fleets(api, place.namespace))
+    found = await read_fleet(api, place)
+    fleets = await read_fleets(api, place.namespace)
     known = fleets.seen.get(str(place))
     if known is None:  # it was made between the two, or cannot be read
         known = fleet_seen(parse_consumer_fleet(found), fleets.board.now)
