@@ -1,9 +1,9 @@
 """Which groups of a fleet may begin to move: values in, values out, and no clock.
 
-`facts` is what is known of one group, `claims` makes of it and of all fleets what the allocator counts (`claim`), and
-`ledger` keeps both by changes. `places` counts what moves in each cell of each budget, `line` keeps who waits at which
-of them, and `allocation` calls whoever waits as soon as all of a group's cells have room. `calendar` says when windows
-are open.
+`facts` is what is known of a group, `claim` what the allocator makes of it, `claims` how: which cells of which budgets
+it is in. `calendar` says when windows open and freezes hold. `places` counts what moves in each cell, `line` keeps who
+waits at which of them, `calls` who may begin, and `allocation` calls whoever waits as soon as all of a group's cells
+have room. `ledger` is all of it together: groups and fleets, kept by changes.
 
 On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends.
 """
