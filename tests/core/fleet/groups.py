@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from itertools import count
 from typing import Any, Final
 
 from slackwater.api.annotations import PAUSE
@@ -35,6 +34,8 @@ from tests.core.simulation.invariants import Broken, Invariants
 from tests.core.simulation.operator import SimulatedOperator
 from tests.core.simulation.outside import Outside
 
+LANDS_AFTER_S: Final = 2.0
+"""How long a request of a dead operator is under way."""
 LOOKS_APART_S: Final = 15.0
 """Of a group at rest."""
 FLEET: Final = "slackwater/platform"
@@ -51,17 +52,17 @@ class Kill(Enum):
     BEFORE = auto()
     AFTER = auto()
     AFTER_THE_ACT = auto()
+    LATE = auto()
+    """Before the write, which is carried out all the same, once another operator leads."""
 
 
 class Weaker(Enum):
-    """A gate with a piece missing, which the invariants have to find."""
+    """A leader with a piece missing, which the invariants have to find."""
 
     NEVER_ASKS = auto()
     """Every group may act as if it had been called."""
-    AS_IT_STANDS = auto()
-    """Whoever's status says that it has its turn has it, admitted or not; and a call is good without being written."""
     FORGETS = auto()
-    """A leader begins with no turn counted."""
+    """Whoever has its turn is not counted."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,15 @@ class OneGroup(SimulatedOperator):
         for each in outside.sets.values():
             each.before_update = self.invariants.taken_down
         self.name, self.groups, self.coordinator = of.name, groups, of.coordinator
-        self.moves, self.again_at, self.view = True, 0.0, None
-        self.view: KafkaView | None
+        self.moves, self.again_at = True, 0.0
+        self.view: KafkaView | None = None
         self.looked_at = 0.0
         self.waits_of: list[int] = []
         """For each turn, how many writes there were from the one that says that it waits to the one that gives it."""
         self.while_waiting: int | None = None
         self.given: list[float] = []
+        self.late: tuple[float, Mapping[str, Any], Mapping[str, Any]] | None = None
+        """When a write lands that is under way, what it was decided upon, and what it says."""
 
     @property
     def memory(self) -> RolloutMemory:
@@ -134,8 +137,10 @@ class OneGroup(SimulatedOperator):
         status = compose_status(world, decided, self.outside.status)
         kill = None
         if status != self.outside.status:
-            kill = self.groups.kills_now()
-            if kill is Kill.BEFORE:
+            kill = self.groups.kills_now(self, decided)
+            if kill is Kill.LATE:
+                self.late = (self.outside.now + LANDS_AFTER_S, self.outside.status, status)
+            if kill in (Kill.BEFORE, Kill.LATE):
                 raise Killed
             self._written(self.memory.turn, decided)
             self.outside.write_status(status)
@@ -166,6 +171,15 @@ class OneGroup(SimulatedOperator):
         elif after is not None and after.asks and hold is not None and hold.reason is Reason.AWAITING_TURN:
             self.while_waiting = 0
 
+    def lands(self) -> None:
+        """Unless the object has changed: every write says which version of it was looked at."""
+        if self.late is None or self.late[0] > self.outside.now:
+            return
+        (_, before, status), self.late = self.late, None
+        if before == self.outside.status:
+            self.outside.write_status(status)
+            self.groups.takes_in(self)
+
     def begin_anew(self) -> None:
         """Another process: it knows what was written."""
         self.history, self.view, self.moves, self.again_at = GroupHistory(), None, True, 0.0
@@ -191,8 +205,7 @@ class Groups:
     def __post_init__(self) -> None:
         spec = ConsumerFleetSpec.model_validate({"selector": {}, **self.fleet})
         self._fleet = Fleet("slackwater", "platform", spec)
-        self._numbers, self._killed_at = count(), set[int]()
-        self._write = 0
+        self._killed_at: set[object] = set()
         self.groups: dict[str, OneGroup] = {}
         self.ledger = Ledger()
         self.groups = {f"slackwater/{of.name}": OneGroup(of, self) for of in self.members}
@@ -212,8 +225,6 @@ class Groups:
     def _lead(self) -> None:
         self.ledger = Ledger()
         facts = [self.facts(each) for each in self]
-        if self.weaker is Weaker.FORGETS:
-            facts = [replace(each, standing=Standing.RESTS) for each in facts]
         self._wake(self.ledger.began([self._fleet], facts, self.now))
         for gate in self.shut:
             self.ledger.shut(FLEET, gate, self.now, is_shut=True)
@@ -234,10 +245,10 @@ class Groups:
         )
         if turn is None:
             return facts
-        counts_until = turn.done_at or 0.0
-        return replace(
-            facts, reason=turn.reason, asked_at=turn.asked_at, is_a_fix=turn.is_a_fix, counts_until=counts_until
-        )
+        standing = Standing.RESTS if facts.standing is Standing.SETTLES else facts.standing  # `settleFor` is 0
+        if self.weaker is Weaker.FORGETS and turn.given_at is not None:
+            standing = Standing.RESTS
+        return replace(facts, standing=standing, reason=turn.reason, asked_at=turn.asked_at, is_a_fix=turn.is_a_fix)
 
     def takes_in(self, group: OneGroup) -> None:
         self._wake(self.ledger.changed(self.facts(group), self.now))
@@ -250,11 +261,11 @@ class Groups:
         standing = TurnStanding.WAITS
         if turn is not None and turn.is_held and allocator.may_act(key):
             standing = TurnStanding.HAS
-        elif allocator.is_called(key):
+        elif allocator.may_begin(key):
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.NEVER_ASKS:
             standing = TurnStanding.CALLED
-        if self.weaker is Weaker.AS_IT_STANDS and turn is not None and turn.is_held:
+        if self.weaker is Weaker.FORGETS and turn is not None and turn.is_held:
             standing = TurnStanding.HAS
         return Turn(standing, (FLEET,))
 
@@ -263,10 +274,16 @@ class Groups:
             self.shut ^= {gate}
             self._wake(self.ledger.shut(FLEET, gate, self.now, is_shut=is_shut))
 
-    def kills_now(self) -> Kill | None:
-        """At each write, once."""
-        self._write += 1
-        if self.kill is None or self._write % self.kills_every:
+    def kills_now(self, group: OneGroup, decided: Decision) -> Kill | None:
+        """At each write that says something else of a group, once; or at every so manieth of these."""
+        turn, hold = decided.memory.turn, decided.hold
+        moments = None if turn is None else (turn.given_at is None, turn.done_at is None, turn.yielded)
+        step = None if decided.memory.step is None else decided.memory.step.ordinal
+        write = (group.name, decided.memory.phase, moments, step, None if hold is None else hold.reason)
+        if self.kill is None or write in self._killed_at:
+            return None
+        self._killed_at.add(write)
+        if len(self._killed_at) % self.kills_every:
             return None
         self.kills += 1
         return self.kill
@@ -281,6 +298,7 @@ class Groups:
         for each in self:
             each.outside.tick(1.0)
             each.invariants.watch()
+            each.lands()
         self._wake(self.ledger.allocator.changed((), self.now))
         if (at := self.ledger.allocator.relist_at) is not None and at <= self.now:
             self._wake(self.ledger.relisted([self.facts(each) for each in self], self.now))
@@ -336,8 +354,8 @@ class Groups:
     def judge(self, group: OneGroup, world: World, decided: Decision) -> None:
         """Nobody who serves is disturbed without a turn that is given, written and admitted; but for remedies."""
         act, phase = decided.act, decided.memory.phase
-        if not isinstance(act, WriteWorkload | DeletePod) or phase is not RolloutPhase.PROGRESSING:
-            return
+        if not isinstance(act, WriteWorkload | DeletePod) or phase is not RolloutPhase.PROGRESSING or self.weaker:
+            return  # where a piece is missing, the budgets have to tell
         pods = {pod.ordinal: pod for pod in group.outside.pods}
         ordinals = list(pods) if act.ordinal is None else [act.ordinal]
         begins = act.disruptive or (isinstance(act, WriteWorkload) and act.purpose is Purpose.HAND_OVER)
@@ -346,7 +364,7 @@ class Groups:
         written = group.memory.turn
         key = f"slackwater/{group.name}"
         if written is None or not written.is_held or not self.ledger.allocator.may_act(key):
-            raise Broken(f"{group.name}: {act} without a turn: {written}")
+            raise Broken(f"{group.name} acts without a turn: {written}")
 
     def judge_beginning(self, group: OneGroup) -> None:
         """Nothing begins while the fleet keeps everybody from it."""

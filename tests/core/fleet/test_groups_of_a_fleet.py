@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from slackwater.core.rollout import in_place
 from slackwater.core.world.memory import RolloutPhase
 from tests.core.fleet.groups import Groups, Kill, OfTheFleet, Weaker
 from tests.core.simulation.invariants import Broken
@@ -79,9 +80,9 @@ def test_who_waits_is_at_rest() -> None:
 @pytest.mark.parametrize("kill", Kill)
 @pytest.mark.parametrize("every", [1, 3])
 def test_an_operator_that_is_killed_at_its_writes_lets_nobody_move_beyond_the_budgets(kill: Kill, every: int) -> None:
-    """At each of them, or at every third: another one leads then, and knows what was written."""
+    """At each that says something new, or at every third: another one leads then, and knows what was written."""
     groups = running(Groups(twenty(), {"budgets": BUDGETS}))
-    groups.kill, groups.kills_every = kill, every if kill is not Kill.BEFORE else max(every, 2)
+    groups.kill, groups.kills_every = kill, every
     apply(groups)
     groups.until_all(COMPLETE, image="v2", within_s=4000)
     assert groups.kills > 60
@@ -173,9 +174,25 @@ def test_a_waiting_group_scales_at_once() -> None:
 
 
 @pytest.mark.parametrize("weaker", Weaker)
-def test_the_invariants_find_a_gate_with_a_piece_missing(weaker: Weaker) -> None:
+def test_the_invariants_find_a_leader_with_a_piece_missing(weaker: Weaker) -> None:
     groups = running(Groups(twenty(), {"budgets": BUDGETS}))
-    groups.weaker, groups.kill, groups.kills_every = weaker, Kill.AFTER, 5
+    groups.weaker, groups.kill = weaker, Kill.AFTER
     apply(groups)
-    with pytest.raises(Broken):
+    with pytest.raises(Broken, match="groups move in cell"):
         groups.until_all(COMPLETE, image="v2", within_s=4000)
+
+
+def test_the_invariants_find_an_act_before_the_turn_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_place, "given", lambda world, memory: memory)
+    groups = running(Groups(twenty(), {"budgets": BUDGETS}))
+    apply(groups)
+    with pytest.raises(Broken, match="without a turn"):
+        groups.until_all(COMPLETE, image="v2")
+
+
+def test_the_invariants_find_a_restart_that_nobody_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_place, "turn_refusal", lambda world: None)
+    groups = running(Groups(twenty(), {"budgets": BUDGETS}))
+    apply(groups)
+    with pytest.raises(Broken, match="without a turn"):
+        groups.until_all(COMPLETE, image="v2")
