@@ -4,6 +4,7 @@
     ├── NotInstalled      the cluster does not know ConsumerGroups
     ├── NoSuchGroup       there is no ConsumerGroup of that name
     ├── NoSuchFleet       there is no ConsumerFleet of that name
+    ├── NoSuchCampaign    there is no FleetCampaign of that name
     ├── NoSuchNamespace   there is no namespace of that name
     ├── FileUnusable      a file that is not there, cannot be read, or holds something else
     ├── KafkaUnseen       the group cannot be seen in Kafka from here
@@ -38,6 +39,10 @@ class NoSuchGroup(SlackwaterError):
 
 class NoSuchFleet(SlackwaterError):
     """There is no ConsumerFleet of that name in that namespace."""
+
+
+class NoSuchCampaign(SlackwaterError):
+    """There is no FleetCampaign of that name in that namespace."""
 
 
 class NoSuchNamespace(SlackwaterError):

@@ -19,6 +19,7 @@ import typer
 
 from slackwater.api.depth import allow_deep_objects
 from slackwater.cli import edge
+from slackwater.cli.commands import campaigns as campaign_commands
 from slackwater.cli.commands import fleets as fleet_commands
 from slackwater.cli.commands import groups as group_commands
 from slackwater.cli.commands import manifests as manifest_commands
@@ -62,6 +63,7 @@ manifest_commands.register(app)
 group_commands.register(app)
 set_up_commands.register(app)
 fleet_commands.register(app)
+campaign_commands.register(app)
 app.command()(reason)
 app.command("report")(report)
 

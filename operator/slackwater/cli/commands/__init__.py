@@ -5,6 +5,7 @@ choosing    which groups: names, labels, or all
 reading     what of one group or of many is shown, and what could not be read
 manifests   about one that is not applied yet: plan, diff
 fleets      fleet status, plan, pause, resume, open
+campaigns   campaign status, start, pause, promote
 set_up      doctor, import, adopt
 reason      what a reason means
 pipeline    the jobs that run on Spark

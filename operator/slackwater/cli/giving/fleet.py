@@ -4,7 +4,6 @@ where it is halted; and waited for until the operator has taken it up.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,16 +12,14 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.api.annotations import RESUME
 from slackwater.api.errors import InvalidSpec
-from slackwater.cli.errors import NothingToDo, NotTakenUp
-from slackwater.cli.giving.one import POLL_S
+from slackwater.cli.errors import NothingToDo
+from slackwater.cli.giving.written import write
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.fleets import read_fleet
-from slackwater.core.decision.words import seconds
 
 Json = Mapping[str, Any]
 Told = Callable[[KubernetesApi, Json, float], Awaitable[str]]
@@ -34,7 +31,7 @@ _MINUTE_S: Final = 60
 
 async def tell(context: str | None, place: Place, told: Told, timeout_s: float) -> str:
     """With a `timeout_s` of 0 nothing is waited for. Raises NothingToDo where it would change nothing, NotTakenUp where
-    the operator does not take it up in time, NoSuchFleet, NotInstalled and ClusterFailed."""
+    the operator does not take it up in time, NoSuchFleet, KindMissing and ClusterFailed."""
     async with cluster(context) as api:
         fleet = await read_fleet(api, place)
         if "deletionTimestamp" in fleet["metadata"]:
@@ -47,7 +44,7 @@ def pause(reason: str) -> Told:
         name, was = fleet["metadata"]["name"], fleet["spec"].get("pause") or ""
         if was == reason:
             raise NothingToDo(f"{name} is paused already, for the same reason")
-        await _write(api, fleet, {"spec": {"pause": reason}}, "pause", timeout_s)
+        await write(api, CONSUMER_FLEET, fleet, {"spec": {"pause": reason}}, "pause", timeout_s)
         instead = f", instead of for {was!r}" if was else ""
         return f"{name}: paused{instead}; nothing begins, and what moves stops between two pods, until you resume it"
 
@@ -65,7 +62,7 @@ async def resume(api: KubernetesApi, fleet: Json, timeout_s: float) -> str:
         change["spec"] = {"pause": None}
     if halted:
         change["metadata"] = {"annotations": {RESUME: datetime.now(UTC).isoformat()}}
-    await _write(api, fleet, change, "resume", timeout_s)
+    await write(api, CONSUMER_FLEET, fleet, change, "resume", timeout_s)
     ended = " and ".join(what for what, there in (("its pause", is_paused), ("its halt", bool(halted))) if there)
     return f"{name}: resumed; {ended} is over" if " and " not in ended else f"{name}: resumed; {ended} are over"
 
@@ -78,7 +75,14 @@ def let_through(duration_s: float, reason: str) -> Told:
         zone, is_new = spec.get("timeZone") or _UTC, not spec.get("timeZone")
         until = local_until(time.time() + duration_s, zone)
         change = {"override": {"until": until, "reason": reason, "passes": None, "selector": None}}
-        await _write(api, fleet, {"spec": {**change, **({"timeZone": zone} if is_new else {})}}, "open", timeout_s)
+        await write(
+            api,
+            CONSUMER_FLEET,
+            fleet,
+            {"spec": {**change, **({"timeZone": zone} if is_new else {})}},
+            "open",
+            timeout_s,
+        )
         paused = f"; its pause holds all the same: {spec['pause']}" if spec.get("pause") else ""
         return f"{name}: open until {until} ({zone}), whatever windows, freezes and halts say; budgets hold{paused}"
 
@@ -97,32 +101,6 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (LookupError, OSError, ValueError) as error:
         raise InvalidSpec("The ConsumerFleet", (f"spec.timeZone: no time zone is called {name}",)) from error
-
-
-async def _write(api: KubernetesApi, fleet: Json, change: Mapping[str, Any], word: str, timeout_s: float) -> None:
-    written = await api.merge(CONSUMER_FLEET, fleet, change)
-    metadata = fleet["metadata"]
-    gone = f"ConsumerFleet {metadata['name']} has just been deleted"
-    if written is None:
-        raise Conflict(gone)
-    token = ((change.get("metadata") or {}).get("annotations") or {}).get(RESUME)
-    deadline = time.monotonic() + timeout_s
-    while timeout_s > 0:
-        now = await api.read(CONSUMER_FLEET, metadata["namespace"], metadata["name"])
-        if now is None or now["metadata"]["uid"] != metadata["uid"]:
-            raise Conflict(gone)
-        if _has_taken_up(now, written["metadata"].get("generation", 0), token):
-            return
-        if time.monotonic() >= deadline:
-            waited = f"{word} is written, but the operator has not taken it up within {seconds(timeout_s)}"
-            raise NotTakenUp(f"{waited}: see that it runs; it will obey when it does")
-        await asyncio.sleep(POLL_S)
-
-
-def _has_taken_up(fleet: Json, generation: int, token: str | None) -> bool:
-    status = fleet.get("status") or {}
-    obeyed = token is None or (status.get("commands") or {}).get(RESUME) == token
-    return obeyed and int(status.get("observedGeneration") or 0) >= generation
 
 
 def _what_holds(status: Json) -> str:

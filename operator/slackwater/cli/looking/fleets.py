@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +19,7 @@ from slackwater.cli.looking.looks import Look
 from slackwater.cli.pictures.fleet import FleetLook
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import check_namespace, cluster
-from slackwater.cli.reaching.fleets import list_fleets, read_fleet
+from slackwater.cli.reaching.fleets import list_campaigns, list_fleets, read_fleet
 from slackwater.cli.words.fleets import TurnStory, turn_story
 from slackwater.core.fleet.board import Board
 from slackwater.core.fleet.claim import Standing
@@ -53,7 +53,7 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
 
 
 async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
-    """Raises NoSuchFleet, InvalidSpec, NotInstalled and ClusterFailed."""
+    """Raises NoSuchFleet, InvalidSpec, KindMissing and ClusterFailed."""
     found = await read_fleet(api, place)
     fleets = await read_fleets(api, place.namespace)
     known = fleets.seen.get(str(place))
@@ -64,13 +64,22 @@ async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
 
 
 async def read_looks(context: str | None, namespace: str | None) -> list[FleetLook]:
-    """Of all fleets of one namespace, or of all. Raises NoSuchNamespace, NotInstalled and ClusterFailed."""
+    """Of all fleets of one namespace, or of all. Raises NoSuchNamespace, KindMissing and ClusterFailed."""
     async with cluster(context) as api:
         listed = await list_fleets(api, namespace)
         if not listed and namespace is not None:
             await check_namespace(api, namespace)
         fleets = await read_fleets(api, namespace or "")
     return looks_of(fleets, namespace)
+
+
+async def read_campaigns(context: str | None, namespace: str | None) -> Sequence[Mapping[str, Any]]:
+    """Of one namespace, or of all. Raises NoSuchNamespace, KindMissing and ClusterFailed."""
+    async with cluster(context) as api:
+        found = await list_campaigns(api, namespace)
+        if not found and namespace is not None:
+            await check_namespace(api, namespace)
+    return found
 
 
 async def follow(context: str | None, place: Place, interval_s: float, show: Callable[[FleetLook], None]) -> None:

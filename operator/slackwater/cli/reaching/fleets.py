@@ -1,4 +1,4 @@
-"""ConsumerFleets by their names, with a sentence for what is missing."""
+"""ConsumerFleets and FleetCampaigns by their names, with a sentence for what is missing."""
 
 from __future__ import annotations
 
@@ -7,39 +7,54 @@ from difflib import get_close_matches
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterFailed, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET
-from slackwater.cli.errors import NoSuchFleet
+from slackwater.adapters.cluster.errors import Forbidden
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
+from slackwater.cli.errors import NoSuchCampaign, NoSuchFleet
 from slackwater.cli.reaching.choice import Place
-from slackwater.cli.reaching.cluster import missing_namespace, not_installed
+from slackwater.cli.reaching.cluster import missing_namespace
 from slackwater.core.decision.words import listing
+from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
 
 
 async def read_fleet(api: KubernetesApi, place: Place) -> Json:
-    """Raises NoSuchFleet, NotInstalled and ClusterFailed."""
+    """Raises NoSuchFleet, KindMissing and ClusterFailed."""
     found = await api.read(CONSUMER_FLEET, *place)
     if found is None:
-        raise NoSuchFleet(await _which_there_are(api, place))
+        raise NoSuchFleet(await _which_there_are(api, CONSUMER_FLEET, place))
+    return found
+
+
+async def read_campaign(api: KubernetesApi, place: Place) -> Json:
+    """Raises NoSuchCampaign, KindMissing and ClusterFailed."""
+    found = await api.read(FLEET_CAMPAIGN, *place)
+    if found is None:
+        raise NoSuchCampaign(await _which_there_are(api, FLEET_CAMPAIGN, place))
     return found
 
 
 async def list_fleets(api: KubernetesApi, namespace: str | None) -> tuple[Json, ...]:
-    """In the order of their names. Raises NotInstalled and ClusterFailed."""
-    try:
-        found, _ = await api.list_all(CONSUMER_FLEET, namespace)
-    except KindMissing as error:
-        raise not_installed() from error
+    """In the order of their names. Raises KindMissing and ClusterFailed."""
+    return await _list(api, CONSUMER_FLEET, namespace)
+
+
+async def list_campaigns(api: KubernetesApi, namespace: str | None) -> tuple[Json, ...]:
+    """In the order of their names. Raises KindMissing and ClusterFailed."""
+    return await _list(api, FLEET_CAMPAIGN, namespace)
+
+
+async def _list(api: KubernetesApi, kind: Kind, namespace: str | None) -> tuple[Json, ...]:
+    found, _ = await api.list_all(kind, namespace)
     return tuple(sorted(found, key=lambda each: (each["metadata"]["namespace"], each["metadata"]["name"])))
 
 
-async def _which_there_are(api: KubernetesApi, place: Place) -> str:
-    there = f"there is no ConsumerFleet {place.name} in namespace {place.namespace}"
+async def _which_there_are(api: KubernetesApi, kind: Kind, place: Place) -> str:
+    there = f"there is no {kind.name} {place.name} in namespace {place.namespace}"
     try:
-        found = await list_fleets(api, None)
-    except ClusterFailed:
-        found = await list_fleets(api, place.namespace)
+        found = await _list(api, kind, None)
+    except Forbidden:
+        found = await _list(api, kind, place.namespace)
     here = [each["metadata"]["name"] for each in found if each["metadata"]["namespace"] == place.namespace]
     elsewhere = [each["metadata"]["namespace"] for each in found if each["metadata"]["name"] == place.name]
     if elsewhere:
