@@ -53,6 +53,15 @@ _OF_A_FLEET: Final[Mapping[Case, Cell]] = {
 }
 
 
+def _of_a_campaign(verb: str, *words: str, shows: str) -> Row:
+    missing: dict[Case, Cell] = {
+        Case.WRONG_NAME: Fails(f"there is no FleetCampaign {WRONG} in namespace {{namespace}}: did you mean {NAME}?"),
+        Case.NO_NAMESPACE: Fails(f"there is no FleetCampaign {NAME} in namespace {{mistyped}}, but there is one in"),
+        Case.NO_BROKER: Succeeds(_ASKS_NO_BROKER, shows),
+    }
+    return Row(("campaign", verb, "{name}", *words), {**_AWAY, **missing})
+
+
 def _of_a_fleet(verb: str, *words: str, shows: str) -> Row:
     cells = {**_OF_A_FLEET, Case.NO_BROKER: Succeeds(_ASKS_NO_BROKER, shows)}
     return Row(("fleet", verb, "{name}", *words), cells)
@@ -200,6 +209,16 @@ ROWS: Final[Mapping[str, Row]] = {
     "fleet pause": _of_a_fleet("pause", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: paused"),
     "fleet resume": _of_a_fleet("resume", "--timeout", "0s", shows=f"{NAME}: resumed"),
     "fleet open": _of_a_fleet("open", "--for", "1h", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: open until"),
+    "campaign status": _of_a_campaign("status", shows=f"/{NAME} restarts in fleet {NAME} AwaitingPromotion"),
+    "campaign start": _of_a_campaign("start", "--timeout", "0s", shows=f"{NAME}: goes on"),
+    "campaign pause": Row(
+        ("campaign", "pause", "{name}", "--timeout", "0s"),
+        {
+            **_of_a_campaign("pause", shows="").cells,
+            Case.NO_BROKER: Fails(f"{NAME} is paused already"),
+        },
+    ),
+    "campaign promote": _of_a_campaign("promote", "--timeout", "0s", shows=f"{NAME}: promoted"),
     "plan": Row(
         ("plan", "-f", "{manifest}"),
         {**_OF_A_MANIFEST, Case.NO_BROKER: Succeeds("it says so, and the operator may see it", SILENT)},

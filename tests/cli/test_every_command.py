@@ -36,6 +36,12 @@ FAILED = RolloutMemory(
 """So that abort and retry have something to do."""
 
 
+CAMPAIGN: Json = {
+    "metadata": {"name": NAME},
+    "spec": {"fleetRef": {"name": NAME}, "action": {"restart": {}}, "paused": True},
+}
+
+
 def in_cluster(obj: Json, **rest: Any) -> Json:
     metadata = {"namespace": NAMESPACE, "uid": "u", "generation": 1, "resourceVersion": "1", **obj["metadata"]}
     return {**obj, "metadata": metadata, **rest}
@@ -51,6 +57,7 @@ def objects() -> dict[str, list[Json]]:
         "consumergroups": [in_cluster(group, status={"rollout": write_memory(FAILED)})],
         "kafkaconnections": [in_cluster(kafka_connection(bootstrapServers=SILENT))],
         "deployments": [in_cluster(deployment)],
+        "fleetcampaigns": [in_cluster(CAMPAIGN, status={"phase": "AwaitingPromotion"})],
         "consumerfleets": [in_cluster(consumer_fleet(NAME, pause="it is tried"))],
     }
 

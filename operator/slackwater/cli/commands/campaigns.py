@@ -131,12 +131,9 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
         raise typer.BadParameter(f"say what the campaign does: one of {', '.join(actions)}")
     from slackwater.cli.reaching.choice import Place
 
-    action: dict[str, Any] = {
-        "--restart": {"restart": {}},
-        "--apply-defaults": {"applyDefaults": {"fields": field} if field else {}},
-        "--changes": {"changes": {}},
-    }[asked[0]]
-    spec = {"fleetRef": {"name": fleet}, "action": action}
+    fields = {"fields": field} if field else {}
+    action = {"restart": {}} if restart else {"applyDefaults": fields} if apply_defaults else {"changes": {}}
+    spec: dict[str, Any] = {"fleetRef": {"name": fleet}, "action": action}
     spec |= {} if max_failures is None else {"maxFailures": max_failures}
     spec |= {"dryRun": True} if dry_run else {}
     place = Place(namespace or namespace_of(context), name)

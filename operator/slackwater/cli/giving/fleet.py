@@ -74,15 +74,9 @@ def let_through(duration_s: float, reason: str) -> Told:
         name, spec = fleet["metadata"]["name"], fleet["spec"]
         zone, is_new = spec.get("timeZone") or _UTC, not spec.get("timeZone")
         until = local_until(time.time() + duration_s, zone)
-        change = {"override": {"until": until, "reason": reason, "passes": None, "selector": None}}
-        await write(
-            api,
-            CONSUMER_FLEET,
-            fleet,
-            {"spec": {**change, **({"timeZone": zone} if is_new else {})}},
-            "open",
-            timeout_s,
-        )
+        override = {"until": until, "reason": reason, "passes": None, "selector": None}
+        change = {"spec": {"override": override, **({"timeZone": zone} if is_new else {})}}
+        await write(api, CONSUMER_FLEET, fleet, change, "open", timeout_s)
         paused = f"; its pause holds all the same: {spec['pause']}" if spec.get("pause") else ""
         return f"{name}: open until {until} ({zone}), whatever windows, freezes and halts say; budgets hold{paused}"
 
