@@ -391,3 +391,12 @@ async def test_a_freeze_may_stop_who_has_begun() -> None:
     assert (found.standing("first"), found.woken) == (WAITS, ["first"])
     found.passes(3600.0)
     assert (found.standing("first"), found.woken) == (HAS, ["first", "first"])
+
+
+async def test_who_rebalances_for_a_moment_keeps_the_call() -> None:
+    """A call is for what the group takes: were that another thing, it would wait for its own spacing."""
+    found = await stage("first", budgets=[{"name": "all", "max": 1, "spacing": "1h"}])
+    found.sees("first", replace(CALM, disturbed=True))
+    assert found.standing("first") is CALLED
+    found.sees("first")
+    assert found.standing("first") is CALLED
