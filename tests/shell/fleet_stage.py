@@ -75,7 +75,9 @@ class FleetStage:
         self._put(CONSUMER_GROUP, group | {"status": {"rollout": {"phase": phase, "turn": asks}}})
 
     def asks(self, *names: str) -> None:
+        """A group that was looked at before, as any that is at rest."""
         for name in names:
+            self.sees(name)
             self.writes(name)
             self.sees(name)
 

@@ -103,7 +103,7 @@ def _cells(
 def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
     names = list(_gates_before(fleet, group))
     yield from map(fleet.gate, names)
-    if HALTS in names and not group.disturbed:  # whoever is disturbed itself may be mended
+    if HALTS in names:
         yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))
 
 

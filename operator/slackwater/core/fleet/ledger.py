@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slackwater.api.fleet_budgets import Budget, MoveReason
 from slackwater.api.fleet_times import UnderWay
@@ -223,25 +223,29 @@ class Ledger:
                 self._kept[key].tally.put(group)
             self._fleets_of[group.key] = selected
             touched.update(before, selected)
-        for key in touched & self._kept.keys():
-            self._judge(self._kept[key], now)
-        claims = self._claims(found)
+        sick = {key for fleet in touched & self._kept.keys() for key in self._judge(self._kept[fleet], now)}
+        also = (self._groups[key] for key in sorted(sick - {group.key for group in found}))
+        claims = self._claims([*found, *also])
         self._limit_all({*fleets})
         return claims
 
-    def _judge(self, kept: Kept, now: float) -> None:
-        shut = kept.shut
+    def _judge(self, kept: Kept, now: float) -> set[str]:
+        """Returns whom the coordinator that shuts now is not to hold back: they are disturbed, and may be mended."""
+        shut, places = kept.shut, kept.halts.shut_places
         kept.halts.judge(kept.fleet.spec.halt, kept.tally, now)
         kept.shut = kept.shut_now()
         self.allocator.limited([(cell, SHUT) for cell in kept.shut - shut])
         self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
+        return {key for place in kept.halts.shut_places - places for key in kept.tally.sick_at(place)}
 
     def _claims(self, groups: Iterable[GroupFacts]) -> list[Claim]:
         known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
         claims = []
         for group in groups:
             kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
-            claims.append(claim_of(group, [each.fleet for each in kept], known))
+            claim = claim_of(group, [each.fleet for each in kept], known)
+            shut = frozenset(sick_place(each.fleet.key, p) for each in kept for p in each.halts.shut_places)
+            claims.append(replace(claim, takes=claim.takes - shut) if group.is_sick else claim)
         new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
         self._cells |= new
         self.allocator.limited([(cell, self._limit(cell)) for cell in new])
