@@ -63,8 +63,8 @@ async def resume(api: KubernetesApi, fleet: Json, timeout_s: float) -> str:
     if halted:
         change["metadata"] = {"annotations": {RESUME: datetime.now(UTC).isoformat()}}
     await write(api, CONSUMER_FLEET, fleet, change, "resume", timeout_s)
-    ended = " and ".join(what for what, there in (("its pause", is_paused), ("its halt", bool(halted))) if there)
-    return f"{name}: resumed; {ended} is over" if " and " not in ended else f"{name}: resumed; {ended} are over"
+    ended = [what for what, there in (("its pause", is_paused), ("its halt", bool(halted))) if there]
+    return f"{name}: resumed; {' and '.join(ended)} {'is' if len(ended) == 1 else 'are'} over"
 
 
 def let_through(duration_s: float, reason: str) -> Told:

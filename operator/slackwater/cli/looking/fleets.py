@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Forbidden, KindMissing
@@ -29,6 +29,10 @@ from slackwater.core.world.turn import TurnStanding
 from slackwater.ports import Kind
 
 Json = dict[str, Any]
+
+
+RESTS_FOR: Final = 4.0
+"""Times as long as a look took: one at thousands of groups is no small thing for an API server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +89,13 @@ async def read_campaigns(context: str | None, namespace: str | None) -> Sequence
 async def follow(context: str | None, place: Place, interval_s: float, show: Callable[[FleetLook], None]) -> None:
     """Look after look until the fleet is deleted. Raises as `read_look`, for the first one."""
     async with cluster(context) as api:
+        began_at = time.monotonic()
         show(await read_look(api, place))
         with suppress(NoSuchFleet):
             while True:
-                await asyncio.sleep(interval_s)
+                took_s = time.monotonic() - began_at
+                await asyncio.sleep(max(interval_s, RESTS_FOR * took_s))
+                began_at = time.monotonic()
                 with suppress(ClusterUnreachable):
                     show(await read_look(api, place))
 

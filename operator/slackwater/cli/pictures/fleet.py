@@ -120,8 +120,8 @@ def _state(look: FleetLook) -> Text:
         return Text(f"Not accepted ({accepted.get('reason')})", "bold red")
     if "halts" in fleet.shut:
         return Text("Halted", "bold red")
-    words = opening_in_words(fleet, look.board.now)
-    return Text(shown(words), "green" if words.startswith("Open") else "yellow")
+    is_open = fleet.gates.opening.is_open and not fleet.shut
+    return Text(shown(opening_in_words(fleet, look.board.now)), "green" if is_open else "yellow")
 
 
 def _warnings(look: FleetLook) -> Iterator[Text]:
