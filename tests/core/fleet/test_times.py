@@ -47,7 +47,8 @@ def test_what_is_shut_and_whom_that_stops(
     moment: str, spec: dict[str, Any], shut: set[str], stops: set[str], until: str | None
 ) -> None:
     found = gates(moment, **spec)
-    assert (found.shut, found.stops) == (shut, stops)
+    assert found.shut == shut
+    assert found.stops == stops
     if until is not None:
         assert found.until == at(until)
 
