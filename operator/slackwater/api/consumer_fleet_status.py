@@ -93,8 +93,12 @@ class ConsumerFleetStatus(StatusPart):
     """When the window closes, or a freeze begins."""
     next: Timestamp | None = None
     """When Open changes next: opens or closes."""
+    overridden_until: Timestamp | None = None
+    """While its override is in force: when that ends."""
     halted: FleetHalt | None = None
     """Since when nothing begins because too many have failed. It stays until those are mended, or somebody resumes."""
+    resumed_at: Timestamp | None = None
+    """When somebody resumed the fleet: what began to fail before is not counted."""
     commands: Mapping[str, str] = Field(default_factory=dict)
     """The last token of each command that was obeyed."""
     conditions: Annotated[tuple[FleetCondition, ...], Distinct(key="type")] = ()

@@ -187,11 +187,24 @@ def test_nothing_begins_while_the_fleet_is_closed_and_who_has_begun_finishes() -
     groups.until_all(COMPLETE, image="v2")
 
 
+def test_a_fleet_that_stops_who_has_begun_leaves_no_pod_down_and_no_budget_taken() -> None:
+    groups = running(Groups(twenty(6), {"budgets": BUDGETS}, stops={"pause"}))
+    apply(groups)
+    groups.until("one moves", lambda: any(each.is_away for each in groups))
+    groups.set_shut("pause", is_shut=True)
+    groups.for_seconds(400)
+    assert not any(each.is_away for each in groups)
+    assert {each.memory.phase for each in groups} == {RolloutPhase.PROGRESSING}
+    assert not any(each.memory.turn.is_held for each in groups if each.memory.turn is not None)
+    groups.set_shut("pause", is_shut=False)
+    groups.until_all(COMPLETE, image="v2")
+
+
 def test_a_bad_version_reaches_no_more_groups_than_move_at_a_time_and_the_right_one_goes_through_the_halt() -> None:
     """The groups that it broke are the first to get the next one: no halt that they caused keeps them from it."""
-    groups = running(Groups(twenty(), {"budgets": BUDGETS}, failures=0))
+    groups = running(Groups(twenty(), {"budgets": BUDGETS, "halt": {"failures": 0}}))
     apply(groups, "never-consumes")
-    groups.until("halted", lambda: "halts" in groups.shut)
+    groups.until("halted", lambda: groups.is_halted)
     groups.for_seconds(200)
     broken = [each for each in groups if each.memory.phase is FAILED]
     assert 1 <= len(broken) <= 2
@@ -199,7 +212,7 @@ def test_a_bad_version_reaches_no_more_groups_than_move_at_a_time_and_the_right_
     for each in broken:
         each.outside.apply("v2")
     groups.until("mended", lambda: all(each.memory.phase is COMPLETE for each in broken))
-    assert groups.shut == set()
+    assert not groups.is_halted
     apply(groups)
     groups.until_all(COMPLETE, image="v2")
 

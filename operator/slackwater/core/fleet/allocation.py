@@ -96,10 +96,21 @@ class Allocator:
     def is_called(self, group: str) -> bool:
         return group in self._calls
 
-    def may_begin(self, group: str) -> bool:
-        """It is called, and none of its cells was shut since, as by a pause or a halt."""
-        call = self._calls.of(group)
-        return call is not None and not any(self._places.is_shut(cell) for cell in call.takes)
+    def keep_call(self, group: str, now: float) -> bool:
+        """Its turn is about to be written: whatever becomes of that request, it is known before the call lapses. False
+        where it is called no more."""
+        until = self._calls.keep(group, now + HORIZON_S)
+        if until is not None:
+            self._wake(until, group)
+        return until is not None
+
+    def taken_lapses(self) -> tuple[str, ...]:
+        """The groups whose calls have lapsed since somebody asked."""
+        return self._calls.taken_lapses()
+
+    def claim_of(self, group: str) -> Claim:
+        """As it was taken up last."""
+        return self._claims.get(group, Claim(group))
 
     def may_act(self, group: str) -> bool:
         """Whether a group that has its turn, by its status, may take a pod away."""
@@ -185,7 +196,7 @@ class Allocator:
         """Others that are late count only while they move."""
         others = [self._claims[group] for group in self._late if group != claim.group]
         still = Counter(cell for each in others if not each.moving for cell in each.takes)
-        uses = ((cell, *self._places.use(cell)) for cell in claim.takes)
+        uses = ((cell, *self._places.use(cell)) for cell in claim.takes if not self._places.is_shut(cell))
         fits = all(used - still[cell] <= limit for cell, limit, used in uses)
         return fits and self._overfull.isdisjoint(claim.takes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.fleet.claim import Cell
@@ -27,6 +27,12 @@ class Calls:
         self._calls: dict[str, Call] = {}
         self._lapsed: dict[str, int] = {}
         self._back_at: dict[str, float] = {}
+        self._lapses: list[str] = []
+
+    def taken_lapses(self) -> tuple[str, ...]:
+        """The groups whose calls have lapsed since somebody asked."""
+        lapses, self._lapses = tuple(self._lapses), []
+        return lapses
 
     def __contains__(self, group: str) -> bool:
         return group in self._calls
@@ -42,12 +48,21 @@ class Calls:
         call = self._calls[group] = Call(group, takes, now + self._call_s)
         return call
 
+    def keep(self, group: str, until: float) -> float | None:
+        """At least up to then; None where it is not called."""
+        call = self._calls.get(group)
+        if call is None:
+            return None
+        self._calls[group] = replace(call, until=max(call.until, until))
+        return self._calls[group].until
+
     def end(self, group: str) -> None:
         del self._calls[group]
 
     def lapse(self, group: str, now: float) -> float:
         """It was not used; returns when the group comes again, later each time."""
         del self._calls[group]
+        self._lapses.append(group)
         lapsed = self._lapsed[group] = self._lapsed.get(group, 0) + 1
         back_at: float = now + min(FIRST_WAY_BACK_S * 2 ** (lapsed - 1), LONGEST_WAY_BACK_S)
         self._back_at[group] = back_at
