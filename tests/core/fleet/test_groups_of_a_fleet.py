@@ -131,6 +131,7 @@ def test_a_canary_is_held_without_a_turn() -> None:
     groups.until_all(COMPLETE, image="v2", within_s=4000)
     assert groups.now - now < 1200
     assert {len(each.given) for each in groups} == {2}
+    assert all(each.memory.took is not None and each.memory.took.p50 > 600 for each in groups), "its rollout is one"
 
 
 JAVA: Final = {"library": "Java", "version": "3.8.0"}

@@ -101,7 +101,8 @@ def test_another_protocol_in_the_middle_asks_again_near_the_front() -> None:
 def test_the_next_step_of_an_upgrade_asks_as_the_first_one_did() -> None:
     upgrade = replace(UPGRADE, step=2, started_at=ASKED.asked_at - 0.4)
     first = replace(DONE, reason=MoveReason.PROTOCOL_UPGRADE)
-    assert after(rolling(first, WAITS, upgrade=upgrade)) == TurnRecord(MoveReason.PROTOCOL_UPGRADE, ASKED.asked_at)
+    second = rolling(first, WAITS, upgrade=upgrade, started_at=NOW - 5)
+    assert after(second) == TurnRecord(MoveReason.PROTOCOL_UPGRADE, ASKED.asked_at)
     another = replace(upgrade, started_at=NOW - 5)
     assert after(rolling(first, WAITS, upgrade=another, started_at=NOW - 5)) == TurnRecord(
         MoveReason.PROTOCOL_UPGRADE, NOW
@@ -191,7 +192,7 @@ def test_a_canary_is_held_without_a_turn_and_asks_again_in_its_place() -> None:
     assert held.turn == replace(GIVEN, given_at=NOW - 650, done_at=NOW)
     later = replace(seen, memory=held)
     assert with_turn(later, Decision(held), is_canary_held=True).memory.turn == held.turn
-    assert with_turn(later, Decision(held)).memory.turn == ASKED
+    assert with_turn(later, Decision(held)).memory.turn == GIVEN_BACK, "and goes on with what it has begun"
 
 
 def test_where_the_last_fleet_is_gone_a_rollout_that_waited_begins_now() -> None:
