@@ -164,7 +164,7 @@ class Ledger:
 
     def may_begin(self, group: str) -> bool:
         """It is called, and nothing has shut since."""
-        return self.allocator.may_begin(group)
+        return self.allocator.is_called(group) and not self._meets(group, (kept.shut for kept in self._of(group)))
 
     def may_go_on(self, group: str) -> bool:
         """It has its turn, which is good, and nothing stops it between two pods."""
