@@ -261,7 +261,7 @@ class Groups:
         standing = TurnStanding.WAITS
         if turn is not None and turn.is_held:
             standing = TurnStanding.HAS if self.ledger.may_go_on(key) else standing
-        elif self.ledger.may_begin(key):
+        elif self.ledger.may_begin(key, self.now):
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.NEVER_ASKS:
             standing = TurnStanding.CALLED
