@@ -166,6 +166,11 @@ def test_nothing_else_is_given(standing: TurnStanding, turn: TurnRecord | None) 
     assert given(asks, asks.memory) is asks.memory
 
 
+def test_the_way_back_takes_no_turn_although_it_was_called() -> None:
+    asks = waiting(CALLED, phase=RolloutPhase.ROLLING_BACK)
+    assert given(asks, asks.memory) is asks.memory
+
+
 def test_a_pod_that_is_down_is_replaced_without_a_turn() -> None:
     crashed = pod(1, ready=False, waiting="CrashLoopBackOff", restarts=9, started_at=None)
     down = replace(waiting(), all_pods=(pod(0), crashed, pod(2)))
