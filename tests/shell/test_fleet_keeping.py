@@ -11,6 +11,7 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.shell.fleet_keeping import STATUS_AGAIN_S
 from slackwater.shell.fleet_metrics import FleetMetrics
+from slackwater.shell.leadership import NotLeading
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_fleets import OwnFleets
 from slackwater.shell.store import Key
@@ -140,9 +141,10 @@ async def test_opened_closed_halted_and_resumed_are_told_once() -> None:
     assert found.events() == ["Closed", "Opened", "Halted", "TurnGiven", "Resumed"]
 
 
-async def test_a_status_without_an_answer_is_written_later_and_a_conflict_reads_the_fleet_again() -> None:
+@pytest.mark.parametrize("failure", [ClusterUnreachable("no answer"), NotLeading("for a moment")], ids=str)
+async def test_a_status_that_is_not_written_is_later_and_a_conflict_reads_the_fleet_again(failure: Exception) -> None:
     found = await stage("first")
-    found.api.failures["status ConsumerFleet"] = ClusterUnreachable("no answer")
+    found.api.failures["status ConsumerFleet"] = failure
     await found.keeping.keep_once()
     assert found.status == {}
     found.api.changed_by_somebody(CONSUMER_FLEET, Key("default", "fleet"))

@@ -400,3 +400,29 @@ async def test_who_rebalances_for_a_moment_keeps_the_call() -> None:
     assert found.standing("first") is CALLED
     found.sees("first")
     assert found.standing("first") is CALLED
+
+
+async def test_what_does_not_end_before_the_window_does_not_begin_and_others_do() -> None:
+    window = {"name": "days", "schedule": "0 13 * * *", "duration": "1h"}  # it is 13:46:40, and closes in 800 s
+    found = FleetStage()
+    found.fleet(budgets=ONE, timeZone="UTC", windows=[window])
+    await found.begin()
+    took = {"pods": 3, "p50": 600.0, "p90": 900.0, "perPod": [200.0, 300.0]}
+    for name, p90 in (("long", 900.0), ("short", 300.0)):
+        found.asks(name)
+        obj = found.api.objects["ConsumerGroup", KEY.namespace, name]
+        rollout = {**obj["status"]["rollout"], "took": took | {"p90": p90}}
+        found._put(CONSUMER_GROUP, {**obj, "status": {"rollout": rollout}})
+        found.now += 1.0
+    found.asks("new")
+    assert (found.standing("long"), found.standing("short")) == (WAITS, WAITS)
+    assert found.fleets.ledger.allocator.is_called("default/long")
+    found.passes(121.0)
+    assert found.standing("short") is CALLED
+    found.is_given("short")
+    found.is_done("short")
+    found.woken.clear()
+    assert found.standing("new") is CALLED, "by what others take for a pod, it ends before"
+    found.fleet(budgets=ONE, timeZone="UTC", windows=[window | {"fit": False}])
+    found.passes(121.0)
+    assert found.standing("long") is CALLED

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.errors import ClusterFailed, Conflict
+from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, EVENT
 from slackwater.api.conditions import ConditionStatus
 from slackwater.api.consumer_fleet_status import FleetConditionType
@@ -69,7 +69,7 @@ class FleetKeeping:
             await self._list_where_that_is_due()
             await self._write()
             await self._tell()
-        except SlackwaterError as error:  # of one that leads no more, for instance: the next one writes it
+        except SlackwaterError as error:
             _log.warning("fleets_not_kept", error=str(error))
             return STATUS_AGAIN_S
         return self._again_s()
@@ -117,7 +117,7 @@ class FleetKeeping:
             self._fleets.dirty.add(name)
             self._take_in(key, await self._api.read(CONSUMER_FLEET, *key))
             return
-        except ClusterFailed as error:
+        except SlackwaterError as error:  # no answer; or this replica does not lead for a moment
             self._fleets.dirty.add(name)
             _log.warning("fleet_status_not_written", fleet=name, error=str(error))
             return
@@ -146,7 +146,7 @@ class FleetKeeping:
         try:
             body = event_about(about, reason.value, message, self._now(), warning=warning)
             await self._api.create(EVENT, namespace, body)
-        except ClusterFailed as error:
+        except SlackwaterError as error:
             _log.warning("event_not_written", about=f"{namespace}/{name}", reason=reason.value, error=str(error))
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final
 
-from slackwater.api.annotations import PAUSE
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
@@ -20,16 +19,18 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Called, Ledger
-from slackwater.core.fleet.turn import standing_of
+from slackwater.core.fleet.ledger import Called, Kept, Ledger
+from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.times import Gates
 from slackwater.core.pace import in_motion, pace_after
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView
-from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
+from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
+from slackwater.shell.fleet_objects import facts_of
 from tests.core.simulation.invariants import Broken, Invariants
 from tests.core.simulation.operator import SimulatedOperator
 from tests.core.simulation.outside import Outside
@@ -101,7 +102,7 @@ class OneGroup(SimulatedOperator):
         self.name, self.groups, self.coordinator = of.name, groups, of.coordinator
         self.moves, self.again_at = True, 0.0
         self.view: KafkaView | None = None
-        self.looked_at = 0.0
+        self.looked_at, self.sight = 0.0, Sight()
         self.waits_of: list[int] = []
         """For each turn, how many writes there were from the one that says that it waits to the one that gives it."""
         self.while_waiting: int | None = None
@@ -130,6 +131,7 @@ class OneGroup(SimulatedOperator):
 
     def one_pass(self) -> None:
         world = self.look()
+        self.sight = sight_of(world)
         decided = plan(world)
         self.last, self.last_world = decided, world
         self._tell(world, decided)
@@ -183,6 +185,7 @@ class OneGroup(SimulatedOperator):
     def begin_anew(self) -> None:
         """Another process: it knows what was written."""
         self.history, self.view, self.moves, self.again_at = GroupHistory(), None, True, 0.0
+        self.sight = Sight()
         for each in self.outside.sets.values():
             each.edited = True
 
@@ -196,14 +199,16 @@ class Groups:
     kill: Kill | None = None
     weaker: Weaker | None = None
     shut: set[str] = field(default_factory=set)
-    """Gates of the fleet that are shut: pause, windows, halts."""
+    """Gates of the fleet that are shut: pause, windows, freezes."""
+    stops: set[str] = field(default_factory=set)
+    """Those of them at which whoever has begun stops as well."""
     kills: int = 0
     kills_every: int = 1
-    failures: int | None = None
-    """More failed groups than that, and the fleet is halted, as the shell does it."""
 
     def __post_init__(self) -> None:
-        spec = ConsumerFleetSpec.model_validate({"selector": {}, **self.fleet})
+        calm = {"failures": 1000, "disturbed": "100%"}  # new groups, all of them disturbed, would halt it for minutes
+        halt = {**calm, **self.fleet.get("halt", {})}
+        spec = ConsumerFleetSpec.model_validate({"selector": {}, **self.fleet, "halt": halt})
         self._fleet = Fleet("slackwater", "platform", spec)
         self._killed_at: set[object] = set()
         self.groups: dict[str, OneGroup] = {}
@@ -223,56 +228,53 @@ class Groups:
 
     # The leader.
     def _lead(self) -> None:
+        """Another process, that knows what was written; and of halts what it works out again."""
         self.ledger = Ledger()
         facts = [self.facts(each) for each in self]
-        self._wake(self.ledger.began([self._fleet], facts, self.now))
-        for gate in self.shut:
-            self.ledger.shut(FLEET, gate, self.now, is_shut=True)
+        self._wake(self.ledger.began([Kept(self._fleet, self._gates())], facts, self.now))
 
     def facts(self, group: OneGroup) -> GroupFacts:
-        memory, spec = group.memory, group.outside.spec
-        turn, seen = memory.turn, group.view
-        known = seen.coordinator if isinstance(seen, GroupObservation) else None
-        facts = GroupFacts(
-            namespace="slackwater",
-            name=group.name,
-            uid=group.name,
-            replicas=spec["replicas"],
-            cluster=CLUSTER,
-            coordinator=known if known is not None or turn is None else turn.coordinator,
-            standing=standing_of(memory, paused=PAUSE in group.outside.annotations),
-            is_moving=not all(pod.ready for pod in group.outside.pods),
-        )
-        if turn is None:
-            return facts
-        standing = Standing.RESTS if facts.standing is Standing.SETTLES else facts.standing  # `settleFor` is 0
-        if self.weaker is Weaker.FORGETS and turn.given_at is not None:
-            standing = Standing.RESTS
-        return replace(facts, standing=standing, reason=turn.reason, asked_at=turn.asked_at, is_a_fix=turn.is_a_fix)
+        """By the product's own reading of an object."""
+        outside = group.outside
+        metadata = {
+            "namespace": "slackwater",
+            "name": group.name,
+            "uid": group.name,
+            "annotations": outside.annotations,
+        }
+        obj = {"metadata": metadata, "spec": outside.spec}
+        facts = facts_of(obj, group.memory, group.sight, [self._fleet], self.now)
+        forgotten = self.weaker is Weaker.FORGETS and facts.standing is Standing.HAS
+        return replace(facts, standing=Standing.RESTS) if forgotten else facts
 
     def takes_in(self, group: OneGroup) -> None:
         self._wake(self.ledger.changed(self.facts(group), self.now))
-        if self.failures is not None:
-            gave_up = sum(each.memory.phase.gave_up for each in self)
-            self.set_shut("halts", is_shut=gave_up > self.failures)
+
+    @property
+    def is_halted(self) -> bool:
+        kept = self.ledger.kept(FLEET)
+        return kept is not None and kept.halts.by_failures is not None
 
     def turn_of(self, name: str, memory: RolloutMemory) -> Turn:
-        key, allocator, turn = f"slackwater/{name}", self.ledger.allocator, memory.turn
+        """As `shell.fleets` says it."""
+        key, turn = f"slackwater/{name}", memory.turn
         standing = TurnStanding.WAITS
-        if turn is not None and turn.is_held and allocator.may_act(key):
-            standing = TurnStanding.HAS
-        elif allocator.may_begin(key):
+        if turn is not None and turn.is_held:
+            standing = TurnStanding.HAS if self.ledger.may_go_on(key) else standing
+        elif self.ledger.may_begin(key, self.now):
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.NEVER_ASKS:
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.FORGETS and turn is not None and turn.is_held:
             standing = TurnStanding.HAS
-        return Turn(standing, (FLEET,))
+        return Turn(standing, self.ledger.fleets_of(key), ALWAYS_ASKS | self.ledger.asks_for(key))
 
     def set_shut(self, gate: str, *, is_shut: bool) -> None:
-        if (gate in self.shut) is not is_shut:
-            self.shut ^= {gate}
-            self._wake(self.ledger.shut(FLEET, gate, self.now, is_shut=is_shut))
+        self.shut = self.shut | {gate} if is_shut else self.shut - {gate}
+        self._wake(self.ledger.passed(FLEET, self._gates(), self.now))
+
+    def _gates(self) -> Gates:
+        return Gates(frozenset(self.shut), frozenset(self.shut & self.stops))
 
     def kills_now(self, group: OneGroup, decided: Decision) -> Kill | None:
         """At each write that says something else of a group, once; or at every so manieth of these."""
@@ -299,7 +301,7 @@ class Groups:
             each.outside.tick(1.0)
             each.invariants.watch()
             each.lands()
-        self._wake(self.ledger.allocator.changed((), self.now))
+        self._wake(self.ledger.ticked(self.now))
         if (at := self.ledger.allocator.relist_at) is not None and at <= self.now:
             self._wake(self.ledger.relisted([self.facts(each) for each in self], self.now))
         for each in self:
@@ -363,12 +365,12 @@ class Groups:
             return
         written = group.memory.turn
         key = f"slackwater/{group.name}"
-        if written is None or not written.is_held or not self.ledger.allocator.may_act(key):
+        if written is None or not written.is_held or not self.ledger.may_go_on(key):
             raise Broken(f"{group.name} acts without a turn: {written}")
 
     def judge_beginning(self, group: OneGroup) -> None:
         """Nothing begins while the fleet keeps everybody from it."""
         turn = group.memory.turn
-        passes = {"halts"} if turn is not None and turn.is_a_fix else set[str]()
-        if self.shut - passes:
-            raise Broken(f"{group.name} begins while {self.shut} is shut")
+        halted = self.is_halted and not (turn is not None and turn.is_a_fix)
+        if self.shut or halted:
+            raise Broken(f"{group.name} begins while {self.shut or 'everything'} is shut")

@@ -97,7 +97,8 @@ def test_a_share_and_more_than_three_shut_a_coordinator(disturbed: int, of: int,
 
 def test_who_was_not_looked_at_shuts_it_and_is_no_halt() -> None:
     found = halts(*(group(n, disturbed=None) for n in range(9)))
-    assert (found.shut_places, found.by_disturbance) == ({"k/1"}, ())
+    assert found.shut_places == {"k/1"}
+    assert found.by_disturbance == ()
 
 
 def test_whoever_moves_by_a_turn_is_not_counted() -> None:

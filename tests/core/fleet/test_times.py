@@ -47,7 +47,8 @@ def test_what_is_shut_and_whom_that_stops(
     moment: str, spec: dict[str, Any], shut: set[str], stops: set[str], until: str | None
 ) -> None:
     found = gates(moment, **spec)
-    assert (found.shut, found.stops) == (shut, stops)
+    assert found.shut == shut
+    assert found.stops == stops
     if until is not None:
         assert found.until == at(until)
 
@@ -97,3 +98,19 @@ def test_the_sentences_say_what_to_do() -> None:
     zone = gates("2026-11-24T12:00", timeZone="Europe").refused
     assert zone is not None
     assert zone.message == "no time zone is called Europe: write one such as Europe/Berlin or UTC"
+
+
+@pytest.mark.parametrize(
+    ("windows", "closes_at"),
+    [
+        ([NIGHTS], "2026-11-25T05:00"),
+        ([{**NIGHTS, "fit": False}], None),
+        ([NIGHTS, {**NIGHTS, "name": "long", "duration": "9h"}], "2026-11-25T07:00"),
+        ([NIGHTS, {**NIGHTS, "name": "long", "duration": "9h", "fit": False}], None),
+    ],
+    ids=["one", "whatever it takes", "the last", "one of them"],
+)
+def test_what_begins_has_to_end_before_the_last_open_window_does(windows: Any, closes_at: str | None) -> None:
+    found = gates("2026-11-24T23:00", windows=windows)
+    assert found.closes_at == (None if closes_at is None else at(closes_at))
+    assert gates("2026-11-24T12:00", windows=windows).closes_at is None

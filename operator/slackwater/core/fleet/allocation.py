@@ -112,11 +112,6 @@ class Allocator:
         """As it was taken up last."""
         return self._claims.get(group, Claim(group))
 
-    def may_begin(self, group: str) -> bool:
-        """It is called, and none of its cells was shut since, as by a pause or a halt."""
-        call = self._calls.of(group)
-        return call is not None and not any(self._places.is_shut(cell) for cell in call.takes)
-
     def may_act(self, group: str) -> bool:
         """Whether a group that has its turn, by its status, may take a pod away."""
         return group in self._admitted

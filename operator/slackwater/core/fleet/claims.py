@@ -61,10 +61,11 @@ def sick_place(fleet: str, place: str) -> Cell:
 
 
 HALTS: Final = "halts"
+WINDOWS: Final = "windows"
 GATES: Final[Mapping[str, Passes | None]] = {
     "accepted": None,
     "pause": None,
-    "windows": Passes.WINDOWS,
+    WINDOWS: Passes.WINDOWS,
     "freezes": Passes.FREEZES,
     HALTS: Passes.HALTS,
 }

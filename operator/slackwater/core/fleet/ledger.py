@@ -14,7 +14,7 @@ from slackwater.api.fleet_budgets import Budget, MoveReason
 from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
-from slackwater.core.fleet.claims import GATES, HALTS, NO_LIMIT, SHUT, Fleet, claim_of, gate_of, sick_place
+from slackwater.core.fleet.claims import GATES, HALTS, NO_LIMIT, SHUT, WINDOWS, Fleet, claim_of, gate_of, sick_place
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.tally import Tally
@@ -167,9 +167,17 @@ class Ledger:
     def facts(self, group: str) -> GroupFacts | None:
         return self._groups.get(group)
 
-    def may_begin(self, group: str) -> bool:
-        """It is called, and nothing has shut since."""
-        return self.allocator.may_begin(group)
+    def may_begin(self, group: str, now: float) -> bool:
+        """It is called, nothing has shut since, and it ends before the window does. Where it does not, its call lapses,
+        and others go."""
+        is_called = self.allocator.is_called(group) and not self._meets(group, (kept.shut for kept in self._of(group)))
+        return is_called and all(self._fits(self._groups[group], kept, now) for kept in self._of(group))
+
+    def _fits(self, group: GroupFacts, kept: Kept, now: float) -> bool:
+        closes_at = kept.gates.closes_at
+        if closes_at is None or not self._meets(group.key, [{gate_of(kept.fleet.key, WINDOWS)}]):
+            return True
+        return now + kept.tally.takes_s(group) <= closes_at
 
     def may_go_on(self, group: str) -> bool:
         """It has its turn, which is good, and nothing stops it between two pods."""

@@ -17,7 +17,7 @@ from cronsim import CronSimError
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.api.errors import SlackwaterError
 from slackwater.api.fleet_times import Freeze, UnderWay, Window
-from slackwater.core.fleet.calendar import Calendar, Once, Opening, Recurring, Rule
+from slackwater.core.fleet.calendar import Calendar, Once, Opening, Recurring, Rule, Span
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
 from slackwater.core.fleet.reasons import FleetReason
 
@@ -55,6 +55,9 @@ class Gates:
     stops: frozenset[str] = frozenset()
     """Those of them at which a group that has begun stops as well, between two pods."""
     open_windows: frozenset[str] = frozenset()
+    closes_at: float | None = None
+    """When the last of the open windows closes, where all of them let begin only what ends before that; None: nothing
+    has to."""
     override_until: float | None = None
     """When the override ends that is in force; None: none is."""
     opening: Opening = ALWAYS
@@ -92,13 +95,14 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
         times, refused = Times(), error.refused
     if refused is not None:
         return Gates(paused | {"accepted"}, paused, refused=refused, until=refused.until)
-    open_windows = [(window, rule) for window, rule in times.windows if rule.at(now) is not None]
+    open_windows = [(window, span) for window, rule in times.windows if (span := rule.at(now)) is not None]
     frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
     closed = bool(times.windows) and not open_windows
     return Gates(
         shut=paused | {name for name, is_shut in (("windows", closed), ("freezes", frozen)) if is_shut},
         stops=paused | set(_stops(times, frozen, now, closed=closed)),
         open_windows=frozenset(window.name for window, _ in open_windows),
+        closes_at=_closes_at(open_windows),
         override_until=until if (until := times.override_until) is not None and now < until else None,
         opening=times.calendar.look(now),
         until=min((at for at in _changes(times, now) if at > now), default=None),
@@ -176,6 +180,12 @@ def _moments(what: str, written: str, zone: ZoneInfo) -> tuple[float, float]:
         message = f"{what}: no calendar has {written}"
         raise TimesNotUnderstood(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
     return first, second
+
+
+def _closes_at(open_windows: list[tuple[Window, Span]]) -> float | None:
+    if not all(window.fit for window, _ in open_windows):
+        return None
+    return max((span.ends for _, span in open_windows), default=None)
 
 
 def _stops(times: Times, frozen: list[Freeze], now: float, *, closed: bool) -> Iterator[str]:

@@ -70,6 +70,8 @@ def given(world: World, memory: RolloutMemory, reasons: Collection[MoveReason] =
     turn = memory.turn
     if turn is None or not turn.asks or turn.reason not in reasons or world.turn.standing is not TurnStanding.CALLED:
         return memory
+    if memory.phase.goes_back:
+        return memory  # a remedy, decided upon while the call was out
     begins = turn.yielded == 0 and turn.reason is not MoveReason.SCALE
     return replace(beginning(world, memory) if begins else memory, turn=_given(world, turn))
 
