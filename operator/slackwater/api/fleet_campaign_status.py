@@ -80,7 +80,6 @@ class WaveStatus(StatusPart):
     done: int = 0
     failed: int = 0
     skipped: int = 0
-    begun_at: Timestamp | None = None
     soak_until: Timestamp | None = None
     """When the next wave may begin, if all of its groups are done and stay calm."""
 
@@ -102,6 +101,8 @@ class FleetCampaignStatus(StatusPart):
     phase: CampaignPhase | None = None
     wave: str = ""
     """The wave under way. Those before it are over, and are not gone back to."""
+    wave_begun_at: Timestamp | None = None
+    """Since when it is: its groups ask for their turns since then."""
     started_at: Timestamp | None = None
     plan: Waves = ()
     """The waves as they were when it began: another fleet's spec makes no other campaign."""
