@@ -8,21 +8,14 @@ from typing import Final
 from pydantic import Field
 
 from slackwater.api.durations import cel_between
-from slackwater.api.model import WITHOUT_DEFAULT, ApiModel, Flag, rule
+from slackwater.api.model import WITHOUT_DEFAULT, ApiModel, Flag, cel_given, rule
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.timeouts import Timeouts
 
-
-def _given(path: str) -> str:
-    """CEL for whether something below `self` was said; `has` fails where what it stands in was not."""
-    parts = path.split(".")
-    return " && ".join(f"has(self.{'.'.join(parts[: n + 1])})" for n in range(len(parts)))
-
-
-_CONSUMER: Final = f"({_given('protocol.target')} && self.protocol.target == 'Consumer')"
-_SESSION: Final = f"({_given('timeouts.session')} ? self.timeouts.session : '45s')"
-_MAX_POLL_INTERVAL: Final = f"({_given('timeouts.maxPollInterval')} ? self.timeouts.maxPollInterval : '5m')"
+_CONSUMER: Final = f"({cel_given('protocol.target')} && self.protocol.target == 'Consumer')"
+_SESSION: Final = f"({cel_given('timeouts.session')} ? self.timeouts.session : '45s')"
+_MAX_POLL_INTERVAL: Final = f"({cel_given('timeouts.maxPollInterval')} ? self.timeouts.maxPollInterval : '5m')"
 
 
 class ProtocolDefaults(ApiModel):
@@ -56,7 +49,7 @@ class FleetDefaults(ApiModel):
         return consumer or self.timeouts.classic_session_timeout_ms <= self.timeouts.given_max_poll_interval_ms
 
     @rule(
-        f"!{_CONSUMER} || !(({_given('timeouts.session')}) || ({_given('timeouts.heartbeat')}))",
+        f"!{_CONSUMER} || !(({cel_given('timeouts.session')}) || ({cel_given('timeouts.heartbeat')}))",
         "with protocol.target Consumer the broker keeps session and heartbeat for the whole group, and clients that"
         " are given them refuse to start: move timeouts.session and timeouts.heartbeat to timeouts.consumer, or remove"
         " them",
@@ -68,7 +61,7 @@ class FleetDefaults(ApiModel):
         return not (classic and self.protocol.target is ProtocolTarget.CONSUMER)
 
     @rule(
-        f"!({_given('rollout.strategy')} && self.rollout.strategy == 'WarmHandover') || !{_CONSUMER}",
+        f"!({cel_given('rollout.strategy')} && self.rollout.strategy == 'WarmHandover') || !{_CONSUMER}",
         "a warm handover needs static members of the classic protocol: use strategy InPlace, or a protocol.target other"
         " than Consumer",
         field_path="rollout.strategy",

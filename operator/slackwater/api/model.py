@@ -73,6 +73,12 @@ def _rules(model: type[BaseModel]) -> tuple[Rule, ...]:
     return marked + getattr(model, "RULES", ())
 
 
+def cel_given(path: str) -> str:
+    """CEL for whether something below `self` was said: `has` fails where what it would stand in was not."""
+    parts = path.split(".")
+    return " && ".join(f"has(self.{'.'.join(parts[: number + 1])})" for number in range(len(parts)))
+
+
 def refusals(model: BaseModel) -> tuple[tuple[str, str], ...]:
     """(Field path, sentence) of each rule of `model` itself that does not hold."""
     found = ((rule.field_path, rule.refusal(model)) for rule in _rules(type(model)))

@@ -13,7 +13,9 @@ from pydantic import BaseModel
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.fleet_defaults import FleetDefaults, PinnedField
 from slackwater.api.model import refusals
+from slackwater.api.resources import ConsumerGroup
 from slackwater.api.rollout import CanaryStep, MaxLag, OnFailure
+from slackwater.api.structural import structural_schema
 from slackwater.core.fleet.defaults import (
     Own,
     by_campaign,
@@ -302,3 +304,13 @@ def test_no_fleet_restarts_anybody(draw: Random) -> None:
     for each in ({}, other):
         found = in_force(own(), each, pinned)
         assert {path: said_by(found.spec).get(path) for path in PINNED} == made_of
+
+
+def test_the_type_writes_none_of_them_into_an_object() -> None:
+    """Or nobody could tell a group that says so from one that says nothing (decision 18)."""
+    spec = structural_schema(ConsumerGroup)["properties"]["spec"]
+    for path in FIELDS:
+        node = spec
+        for part in path.split("."):
+            node = node["properties"][part]
+            assert "default" not in node, path
