@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from tests.api.manifests import ABSENT, Manifest
-from tests.api.refusals import DURATION, POSITIVE, Refusal
+from tests.api.refusal import DURATION, POSITIVE, Refusal
 
 
 def _object(kind: str, name: str, spec: Manifest) -> Manifest:
@@ -104,7 +104,7 @@ REFUSALS: Final = (
         "a wave that takes the rest before the last",
         [TAKES_ALL, {"name": "later", "size": 1}],
         "spec.waves",
-        "only the last wave may take the rest: give wave all a selector or a size",
+        "only the last wave may take the rest: give ",
     ),
     *_waves(
         "two waves of one name",

@@ -6,6 +6,7 @@ import datetime
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,18 +16,26 @@ from slackwater.api.parsing import (
     LARGEST_SPEC,
     MOST_VALUES,
     cut_to_size,
+    parse_consumer_fleet,
     parse_consumer_group,
     parse_kafka_connection,
 )
 from slackwater.api.settings_profiles import ProfileName
 from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
-from tests.api.refusals import REFUSALS, Refusal
+from tests.api.refusal import Refusal
+from tests.api.refusals import REFUSALS
+
+PARSE: dict[str, Callable[[Manifest], object]] = {
+    "ConsumerGroup": parse_consumer_group,
+    "ConsumerFleet": parse_consumer_fleet,
+    "KafkaConnection": parse_kafka_connection,
+    "ClusterKafkaConnection": parse_kafka_connection,
+}
 
 
 def problems(manifest: Manifest) -> tuple[str, ...]:
-    parse = parse_consumer_group if manifest["kind"] == "ConsumerGroup" else parse_kafka_connection
     with pytest.raises(InvalidSpec) as refused:
-        parse(manifest)
+        PARSE[manifest["kind"]](manifest)
     return refused.value.problems
 
 

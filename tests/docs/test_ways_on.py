@@ -28,6 +28,7 @@ WAYS: Final[dict[Reason, str]] = {
     Reason.BROKER_UNKNOWN: "Wait",
     Reason.RESTART_IN_HAND: "PodNotJoining",
     Reason.DRAINING: "Wait",
+    Reason.AWAITING_TURN: "Wait: it goes on by itself",
     # A command.
     Reason.PAUSED: "kubectl slackwater resume",
     Reason.POD_NOT_READY: "kubectl slackwater abort",

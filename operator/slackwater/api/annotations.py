@@ -23,6 +23,11 @@ RESTART: Final = f"{GROUP}/restart"
 APPROVE: Final = f"{GROUP}/approve"
 FORCE: Final = f"{GROUP}/force"
 
+RESUME: Final = f"{GROUP}/resume"
+"""On a ConsumerFleet that is halted: groups begin again. A token, too."""
+URGENT: Final = f"{GROUP}/urgent"
+"""While it is on a group, that passes what its fleets' `urgent` names. The value is a free reason."""
+
 TOKEN_COMMANDS: Final = (PROMOTE, ABORT, RETRY, RESTART, APPROVE, FORCE)
 
 REJOINED: Final = f"{GROUP}/rejoined"

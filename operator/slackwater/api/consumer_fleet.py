@@ -9,7 +9,7 @@ from pydantic import Field
 
 from slackwater.api.amounts import Amount, IntOrPercent
 from slackwater.api.distinct import Distinct
-from slackwater.api.durations import DurationMs, PositiveDurationMs
+from slackwater.api.durations import DurationMs, PositiveDurationMs, cel_between
 from slackwater.api.fleet_budgets import Budget
 from slackwater.api.fleet_defaults import FleetDefaults
 from slackwater.api.fleet_times import Freeze, LocalTime, TimeZone, UnderWay, Window
@@ -40,8 +40,10 @@ class Halt(ApiModel):
     failures: Annotated[
         IntOrPercent, Amount("write after how many failed groups nothing begins any more: 0 or more, or 1% to 100%", 0)
     ] = 5
-    """When more groups than so many have failed, rolled back or are rolling back within the time, no other begins."""
+    """When more groups than so many have failed, rolled back or are rolling back within the time, no other begins.
+    100% never holds anybody back."""
     within_ms: Annotated[PositiveDurationMs, Field(alias="within")] = 3_600_000
+    """In which time failures are counted together."""
     disturbed: Annotated[IntOrPercent, Amount("write a share of the groups, such as 20%", None)] = "20%"
     """When more than this share of the groups of one coordinator, and more than three, are not calm, not whole or not
     seen without having a turn, no other begins there."""
@@ -52,8 +54,8 @@ class Halt(ApiModel):
 class Override(ApiModel):
     until: LocalTime
     """The local time up to which it holds; at most 24 hours from now."""
-    reason: Annotated[str, Field(min_length=1, max_length=512)]
-    """Why. It stands in Events and in the status."""
+    reason: Reason = ""
+    """Why; it has to be said. It stands in Events and in the status."""
     selector: LabelSelector = LabelSelector()
     """Whom it lets through."""
     passes: Annotated[tuple[Passes, ...], Field(max_length=len(Passes)), Distinct()] = (
@@ -63,18 +65,19 @@ class Override(ApiModel):
     )
     """What they pass. Never a budget."""
 
-    @rule("self.reason != ''", "say why: override.reason", field_path="reason")
+    @rule("has(self.reason) && self.reason != ''", "say why: override.reason", field_path="reason")
     def it_says_why(self) -> bool:
         return self.reason != ""
 
 
 class HeadStart(ApiModel):
     selector: LabelSelector
+    """Whose head start it is."""
     head_start_ms: Annotated[DurationMs, Field(alias="headStart")]
     """They come before all who asked less than this before them."""
 
     @rule(
-        f"!self.headStart.matches('^[0-9]') || duration(self.headStart) <= duration('{DAY_MS // 3_600_000}h')",
+        cel_between(("self.headStart",), f"duration(self.headStart) <= duration('{DAY_MS // 3_600_000}h')"),
         "a head start of more than a day would keep others waiting for as long",
         field_path="headStart",
     )
@@ -85,8 +88,8 @@ class HeadStart(ApiModel):
 class ConsumerFleetSpec(ApiModel):
     RULES: ClassVar[tuple[Rule, ...]] = WAVE_RULES
 
-    selector: LabelSelector
-    """Which groups it is about; {} selects all of them."""
+    explicit_selector: Annotated[LabelSelector | None, Field(alias="selector")] = None
+    """Which groups it is about; {} selects all of them. It has to be said."""
     namespaces: Annotated[tuple[Namespace, ...], Field(max_length=64), Distinct()] = ()
     """In which namespaces; its own when not given. Only a fleet in the operator's own namespace reaches into others;
     there, one entry "*" means all."""
@@ -116,6 +119,18 @@ class ConsumerFleetSpec(ApiModel):
     """What groups get that say nothing themselves. No group restarts for it."""
 
     @rule(
+        "has(self.selector)",
+        "say which groups this fleet is about: spec.selector; {} means all of them",
+        field_path="selector",
+    )
+    def it_says_whom_it_is_about(self) -> bool:
+        return self.explicit_selector is not None
+
+    @property
+    def selector(self) -> LabelSelector:
+        return self.explicit_selector or LabelSelector()
+
+    @rule(
         "has(self.timeZone) || ((!has(self.windows) || size(self.windows) == 0)"
         " && (!has(self.freezes) || size(self.freezes) == 0) && !has(self.override))",
         "say in which time zone they are meant: spec.timeZone, such as Europe/Berlin or UTC",
@@ -137,7 +152,7 @@ class ConsumerFleetSpec(ApiModel):
         return named <= windows
 
     @rule(
-        f"!self.settleFor.matches('^[0-9]') || duration(self.settleFor) <= duration('{DAY_MS // 3_600_000}h')",
+        cel_between(("self.settleFor",), f"duration(self.settleFor) <= duration('{DAY_MS // 3_600_000}h')"),
         "a group would count for more than a day after it is done",
         field_path="settleFor",
     )

@@ -2,8 +2,42 @@
 
 from __future__ import annotations
 
-from slackwater.api.consumer_group_status import Conditions, StatusPart
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from slackwater.api.conditions import ConditionStatus
+from slackwater.api.consumer_group_status import StatusPart
+from slackwater.api.distinct import Distinct
+from slackwater.api.model import ApiModel
 from slackwater.api.timestamps import Timestamp
+
+
+class FleetConditionType(StrEnum):
+    ACCEPTED = "Accepted"
+    """What its spec says can be kept. While it is not, nothing of what it selects begins."""
+    OPEN = "Open"
+    """Groups may begin: by pause, windows and freezes."""
+    HALTED = "Halted"
+    """Too many have failed, or are disturbed."""
+    WAITING = "Waiting"
+    OVERLAPS = "Overlaps"
+    """Other fleets select some of its groups as well."""
+
+
+class FleetCondition(ApiModel):
+    """One condition: when its status last changed is lastTransitionTime, whatever became of reason and message."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: FleetConditionType
+    status: ConditionStatus
+    reason: str = Field(min_length=1, max_length=128)
+    message: str = Field("", max_length=32768)
+    last_transition_time: Timestamp
+    observed_generation: int = 0
 
 
 class FleetCounts(StatusPart):
@@ -57,7 +91,14 @@ class ConsumerFleetStatus(StatusPart):
     """When the next window opens, or a freeze ends."""
     closes: Timestamp | None = None
     """When the window closes, or a freeze begins."""
+    next: Timestamp | None = None
+    """When Open changes next: opens or closes."""
+    overridden_until: Timestamp | None = None
+    """While its override is in force: when that ends."""
     halted: FleetHalt | None = None
-    commands: dict[str, str] = {}
+    """Since when nothing begins because too many have failed. It stays until those are mended, or somebody resumes."""
+    resumed_at: Timestamp | None = None
+    """When somebody resumed the fleet: what began to fail before is not counted."""
+    commands: Mapping[str, str] = Field(default_factory=dict)
     """The last token of each command that was obeyed."""
-    conditions: Conditions = ()
+    conditions: Annotated[tuple[FleetCondition, ...], Distinct(key="type")] = ()

@@ -74,6 +74,37 @@ class ClaimedStatus(StatusPart):
     at: Timestamp
 
 
+class TurnStatus(StatusPart):
+    """The group's turn to move, where ConsumerFleets select it. Written before the first pod is touched."""
+
+    reason: str | None = None
+    """What the group moves for: Rollout, Restart, ProtocolUpgrade, Scale or Start."""
+    asked_at: Timestamp | None = None
+    """Since when it waits, or waited: it stays when the turn ends early."""
+    given_at: Timestamp | None = None
+    """When it was given; None while it waits."""
+    done_at: Timestamp | None = None
+    """When the rollout was Complete, RolledBack or Failed."""
+    cluster: str | None = None
+    """The id of the Kafka cluster where it was given."""
+    coordinator: int | None = None
+    """The broker that coordinated the group when it was given."""
+    campaign: str | None = None
+    """The uid of the FleetCampaign that the group moves for."""
+    yielded: int | None = None
+    """How often it has ended early, since the rollout stood still."""
+    is_a_fix: bool | None = None
+    """The version before it had failed: no halt keeps this one from beginning."""
+
+
+class TookStatus(StatusPart):
+    """How long the last five rollouts took, in seconds, counted for the number of pods of the last one."""
+
+    pods: int | None = None
+    p50: float | None = None
+    p90: float | None = None
+
+
 class RolloutStatus(StatusPart):
     phase: str | None = None
     target_hash: str | None = None
@@ -92,6 +123,9 @@ class RolloutStatus(StatusPart):
     upgrade: UpgradeStatus | None = None
     """None when the group is on its way to no other protocol."""
     claimed: ClaimedStatus | None = None
+    turn: TurnStatus | None = None
+    """None where no ConsumerFleet selects the group, or it has never moved since."""
+    took: TookStatus | None = None
     message: str | None = None
 
 

@@ -11,8 +11,9 @@ import yaml
 from pydantic import BaseModel
 
 from slackwater.api.annotations import GROUP, VERSION
+from slackwater.api.consumer_fleet_status import ConsumerFleetStatus
 from slackwater.api.consumer_group_status import ConsumerGroupStatus, KafkaConnectionStatus
-from slackwater.api.resources import ClusterKafkaConnection, ConsumerGroup, KafkaConnection
+from slackwater.api.resources import ClusterKafkaConnection, ConsumerFleet, ConsumerGroup, KafkaConnection
 from slackwater.api.structural import Schema, structural_schema
 
 Column = tuple[str, str, str, int]
@@ -86,7 +87,25 @@ CLUSTER_KAFKA_CONNECTIONS: Final = Resource(
     columns=KAFKA_CONNECTIONS.columns,
     namespaced=False,
 )
-RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS)
+CONSUMER_FLEETS: Final = Resource(
+    model=ConsumerFleet,
+    status=ConsumerFleetStatus,
+    plural="consumerfleets",
+    short_name="fleet",
+    columns=(
+        ("Groups", "integer", ".status.groups.selected", 0),
+        ("Waiting", "integer", ".status.groups.waiting", 0),
+        ("Moving", "integer", ".status.groups.moving", 0),
+        ("Failed", "integer", ".status.groups.failed", 0),
+        ("Open", "string", '.status.conditions[?(@.type=="Open")].status', 0),
+        ("Next", "string", ".status.next", 0),
+        ("Age", "date", ".metadata.creationTimestamp", 0),
+        ("Accepted", "string", '.status.conditions[?(@.type=="Accepted")].status', 1),
+        ("Halted", "string", '.status.conditions[?(@.type=="Halted")].status', 1),
+        ("Message", "string", '.status.conditions[?(@.type=="Open")].message', 1),
+    ),
+)
+RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS, CONSUMER_FLEETS)
 
 
 def custom_resource_definition(resource: Resource) -> dict[str, Any]:

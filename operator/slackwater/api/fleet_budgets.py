@@ -9,7 +9,7 @@ from pydantic import Field
 
 from slackwater.api.amounts import Amount, IntOrPercent
 from slackwater.api.distinct import Distinct
-from slackwater.api.durations import DurationMs
+from slackwater.api.durations import DurationMs, cel_between
 from slackwater.api.model import ApiModel, rule
 from slackwater.api.text import Text
 
@@ -58,6 +58,7 @@ class MoveReason(StrEnum):
 
 class Budget(ApiModel):
     name: Name
+    """What status, metrics and refusals call it."""
     per: CountedPer = CountedPer.FLEET
     """What is counted apart: all groups of the fleet together, those of each Kafka cluster, coordinator, topic or
     namespace, or those with each value of a label."""
@@ -103,7 +104,7 @@ class Budget(ApiModel):
         return self.per is CountedPer.LABEL or self.label is None
 
     @rule(
-        f"!self.spacing.matches('^[0-9]') || duration(self.spacing) <= duration('{LONGEST_SPACING_MS // 3_600_000}h')",
+        cel_between(("self.spacing",), f"duration(self.spacing) <= duration('{LONGEST_SPACING_MS // 3_600_000}h')"),
         "spacing is the pause between two groups that begin: at most 1h",
         field_path="spacing",
     )

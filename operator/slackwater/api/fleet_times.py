@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from slackwater.api.durations import DurationMs, PositiveDurationMs
+from slackwater.api.durations import DurationMs, PositiveDurationMs, cel_between
 from slackwater.api.fleet_budgets import Name
 from slackwater.api.model import ApiModel, Flag, rule
 from slackwater.api.text import Text
@@ -50,6 +50,7 @@ class UnderWay(StrEnum):
 
 class Window(ApiModel):
     name: Name
+    """What budgets, status and Events call it."""
     schedule: CronSchedule
     """When it opens: minute, hour, day of month, month and day of week, as in cron."""
     duration_ms: Annotated[PositiveDurationMs, Field(alias="duration")]
@@ -60,7 +61,7 @@ class Window(ApiModel):
     """Begin only what ends before the window does, by what nine of ten of the group's rollouts took."""
 
     @rule(
-        f"!self.duration.matches('^[0-9]') || duration(self.duration) <= duration('{WEEK_MS // 3_600_000}h')",
+        cel_between(("self.duration",), f"duration(self.duration) <= duration('{WEEK_MS // 3_600_000}h')"),
         "a window of more than a week is none: leave it out",
         field_path="duration",
     )
@@ -70,6 +71,7 @@ class Window(ApiModel):
 
 class Freeze(ApiModel):
     name: Name
+    """What status and Events call it."""
     begins: Annotated[LocalTime | None, Field(alias="from")] = None
     """The local time at which it begins, in spec.timeZone."""
     ends: Annotated[LocalTime | None, Field(alias="to")] = None

@@ -16,7 +16,7 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
-from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.adapters.kafka.sizes import Limits
 from slackwater.api.annotations import GROUP_LABEL
@@ -25,6 +25,7 @@ from slackwater.ports import Kind
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.connections import Connections
 from slackwater.shell.descriptors import take_all
+from slackwater.shell.fleet_parts import FleetParts
 from slackwater.shell.garbage import keep_for_good
 from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
@@ -39,7 +40,7 @@ from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
-from slackwater.shell.store import LABELLED, Key, Store
+from slackwater.shell.store import LABELLED, LATER_KINDS, Key, Store
 from slackwater.shell.telemetry import telemetry_to
 
 LONGEST_PASS_S: Final = 600.0
@@ -88,8 +89,11 @@ class Operator:
         self.connections = Connections(api, opens, self.queue.add, settings.secrets_namespace)
         self.advice = AdviceBook(self.queue.add, lambda key: self.store.get(CONSUMER_GROUP, key) is not None)
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
-        witnesses = (self.metrics, self.telemetry)
-        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses)
+        self.fleets = FleetParts(api, self.store, settings, self.queue.add, self.relist)
+        self.fleets.publish(self.metrics)
+        fleets = self.fleets.fleets
+        witnesses = (self.metrics, self.telemetry, fleets)
+        self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses, fleets)
         self.telemetry.publish(self.metrics)
         self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
         self.metrics.count_requests(
@@ -143,16 +147,16 @@ class Operator:
             try:
                 objects, version, unlisted = await list_in(self.api, kind, selector, listed)
             except KindMissing as error:
-                if kind is not CLUSTER_KAFKA_CONNECTION:
+                if kind not in LATER_KINDS:
                     raise
-                _log.warning("kind_missing", kind=kind.name, error=str(error))  # its CRD is newer than the others
+                _log.warning("kind_missing", kind=kind.name, error=str(error))
                 self._unwatched.add(kind)
                 continue
             refused |= unlisted
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
             self._behind.judge(kind, version, known)
-            changed = self.store.replace(kind, objects, version, {*others, *unlisted})
+            changed = self.store.replace(kind, objects, version, {*others, *unlisted, self.settings.own_fleets_in})
             for key in changed:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
@@ -166,8 +170,9 @@ class Operator:
         """Those whose CRD came since: kopf looked which ones there are as it began."""
         for kind in self._unwatched:
             with suppress(KindMissing):
-                objects, version, _ = await list_in(self.api, kind, "", ())
-                for key in self.store.replace(kind, objects, version, set()):
+                objects, version, unlisted = await list_in(self.api, kind, "", self.settings.namespace)
+                kept = {*unlisted, self.settings.own_fleets_in}
+                for key in self.store.replace(kind, objects, version, kept):
                     self.queue.add(key)
 
     async def keep_listing(self) -> None:
@@ -236,7 +241,8 @@ async def _run(settings: Settings) -> None:
         if settings.recommendations is not None:
             following = operator.advice.follow(settings.recommendations, api)
             parts.append(asyncio.create_task(following, name="recommendations"))
-        parts += [asyncio.create_task(part, name=name) for name, part in operator.telemetry.parts()]
+        others = [*operator.telemetry.parts(), *operator.fleets.parts()]
+        parts += [asyncio.create_task(part, name=name) for name, part in others]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.
         watching = asyncio.create_task(_watch(operator, stack.aclose), name="kopf")
@@ -258,6 +264,7 @@ async def _prepare(operator: Operator, parts: list[asyncio.Task[object]]) -> Non
         await operator.leadership.acquire()
         parts.append(asyncio.create_task(operator.leadership.keep(), name="leadership"))
     await _first_list(operator)
+    await operator.fleets.begin()
     keep_for_good()
     operator.ready.set()
 

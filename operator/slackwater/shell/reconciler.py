@@ -39,6 +39,7 @@ from slackwater.shell.connection_status import kind_of_connection, report
 from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import Post, ToldRefusals
+from slackwater.shell.fleets import Fleets
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.reports import Reports
@@ -56,7 +57,7 @@ _log = structlog.get_logger(__name__)
 class Reconciler:
     """Passes over groups; `reconcile` is called for one key by one worker at a time."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what it passes on is the whole shell's
         self,
         api: Cluster,
         store: Store,
@@ -64,12 +65,13 @@ class Reconciler:
         advice: AdviceBook,
         now: Callable[[], float],
         witnesses: Sequence[Witness] = (),
+        fleets: Fleets | None = None,
     ) -> None:
         self._api = api
         self._store = store
         self._connections = connections
         self._now = now
-        self._gathering = Gathering(api, store, connections, advice, now)
+        self._gathering = Gathering(api, store, connections, advice, now, fleets)
         self._post = Post(api)
         self._deletion = Deletion(
             api, connections, Claims(store, connections), self._gathering.take_in, now, self._acted
@@ -131,6 +133,8 @@ class Reconciler:
         refused = self._refusals.get(key)
         decided = still_refused(decided, refused)
         self._connections.set_motion(key, refused is None and in_motion(world, decided))
+        if not self._gathering.may_write(key, world, decided.memory):
+            return AT_ONCE
         await self._remember(key, world, decided, status)
         for witness in self._witnesses:
             witness.decided(key, world, decided)
@@ -143,12 +147,14 @@ class Reconciler:
             witness.saw(key, world, decided, done)
         if unfit is not None:
             raise unfit
-        if self._refusals.came_through(key, self._now(), tried=done is not None):
-            return AT_ONCE
-        if key in self._marked:  # there may be more; and what an answer shows beside the mark, no watch tells again
-            self._marked.discard(key)
+        if any((self._was_marked(key), self._refusals.came_through(key, self._now(), tried=done is not None))):
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
+
+    def _was_marked(self, key: Key) -> bool:
+        """There may be more pods to mark; and what an answer shows beside the mark, no watch tells again."""
+        was_marked, self._marked = key in self._marked, self._marked - {key}
+        return was_marked
 
     async def _read_again(self, key: Key, world: World, status: Json) -> tuple[World, Json] | None:
         try:

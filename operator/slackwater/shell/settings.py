@@ -94,8 +94,8 @@ class Settings(BaseModel):
     """Partitions and members of all groups of one namespace together that are looked at, a fifth of it for groups that
     grow. Each takes a kilobyte."""
     pod_namespace: Namespace | None = None
-    """Where the operator itself runs, and reads the Secrets of ClusterKafkaConnections. It uses none of these when
-    unset, and none where it works in some namespaces only."""
+    """Where the operator itself runs: ConsumerFleets there may reach into other namespaces. And it reads the Secrets of
+    ClusterKafkaConnections there; it uses none of these when unset, and none where it works in some namespaces only."""
     lease: Annotated[Key | None, BeforeValidator(_lease)] = None
     """The Lease whose holder acts, <namespace>/<name>, so that several replicas can run; without it this one acts."""
     lease_s: int = Field(15, ge=3, le=LONGEST_LEASE_S)
@@ -114,6 +114,13 @@ class Settings(BaseModel):
     def secrets_namespace(self) -> str:
         """Where the Secrets of ClusterKafkaConnections are; empty: none of these is used."""
         return self.pod_namespace or "" if not self.namespace else ""
+
+    @property
+    def own_fleets_in(self) -> str:
+        """The operator's own namespace, where it is not watched: its fleets are listed apart. Empty: it is, or it is
+        not known."""
+        own = self.pod_namespace or ""
+        return own if self.namespace and own not in self.namespace else ""
 
     @property
     def watched(self) -> tuple[Kind, ...]:

@@ -6,10 +6,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
+    CONSUMER_FLEET,
     CONSUMER_GROUP,
     KAFKA_CONNECTION,
     POD,
@@ -37,7 +38,16 @@ LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
 CONNECTIONS: Final = (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION)
 RIVALS: Final = 20
 """So many ConsumerGroups of one groupId in one namespace learn of each other at once, and not in their next pass."""
-WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, *LABELLED)
+WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, CONSUMER_FLEET, *LABELLED)
+LATER_KINDS: Final = (CLUSTER_KAFKA_CONNECTION, CONSUMER_FLEET)
+"""Their CRDs are newer than the others: without one, all else goes on."""
+TELLS_OF: Final = (CONSUMER_GROUP, CONSUMER_FLEET)
+
+
+class Listener(Protocol):
+    """Is told of each new version of a ConsumerGroup or a ConsumerFleet; None: it is gone. It does not wait."""
+
+    def __call__(self, kind: Kind, key: Key, obj: Json | None) -> None: ...
 
 
 _Place = TypeVar("_Place", bound=Hashable)
@@ -66,6 +76,7 @@ class Store:
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._now = now
+        self.listener: Listener | None = None
         self._objects: dict[Kind, dict[Key, Json]] = defaultdict(dict)
         self._pods_of: _Index[Key] = {}
         self._claimants: _Index[str] = {}
@@ -123,6 +134,7 @@ class Store:
             obj = cut_to_size(obj)
         self._objects[kind][key] = obj
         self._newest[kind] = max(self._newest[kind], _version(obj))
+        self._tell(kind, key, obj)
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
         if kind is CONSUMER_GROUP:
@@ -145,6 +157,7 @@ class Store:
         if known is None or known["metadata"]["uid"] != obj["metadata"]["uid"]:
             return ()
         del self._objects[kind][key]
+        self._tell(kind, key, None)
         if kind is POD:
             self._told_running.pop(key, None)
         if kind in CONNECTIONS:
@@ -173,6 +186,10 @@ class Store:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
+
+    def _tell(self, kind: Kind, key: Key, obj: Json | None) -> None:
+        if self.listener is not None and kind in TELLS_OF:
+            self.listener(kind, key, obj)
 
     def _remember_claim(self, key: Key, gone: Json) -> None:
         now = self._now()

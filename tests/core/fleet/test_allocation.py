@@ -8,7 +8,8 @@ from typing import Final
 
 import pytest
 
-from slackwater.core.fleet.allocation import FIRST_WAY_BACK_S, LONGEST_WAY_BACK_S, RESERVES_AFTER_S, Allocator
+from slackwater.core.fleet.allocation import RESERVES_AFTER_S, Allocator
+from slackwater.core.fleet.calls import FIRST_WAY_BACK_S, LONGEST_WAY_BACK_S
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 
 CALL_S: Final = 120.0

@@ -13,6 +13,7 @@ from slackwater.core.fleet.claim import Cell, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.times import Gates
 
 BUDGETS: Final[list[dict[str, Any]]] = [
     {"name": "all", "max": 3},
@@ -159,14 +160,14 @@ def test_a_fleet_that_is_deleted_holds_nobody_back() -> None:
 
 def test_a_budget_that_is_for_a_window_holds_nobody_outside_of_it() -> None:
     ledger, _ = one_at_a_time(outside="nights")
-    assert ledger.opened("slackwater/platform", frozenset({"nights"}), 11.0) == ("a/next",)
+    assert ledger.passed("slackwater/platform", Gates(open_windows=frozenset({"nights"})), 11.0) == ("a/next",)
 
 
 def test_while_a_fleet_is_shut_nobody_is_called() -> None:
     ledger, (first, _) = one_at_a_time()
-    assert ledger.shut("slackwater/platform", "pause", 11.0, is_shut=True) == ()
+    assert ledger.passed("slackwater/platform", Gates(frozenset({"pause"})), 11.0) == ()
     assert ledger.changed(replace(first, standing=Standing.RESTS), 12.0) == ()
-    assert ledger.shut("slackwater/platform", "pause", 13.0, is_shut=False) == ("a/next",)
+    assert ledger.passed("slackwater/platform", Gates(), 13.0) == ("a/next",)
 
 
 def test_who_is_gone_makes_room() -> None:

@@ -17,7 +17,6 @@ from slackwater.core.plan import plan
 from slackwater.core.upkeep import note_members
 from slackwater.core.world.history import advance
 from slackwater.core.world.memory import (
-    Refusal,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -28,6 +27,7 @@ from slackwater.core.world.memory import (
 from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.world.handover import Begun, Handover, Held, Replacement
 from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
-    Refusal,
     Release,
     RolloutMemory,
     Step,
@@ -19,7 +19,9 @@ from slackwater.core.world.memory import (
 )
 from slackwater.core.world.pods import Run
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.set_back import not_in_the_future
+from slackwater.core.world.turn import TurnRecord
 from tests.core.factories import NOW
 
 HELD = Held({"payments-0": "a"}, Run("uid", NOW + 3600, 0))
@@ -42,6 +44,9 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "released": RolloutMemory(released={"payments-1": Release("a", at, tries=3)}),
         "refused": RolloutMemory(refused={"payments-1": Refusal(at, 2, uid="uid", started_at=NOW + 3600)}),
         "holders": RolloutMemory(holders={"payments-1": LastHolder("a", at)}),
+        "turn.asked_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, at)),
+        "turn.given_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, at)),
+        "turn.done_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, NOW - 98, at)),
         "handover.started_at": handed_over(at),
         "handover.alone_since": handed_over(alone_since=at),
     }[field]
@@ -58,6 +63,9 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "released",
         "refused",
         "holders",
+        "turn.asked_at",
+        "turn.given_at",
+        "turn.done_at",
         "handover.started_at",
         "handover.alone_since",
     ],

@@ -11,6 +11,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from slackwater.api.consumer_group import Membership
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds
@@ -20,7 +21,6 @@ from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
-    Refusal,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -33,8 +33,11 @@ from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.settings import Setting
+from slackwater.core.world.took import Took, with_another
 from slackwater.core.world.tuning import Tuning
+from slackwater.core.world.turn import TurnRecord
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, changed, dynamic_member, group, member, observation, pod, workload, world
@@ -184,6 +187,7 @@ def test_a_function_of_a_world_is_asked_once_for_each() -> None:
 
 MOMENTS = st.floats(1e9, 4e9).map(lambda value: moment(timestamp(value)))
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
+FLOATS = st.floats(0.0, 1e6)
 HALTED = st.lists(WORDS, max_size=2).map(tuple)
 STEPS = st.builds(
     Step,
@@ -288,6 +292,26 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "handover": st.none() | HANDOVERS,
     "canary": st.none() | CANARIES,
     "put_back": st.none() | PUT_BACKS,
+    "turn": st.none()
+    | st.builds(
+        TurnRecord,
+        st.sampled_from(MoveReason),
+        MOMENTS,
+        st.none() | MOMENTS,
+        st.none() | MOMENTS,
+        WORDS,
+        st.none() | st.integers(0, 9),
+        WORDS,
+        st.integers(0, 9),
+        st.booleans(),
+    ),
+    "took": st.none()
+    | st.builds(
+        with_another,
+        st.none() | st.builds(Took, st.integers(1, 9), FLOATS, FLOATS, st.lists(FLOATS, max_size=5).map(tuple)),
+        st.integers(1, 99),
+        FLOATS,
+    ),
     "message": WORDS,
     "commands": st.dictionaries(WORDS, WORDS, max_size=2),
 }

@@ -49,6 +49,8 @@ OPERATOR: Final = (
     *_rights(GROUP, "consumergroups/finalizers", "update"),
     *_rights(GROUP, "kafkaconnections", "get list watch"),
     *_rights(GROUP, "kafkaconnections/status", "patch"),
+    *_rights(GROUP, "consumerfleets", "get list watch"),
+    *_rights(GROUP, "consumerfleets/status", "patch"),
     *_rights("apps", "statefulsets", "get list watch create patch delete"),
     *_rights("apps", "controllerrevisions", "get"),
     *_rights("policy", "poddisruptionbudgets", "list watch create patch delete"),

@@ -1,7 +1,13 @@
 """Which groups of a fleet may begin to move: values in, values out, and no clock.
 
-`claim` is what the allocator knows of one group, `places` counts what moves in each cell of each budget, `line` keeps
-who waits at which of them, and `allocation` calls whoever waits as soon as all of a group's cells have room.
+`facts` is what is known of a group, `claim` what the allocator makes of it, `claims` how: which cells of which budgets
+it is in. `calendar` says when windows open and freezes hold, `times` what follows for one fleet, and whether its spec
+can be kept; `tally` counts how many of its groups do what, `halts` says whether too much has gone wrong. `places`
+counts what moves in each cell, `line` keeps who waits at which of them, `calls` who may begin, and `allocation` calls
+whoever waits as soon as all of a group's cells have room. `ledger` is all of it together: groups and fleets, kept by
+changes. `report` is a fleet's status, in the words of `reasons`; `sight` what a look at a group says to its fleets.
+
+On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends.
 
 A campaign goes through a fleet's groups, wave by wave: `campaign` is its fold, over `participants` (how far each group
 is), `waves` (who is in which) and `openings` (what comes before the next wave). What a group remembers of it is in

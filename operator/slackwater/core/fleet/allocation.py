@@ -9,30 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Final
 
+from slackwater.core.fleet.calls import Calls
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.line import Entry, Line
 from slackwater.core.fleet.places import Places
 
 RESERVES_AFTER_S: Final = 900.0
 """Whoever is the first for so long keeps what comes free in its cells: those who need fewer would pass it for ever."""
-FIRST_WAY_BACK_S: Final = 60.0
-LONGEST_WAY_BACK_S: Final = 900.0
-"""How long others go first after a call that was not used: its own gates held the group back."""
 HORIZON_S: Final = 75.0
 """A request of the leader before may land so long after this one began: the API server gives them up after 60 s."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A group may begin: what it takes is reserved until it has its turn, or lets the call lapse."""
-
-    group: str
-    takes: frozenset[Cell]
-    until: float
 
 
 class Allocator:
@@ -45,13 +33,10 @@ class Allocator:
     """
 
     def __init__(self, call_s: float = 120.0) -> None:
-        self._call_s = call_s
         self._claims: dict[str, Claim] = {}
         self._places = Places()
         self._line = Line()
-        self._calls: dict[str, Call] = {}
-        self._lapsed: dict[str, int] = {}
-        self._back_at: dict[str, float] = {}
+        self._calls = Calls(call_s)
         self._loose: list[Entry] = []
         self._timers: list[tuple[float, str, tuple[Cell, ...]]] = []
         self._reserved: Claim | None = None
@@ -111,6 +96,22 @@ class Allocator:
     def is_called(self, group: str) -> bool:
         return group in self._calls
 
+    def keep_call(self, group: str, now: float) -> bool:
+        """Its turn is about to be written: whatever becomes of that request, it is known before the call lapses. False
+        where it is called no more."""
+        until = self._calls.keep(group, now + HORIZON_S)
+        if until is not None:
+            self._wake(until, group)
+        return until is not None
+
+    def taken_lapses(self) -> tuple[str, ...]:
+        """The groups whose calls have lapsed since somebody asked."""
+        return self._calls.taken_lapses()
+
+    def claim_of(self, group: str) -> Claim:
+        """As it was taken up last."""
+        return self._claims.get(group, Claim(group))
+
     def may_act(self, group: str) -> bool:
         """Whether a group that has its turn, by its status, may take a pod away."""
         return group in self._admitted
@@ -137,8 +138,7 @@ class Allocator:
         if self._reserved is not None and self._reserved.group == group:
             self._give_up_reservation()
         if claim.standing is not Standing.ASKS:
-            self._lapsed.pop(group, None)
-            self._back_at.pop(group, None)
+            self._calls.forget(group)
         if claim.standing is not Standing.HAS:
             self._admitted.discard(group)
         self._found_there -= {group} if claim.standing is not Standing.HAS else set()
@@ -152,10 +152,10 @@ class Allocator:
 
     def _end_call(self, claim: Claim) -> None:
         """By its turn, or because it asks no more, or for other cells."""
-        call = self._calls.get(claim.group)
+        call = self._calls.of(claim.group)
         if call is None or (claim.standing is Standing.ASKS and claim.takes == call.takes):
             return
-        del self._calls[claim.group]
+        self._calls.end(claim.group)
         self._places.given_back(call.takes)
         if claim.standing is Standing.HAS:
             self._admitted.add(claim.group)
@@ -167,7 +167,7 @@ class Allocator:
         return waits and self._line.cell_of(group) is None
 
     def _wants_a_call(self, claim: Claim) -> bool:
-        waits = claim.group not in self._calls and claim.group not in self._back_at
+        waits = claim.group not in self._calls and not self._calls.is_away(claim.group)
         return waits and claim.standing is Standing.ASKS
 
     def _fold(self, now: float) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ class Allocator:
         """Others that are late count only while they move."""
         others = [self._claims[group] for group in self._late if group != claim.group]
         still = Counter(cell for each in others if not each.moving for cell in each.takes)
-        uses = ((cell, *self._places.use(cell)) for cell in claim.takes)
+        uses = ((cell, *self._places.use(cell)) for cell in claim.takes if not self._places.is_shut(cell))
         fits = all(used - still[cell] <= limit for cell, limit, used in uses)
         return fits and self._overfull.isdisjoint(claim.takes)
 
@@ -230,8 +230,7 @@ class Allocator:
             self._line.park(entry, blocked, shut=self._places.is_shut(blocked))
             return False
         self._places.taken(claim.takes)
-        self._calls[claim.group] = Call(claim.group, claim.takes, now + self._call_s)
-        self._wake(now + self._call_s, claim.group)
+        self._wake(self._calls.call(claim.group, claim.takes, now).until, claim.group)
         self._places.begun(claim.takes, now)
         for cell in claim.takes:
             self._wake_when_free(cell)
@@ -286,17 +285,11 @@ class Allocator:
 
     def _lapse(self, claim: Claim, now: float) -> None:
         """A call that was not used: others go, and the group comes again later each time."""
-        call = self._calls.get(claim.group)
-        if call is None or call.until > now:
-            return
-        del self._calls[claim.group]
-        self._places.given_back(call.takes)
-        lapsed = self._lapsed[claim.group] = self._lapsed.get(claim.group, 0) + 1
-        back_at = now + min(FIRST_WAY_BACK_S * 2 ** (lapsed - 1), LONGEST_WAY_BACK_S)
-        self._back_at[claim.group] = back_at
-        self._wake(back_at, claim.group)
+        call = self._calls.of(claim.group)
+        if call is not None and call.until <= now:
+            self._places.given_back(call.takes)
+            self._wake(self._calls.lapse(claim.group, now), claim.group)
 
     def _come_back(self, claim: Claim, now: float) -> None:
-        if self._back_at.get(claim.group, now + 1) <= now:
-            del self._back_at[claim.group]
+        if self._calls.come_back(claim.group, now):
             heappush(self._loose, (claim.order, claim.group))

@@ -58,6 +58,11 @@ class Recurring:
         begins = next(self._onwards(now), None)
         return begins if begins is not None and begins - now <= LOOKS_AHEAD_S else None
 
+    def ended_before(self, now: float) -> float | None:
+        """When the last span ended, where `now` is in none; None where none has begun within `LOOKS_AHEAD_S`."""
+        begun = next(self._backwards(now), None)
+        return begun + self.duration_s if begun is not None and now - begun <= LOOKS_AHEAD_S else None
+
     def _onwards(self, now: float) -> Iterator[float]:
         return (each.timestamp() for each in CronSim(self.schedule, self._local(now)))
 

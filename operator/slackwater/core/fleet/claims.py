@@ -8,22 +8,20 @@ none of the groups.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Final
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
 from slackwater.api.fleet_budgets import Budget, CountedPer
 from slackwater.core.fleet.claim import Cell, Claim, Limit
-from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.facts import NOT_KNOWN, GroupFacts
 
 EVERYWHERE: Final = "*"
 URGENT_S: Final = 3600.0
 """The head start of a group that is urgent."""
 NO_LIMIT: Final = Limit(number=10**9)
 SHUT: Final = Limit(number=0)
-NOT_KNOWN: Final = "?"
-"""The place of a group whose Kafka cluster is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,9 @@ class Fleet:
     def key(self) -> str:
         return f"{self.namespace}/{self.name}"
 
+    def overridden(self, is_overridden: bool) -> Fleet:
+        return replace(self, is_overridden=is_overridden)
+
     def selects(self, group: GroupFacts) -> bool:
         namespaces = self.spec.namespaces if self.is_of_the_operator else ()
         reaches = EVERYWHERE in namespaces or group.namespace in (namespaces or (self.namespace,))
@@ -47,15 +48,25 @@ class Fleet:
 
     def gate(self, name: str) -> Cell:
         """The cell that is shut while something keeps every group of the fleet from beginning."""
-        return Cell(self.key, "", name)
+        return gate_of(self.key, name)
 
 
+def gate_of(fleet: str, name: str) -> Cell:
+    return Cell(fleet, "", name)
+
+
+def sick_place(fleet: str, place: str) -> Cell:
+    """The cell that is shut while too many groups of one coordinator are disturbed."""
+    return Cell(fleet, "", f"{HALTS}@{place}")
+
+
+HALTS: Final = "halts"
 GATES: Final[Mapping[str, Passes | None]] = {
     "accepted": None,
     "pause": None,
     "windows": Passes.WINDOWS,
     "freezes": Passes.FREEZES,
-    "halts": Passes.HALTS,
+    HALTS: Passes.HALTS,
 }
 """What keeps groups from beginning, and what lets a group pass it all the same."""
 
@@ -70,7 +81,7 @@ def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[s
     takes = {
         cell for found in cells.values() for budget, each in found if group.reason in budget.reasons for cell in each
     }
-    gates = {fleet.gate(name) for fleet in fleets for name in _gates_before(fleet, group)}
+    gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators)}
     return Claim(
         group=group.key,
         member_of=frozenset(belongs),
@@ -89,6 +100,19 @@ def _cells(
     return tuple(Cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
 
 
+def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
+    names = list(_gates_before(fleet, group))
+    yield from map(fleet.gate, names)
+    if HALTS in names and not group.disturbed:  # whoever is disturbed itself may be mended
+        yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))
+
+
+def _coordinated(group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
+    cluster = group.cluster or NOT_KNOWN
+    known = {group.coordinator} if group.coordinator is not None else coordinators.get(cluster, frozenset())
+    yield from (f"{cluster}/{broker}" for broker in sorted(known)) if known else (f"{cluster}/{NOT_KNOWN}",)
+
+
 def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[str]:
     """Where nobody knows which it is, it may be any."""
     cluster = group.cluster or NOT_KNOWN
@@ -104,15 +128,15 @@ def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozen
         case CountedPer.TOPIC:
             yield from (f"{cluster}/{topic}" for topic in sorted(group.topics))
         case CountedPer.COORDINATOR:
-            known = {group.coordinator} if group.coordinator is not None else coordinators.get(cluster, frozenset())
-            yield from (f"{cluster}/{broker}" for broker in sorted(known)) if known else (f"{cluster}/{NOT_KNOWN}",)
+            yield from _coordinated(group, coordinators)
 
 
 def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
     override = fleet.spec.override if fleet.is_overridden else None
     let_through = override is not None and override.selector.matches(group.labels)
     urgent = fleet.spec.urgent if group.is_urgent else ()
-    passes = {*urgent, *(override.passes if override is not None and let_through else ())}
+    fixes = (Passes.HALTS,) if group.is_a_fix else ()
+    passes = {*urgent, *fixes, *(override.passes if override is not None and let_through else ())}
     return (name for name, passed_by in GATES.items() if passed_by not in passes)
 
 

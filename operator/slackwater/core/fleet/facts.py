@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.fleet.claim import Standing
+
+NOT_KNOWN: Final = "?"
+"""The place of a group whose Kafka cluster or coordinator is not known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,32 @@ class GroupFacts:
     """What it asks for its turn for, or has it for."""
     asked_at: float = 0.0
     is_urgent: bool = False
+    is_a_fix: bool = False
+    """Its last version failed, and it asks for the next one: no halt keeps it from that."""
     is_moving: bool = False
     counts_until: float = 0.0
+    failed_at: float | None = None
+    """When its last rollout failed or went back, for the last time; infinite while it goes back; None: it did not."""
+    begun_at: float = 0.0
+    """When it was given its turn, by its status."""
+    is_well: bool = True
+    """No rollout is under way, and the last one did not fail."""
+    disturbed: bool | None = False
+    """It is not calm, not whole, or could not be seen; None: nobody has looked yet."""
+
+    @property
+    def has_a_turn(self) -> bool:
+        return self.standing in (Standing.HAS, Standing.MENDS)
+
+    @property
+    def is_sick(self) -> bool:
+        """Disturbed, and not by its turn."""
+        return bool(self.disturbed) and not self.has_a_turn
+
+    @property
+    def place(self) -> str:
+        """Where it is coordinated, as far as that is known."""
+        return f"{self.cluster or NOT_KNOWN}/{NOT_KNOWN if self.coordinator is None else self.coordinator}"
 
     @property
     def key(self) -> str:

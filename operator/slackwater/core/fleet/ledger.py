@@ -1,133 +1,265 @@
 """All groups and all fleets, as the allocator counts them: kept by changes, in memory, by whoever leads.
 
-A group's change costs as much as there are fleets that select it, a fleet's as much as there are groups.
+A group's change costs as much as there are fleets that select it, a fleet's as much as there are groups. Whatever is
+taken up, limits come first and calls last: a group that failed halts its fleet before its room is given to the next.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
-from slackwater.api.fleet_budgets import Budget
+from slackwater.api.fleet_budgets import Budget, MoveReason
+from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.allocation import Allocator
-from slackwater.core.fleet.claim import Cell, Claim, Limit
-from slackwater.core.fleet.claims import GATES, NO_LIMIT, SHUT, Fleet, claim_of
+from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
+from slackwater.core.fleet.claims import GATES, HALTS, NO_LIMIT, SHUT, Fleet, claim_of, gate_of, sick_place
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.halts import Halts
+from slackwater.core.fleet.tally import Tally
+from slackwater.core.fleet.times import Gates
 
 Called = tuple[str, ...]
-"""The groups that may begin now, by `namespace/name`, in order."""
+"""The groups that may begin now, go on or have to stop, by `namespace/name`, in order."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """One fleet, and what is known of its groups."""
+
+    fleet: Fleet
+    gates: Gates = field(default_factory=Gates)
+    halts: Halts = field(default_factory=Halts)
+    tally: Tally = field(default_factory=Tally)
+    shut: frozenset[Cell] = frozenset()
+    """Its cells that let nobody begin."""
+
+    def shut_now(self) -> frozenset[Cell]:
+        key = self.fleet.key
+        by_time = {gate_of(key, name) for name in self.gates.shut}
+        return frozenset({*by_time, *self._halted, *(sick_place(key, place) for place in self.halts.shut_places)})
+
+    @property
+    def shut_to_all(self) -> frozenset[Cell]:
+        """Those of its cells that keep every group from beginning, but whom something lets through."""
+        return self.shut & {gate_of(self.fleet.key, name) for name in GATES}
+
+    @property
+    def stops(self) -> frozenset[Cell]:
+        """Its cells at which whoever has begun stops as well."""
+        by_time = frozenset(gate_of(self.fleet.key, name) for name in self.gates.stops)
+        return by_time | (self._halted if self.fleet.spec.halt.under_way is UnderWay.STOP else frozenset())
+
+    @property
+    def _halted(self) -> frozenset[Cell]:
+        """By what is known to have gone wrong."""
+        key, halts = self.fleet.key, self.halts
+        by_failures = [gate_of(key, HALTS)] if halts.by_failures is not None else []
+        return frozenset({*by_failures, *(sick_place(key, place) for place in halts.by_disturbance)})
 
 
 class Ledger:
     def __init__(self, call_s: float = 120.0) -> None:
         self.allocator = Allocator(call_s)
-        self._fleets: dict[str, Fleet] = {}
+        self._kept: dict[str, Kept] = {}
         self._groups: dict[str, GroupFacts] = {}
+        self._fleets_of: dict[str, tuple[str, ...]] = {}
         self._cells: set[Cell] = set()
         """Those whose limit the allocator knows."""
-        self._shut: set[Cell] = set()
-        self._open_windows: dict[str, frozenset[str]] = {}
         self._coordinators: defaultdict[str, Counter[int]] = defaultdict(Counter)
         """By Kafka cluster, how many groups each broker is known to coordinate."""
 
-    def began(self, fleets: Iterable[Fleet], groups: Iterable[GroupFacts], now: float) -> Called:
+    def began(self, fleets: Iterable[Fleet | Kept], groups: Iterable[GroupFacts], now: float) -> Called:
         """As they were listed after the lease was taken."""
-        self._fleets = {fleet.key: fleet for fleet in fleets}
+        for each in fleets:
+            kept = each if isinstance(each, Kept) else Kept(each)
+            self._kept[kept.fleet.key] = kept
         for group in groups:
             self._know(group)
-        return self.allocator.began(self._claims(self._groups.values()), now)
+        claims = self._taken_up(self._groups.values(), self._kept, now)
+        return self.allocator.began(claims, now)
 
     def relisted(self, groups: Iterable[GroupFacts], now: float) -> Called:
         """All groups, as they were listed at `allocator.relist_at` or later."""
         found = list(groups)
         for group in found:
             self._know(group)
-        return self.allocator.relisted(self._claims(found), now)
+        return self.allocator.relisted(self._taken_up(found, (), now), now)
 
     def changed(self, group: GroupFacts, now: float) -> Called:
         if self._groups.get(group.key) == group:
             return ()
         moved = self._know(group)
-        return self.allocator.changed(self._claims((group, *moved)), now)
+        return self.allocator.changed(self._taken_up((group, *moved), (), now), now)
 
     def gone(self, key: str, now: float) -> Called:
         group = self._groups.pop(key, None)
         if group is None:
             return ()
         self._count(group, -1)
+        concerned = self._fleets_of.pop(key, ())
+        for fleet in concerned:
+            self._kept[fleet].tally.drop(key)
         self.allocator.gone(key)
-        return self.allocator.changed((), now)
+        return self.allocator.changed(self._taken_up((), concerned, now), now)
 
-    def put(self, fleet: Fleet, now: float) -> Called:
-        """A fleet that is new, or says something else."""
-        before = self._fleets.get(fleet.key)
-        self._fleets[fleet.key] = fleet
-        self.allocator.limited(self._limits(cell for cell in self._cells if cell.fleet == fleet.key))
-        concerned = (g for g in self._groups.values() if fleet.selects(g) or (before is not None and before.selects(g)))
-        return self.allocator.changed(self._claims(concerned), now)
+    def put(self, fleet: Fleet, now: float, gates: Gates | None = None, halts: Halts | None = None) -> Called:
+        """A fleet that is new, or says something else. `gates`: what its spec says now; None: as before. `halts`: of
+        one that is new, what its status says."""
+        kept = self._kept.setdefault(fleet.key, Kept(fleet, halts=halts or Halts()))
+        stops = kept.stops
+        kept.fleet, kept.gates = fleet, kept.gates if gates is None else gates
+        concerned = [g for g in self._groups.values() if fleet.selects(g) or g.key in kept.tally]
+        claims = self._taken_up(concerned, [fleet.key], now)
+        return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
 
     def remove(self, key: str, now: float) -> Called:
         """A fleet that was deleted constrains nobody."""
-        fleet = self._fleets.pop(key, None)
-        if fleet is None:
+        kept = self._kept.pop(key, None)
+        if kept is None:
             return ()
-        self._shut -= {fleet.gate(name) for name in GATES}
-        return self.allocator.changed(self._claims(g for g in self._groups.values() if fleet.selects(g)), now)
+        concerned = [g for g in self._groups.values() if g.key in kept.tally]
+        return self.allocator.changed(self._taken_up(concerned, (), now), now)
 
-    def shut(self, key: str, gate: str, now: float, *, is_shut: bool) -> Called:
-        """Something keeps every group of the fleet from beginning (`GATES`), or does so no more."""
-        cell = Cell(key, "", gate)
-        self._shut = self._shut | {cell} if is_shut else self._shut - {cell}
-        self.allocator.limited([(cell, SHUT if is_shut else NO_LIMIT)])
+    def passed(self, key: str, gates: Gates, now: float) -> Called:
+        """Time has changed what a fleet's spec says. By an override, its groups are in other cells."""
+        kept = self._kept[key]
+        if gates.is_overridden is not kept.fleet.is_overridden:
+            return self.put(kept.fleet.overridden(gates.is_overridden), now, gates)
+        stops = kept.stops
+        kept.gates = gates
+        claims = self._taken_up((), [key], now)
+        return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
+
+    def ticked(self, now: float) -> Called:
+        """What time alone has changed: calls that lapse, spacing."""
         return self.allocator.changed((), now)
 
-    def opened(self, key: str, windows: frozenset[str], now: float) -> Called:
-        """Which windows of the fleet are open: budgets may be in force in one, or outside of it."""
-        self._open_windows[key] = windows
-        self.allocator.limited(self._limits(cell for cell in self._cells if cell.fleet == key))
-        return self.allocator.changed((), now)
+    def resume(self, key: str, now: float) -> Called:
+        """Somebody has seen what failed, and goes on."""
+        kept = self._kept[key]
+        stops = kept.stops
+        kept.halts.resume(now)
+        claims = self._taken_up((), [key], now)
+        return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
+
+    def kept(self, key: str) -> Kept | None:
+        return self._kept.get(key)
+
+    def fleets(self) -> tuple[Kept, ...]:
+        return tuple(self._kept.values())
+
+    def fleets_of(self, group: str) -> tuple[str, ...]:
+        """Those that select it, by name."""
+        return self._fleets_of.get(group, ())
+
+    def asks_for(self, group: str) -> frozenset[MoveReason]:
+        """For what budgets of its fleets count it, besides what always asks."""
+        fleets = (self._kept[each].fleet for each in self.fleets_of(group))
+        return frozenset(reason for fleet in fleets for budget in fleet.spec.budgets for reason in budget.reasons)
+
+    def facts(self, group: str) -> GroupFacts | None:
+        return self._groups.get(group)
+
+    def may_begin(self, group: str) -> bool:
+        """It is called, and nothing has shut since."""
+        return self.allocator.is_called(group) and not self._meets(group, (kept.shut for kept in self._of(group)))
+
+    def may_go_on(self, group: str) -> bool:
+        """It has its turn, which is good, and nothing stops it between two pods."""
+        return self.allocator.may_act(group) and not self._meets(group, (kept.stops for kept in self._of(group)))
+
+    def cells_of(self, key: str) -> tuple[Cell, ...]:
+        """The cells of a fleet's budgets, in order."""
+        return tuple(sorted(cell for cell in self._cells if cell.fleet == key and cell.budget))
+
+    def _of(self, group: str) -> Iterable[Kept]:
+        return (self._kept[each] for each in self.fleets_of(group))
+
+    def _meets(self, group: str, cells: Iterable[Collection[Cell]]) -> bool:
+        takes = self.allocator.claim_of(group).takes
+        return any(not takes.isdisjoint(each) for each in cells)
+
+    def _stopped_or_not(self, kept: Kept, before: frozenset[Cell]) -> Called:
+        """Who has begun, and has to stop or may go on by now."""
+        changed = before ^ kept.stops
+        having = kept.tally.having(Standing.HAS) if changed else ()
+        return tuple(g.key for g in having if self._meets(g.key, [changed]))
 
     def _know(self, group: GroupFacts) -> tuple[GroupFacts, ...]:
         """Returns those whose cells follow from it: nobody knows their coordinator, and another one is known now."""
         before = self._groups.get(group.key)
-        known = {cluster: frozenset(+found) for cluster, found in self._coordinators.items()}
+        clusters = {each.cluster for each in (before, group) if each is not None and each.cluster is not None}
+        known = {cluster: frozenset(+self._coordinators[cluster]) for cluster in clusters}
         if before is not None:
             self._count(before, -1)
         self._groups[group.key] = group
         self._count(group, +1)
-        clusters = {each.cluster for each in (before, group) if each is not None and each.cluster is not None}
-        changed = {each for each in clusters if known.get(each, frozenset()) != frozenset(+self._coordinators[each])}
-        others = (each for each in self._groups.values() if changed and each.key != group.key)
+        changed = {each for each in clusters if known[each] != frozenset(+self._coordinators[each])}
+        others = (each for each in self._groups.values() if each.key != group.key) if changed else ()
         return tuple(each for each in others if each.coordinator is None and each.cluster in changed)
 
     def _count(self, group: GroupFacts, by: int) -> None:
         if group.cluster is not None and group.coordinator is not None:
             self._coordinators[group.cluster][group.coordinator] += by
 
-    def _claims(self, groups: Iterable[GroupFacts]) -> list[Claim]:
-        known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
-        fleets = tuple(self._fleets.values())
-        claims = [claim_of(group, [each for each in fleets if each.selects(group)], known) for group in groups]
-        new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
-        self._cells |= new
-        self.allocator.limited(self._limits(new))
+    def _taken_up(self, groups: Iterable[GroupFacts], fleets: Iterable[str], now: float) -> list[Claim]:
+        """The claims of these groups, after the limits of all cells that they, or these fleets, concern."""
+        found = list(groups)
+        touched = {*fleets}
+        for group in found:
+            selected = tuple(sorted(key for key, kept in self._kept.items() if kept.fleet.selects(group)))
+            before = self._fleets_of.get(group.key, ())
+            for key in before:
+                if key not in selected and key in self._kept:
+                    self._kept[key].tally.drop(group.key)
+            for key in selected:
+                self._kept[key].tally.put(group)
+            self._fleets_of[group.key] = selected
+            touched.update(before, selected)
+        for key in touched & self._kept.keys():
+            self._judge(self._kept[key], now)
+        claims = self._claims(found)
+        self._limit_all({*fleets})
         return claims
 
-    def _limits(self, cells: Iterable[Cell]) -> list[tuple[Cell, Limit]]:
-        return [(cell, self._limit(cell)) for cell in cells]
+    def _judge(self, kept: Kept, now: float) -> None:
+        shut = kept.shut
+        kept.halts.judge(kept.fleet.spec.halt, kept.tally, now)
+        kept.shut = kept.shut_now()
+        self.allocator.limited([(cell, SHUT) for cell in kept.shut - shut])
+        self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
+
+    def _claims(self, groups: Iterable[GroupFacts]) -> list[Claim]:
+        known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
+        claims = []
+        for group in groups:
+            kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
+            claims.append(claim_of(group, [each.fleet for each in kept], known))
+        new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
+        self._cells |= new
+        self.allocator.limited([(cell, self._limit(cell)) for cell in new])
+        return claims
+
+    def _limit_all(self, fleets: Collection[str]) -> None:
+        """What budgets say may have changed, or whether they are in force."""
+        if fleets:
+            cells = (cell for cell in self._cells if cell.fleet in fleets)
+            self.allocator.limited([(cell, self._limit(cell)) for cell in cells])
 
     def _limit(self, cell: Cell) -> Limit:
-        fleet = self._fleets.get(cell.fleet)
-        if not cell.budget or fleet is None:
-            return SHUT if cell in self._shut else NO_LIMIT
-        budget = next((each for each in fleet.spec.budgets if each.name == cell.budget), None)
-        if budget is None or not self._is_in_force(fleet, budget):
+        kept = self._kept.get(cell.fleet)
+        if not cell.budget or kept is None:
+            return SHUT if kept is not None and cell in kept.shut else NO_LIMIT
+        budget = next((each for each in kept.fleet.spec.budgets if each.name == cell.budget), None)
+        if budget is None or not _is_in_force(kept.gates, budget):
             return NO_LIMIT
         spacing_s = budget.spacing_ms / 1000
         if isinstance(budget.max, int):
             return Limit(number=budget.max, spacing_s=spacing_s)
         return Limit(percent=int(budget.max.removesuffix("%")), spacing_s=spacing_s)
 
-    def _is_in_force(self, fleet: Fleet, budget: Budget) -> bool:
-        windows = self._open_windows.get(fleet.key, frozenset())
-        return (budget.during is None or budget.during in windows) and budget.outside not in windows
+
+def _is_in_force(gates: Gates, budget: Budget) -> bool:
+    return (budget.during is None or budget.during in gates.open_windows) and budget.outside not in gates.open_windows

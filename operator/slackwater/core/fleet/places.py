@@ -81,7 +81,9 @@ class Places:
         return place.limit.of(place.groups) - place.used if place.free_at <= now else 0
 
     def overfull(self, cells: Iterable[Cell]) -> bool:
-        return any(self._at(cell).limit.of(self._at(cell).groups) < self._at(cell).used for cell in cells)
+        """Whoever moves while a cell is shut had begun before: that it is shut stops nobody."""
+        places = (self._at(cell) for cell in cells)
+        return any(each.limit.of(each.groups) < each.used for each in places if not each.limit.shut)
 
     def is_spaced(self, cell: Cell) -> bool:
         place = self._at(cell)

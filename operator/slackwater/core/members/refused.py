@@ -18,10 +18,11 @@ from slackwater.core.members.clocks import REFUSAL_FORGOTTEN_S, RESTARTS_APART_S
 from slackwater.core.members.death import has_ended, time_to_join
 from slackwater.core.members.presence import absent_since, lives
 from slackwater.core.members.succession import Refused, free_ids
-from slackwater.core.world.memory import Refusal, RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupType
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World
 

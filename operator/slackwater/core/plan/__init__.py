@@ -1,7 +1,7 @@
 """What should happen to a ConsumerGroup now, and why: the one entrance to all decisions.
 
-`chapters` reads what is wanted and which phase the rollout is in; `next_act` says which act follows from that. The
-order of both is written down, as tuples: `WANTED`, `PHASE`, `ACTS`.
+`chapters` reads what is wanted and which phase the rollout is in; `next_act` says which act follows from that, and
+`first_pods` where there is no StatefulSet. The order of both is written down, as tuples: `WANTED`, `PHASE`, `ACTS`.
 """
 
 from slackwater.core.plan.chapters import plan

@@ -13,7 +13,7 @@ from typing import Final
 from slackwater.core import handover
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
-from slackwater.core.decision.notes import Note, workload_note
+from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.manifests.drift import holds
@@ -22,6 +22,7 @@ from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
 from slackwater.core.members.work import what_is_read_if_calm
+from slackwater.core.plan.first_pods import first_pods
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout import orphans
@@ -30,7 +31,7 @@ from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.in_place import next_move, somebody_else_lets_go
-from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale
+from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutPhase
@@ -49,8 +50,7 @@ def next_act(world: World, template: Template) -> Decision:
     if orphaned is not None:
         return _around(world, workload, template, orphaned)
     if workload is None:
-        note, made = workload_note(Purpose.CREATE, world), shape(world, template, Purpose.CREATE)
-        return Decision(world.memory, act=cutover.made_again(world, made, template), notes=(note,))
+        return first_pods(world, template)
     found = (act(world, workload, template) for act in ACTS)
     return next((decision for decision in found if decision is not None), Decision(world.memory))
 
@@ -97,7 +97,8 @@ def change_replicas(world: World, workload: Workload, template: Template) -> Dec
         return None
     if workload.replicas_by:
         return put_back(world, workload, scale(world, workload, template))
-    return Decision(world.memory, act=scale(world, workload, template), notes=(workload_note(Purpose.SCALE, world),))
+    scaled = scaled_by_turn(world, workload, template)
+    return scaled if scaled.act is not None else care_for_members(world, workload, template) or scaled
 
 
 def rest_as_scaled(world: World, workload: Workload, template: Template) -> Decision | None:

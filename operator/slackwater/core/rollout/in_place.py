@@ -14,10 +14,11 @@ from typing import Final
 from slackwater.core.decision.acts import Cause, DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason, waiting_for
+from slackwater.core.fleet.turn import given, judged, not_yet, turn_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.members.kept_out import is_kept_out
-from slackwater.core.rollout.canary import canary_hold
+from slackwater.core.rollout.canary import canary_hold, is_held_at_canary
 from slackwater.core.rollout.candidates import (
     has_retry,
     incomplete,
@@ -65,7 +66,8 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
         if moves_on and hold is not None and hold.reason in _IN_MOTION:
             return Decision(world.memory, hold=hold)  # who came back may be about to leave again, as it did before
         return Decision(world.memory, act=_close(world, workload, template))
-    if hold := first_refusal(world, down, who_is_out=is_out):
+    needs_turn = chosen is not None and chosen.ordinal not in down
+    if hold := _refusal(world, down, needs_turn=needs_turn, is_out=is_out):
         return Decision(world.memory, hold=hold)
     if chosen is None:
         return Decision(world.memory)
@@ -73,9 +75,27 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
     if canary.hold and chosen.revision != workload.update_revision:
         return replace(canary, act=_close(world, workload, template) if is_open else None)
     if by_hand:
-        return _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down, kept))
+        by_hand_now = _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down, kept))
+        return _by_turn(world, by_hand_now) if needs_turn else by_hand_now
     act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
-    return Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act)
+    return _by_turn(world, Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act))
+
+
+def _refusal(world: World, down: frozenset[int], *, needs_turn: bool, is_out: bool) -> Hold | None:
+    """The turn is asked for before the gates: while it waits for that, a group is not looked at every second."""
+    if needs_turn and not is_held_at_canary(world) and (hold := turn_refusal(world)):
+        return hold
+    hold = first_refusal(judged(world), down, who_is_out=is_out)
+    return hold if hold is None or not needs_turn else not_yet(world, hold)
+
+
+def _by_turn(world: World, decided: Decision) -> Decision:
+    """It is given with the step that takes a pod away, and no pod is taken away without."""
+    if decided.memory.step is world.memory.step:
+        return decided
+    if hold := turn_refusal(world):  # a canary's hold has just ended
+        return Decision(world.memory, hold=hold)
+    return replace(decided, memory=given(world, decided.memory))
 
 
 def somebody_else_lets_go(world: World, workload: Workload) -> bool:

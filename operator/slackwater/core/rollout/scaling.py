@@ -12,11 +12,13 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.annotations import PAUSE
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note, workload_note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import seconds
+from slackwater.core.fleet.turn import given, scale_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import keeps_the_good_one, shape
 from slackwater.core.members.ownership import may_be_unrecognized
@@ -163,6 +165,14 @@ def _by_whom(world: World, workload: Workload) -> str:
         f"StatefulSet {workload.name} was scaled to {workload.replicas} by {workload.replicas_by}, and the"
         f" ConsumerGroup asks for {world.replicas}: {_INSTEAD}"
     )
+
+
+def scaled_by_turn(world: World, workload: Workload, template: Template) -> Decision:
+    """Another number of pods; at rest, and where a fleet's budget counts that, once it is the group's turn."""
+    if hold := scale_refusal(world):
+        return Decision(world.memory, hold=hold)
+    note = workload_note(Purpose.SCALE, world)
+    return Decision(given(world, world.memory, {MoveReason.SCALE}), act=scale(world, workload, template), notes=(note,))
 
 
 def scale(world: World, workload: Workload, template: Template) -> WriteWorkload:

@@ -20,10 +20,13 @@ from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover_wire import WireHandover
 from slackwater.core.world.made_with import MadeWith
-from slackwater.core.world.pods import Pod, Run
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.took import Took
 from slackwater.core.world.tuning import Tuning
+from slackwater.core.world.turn import TurnRecord
 
 _WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
@@ -153,33 +156,6 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A pod was restarted because its consumer had been refused (F13)."""
-
-    __pydantic_config__ = _WIRE
-
-    restarted_at: Moment
-    times: int = 1
-    """In a row, none long after the one before."""
-    unseen: bool = False
-    """One of them was a last chance, where nobody had seen the refusal."""
-    uid: str = ""
-    """The pod to go, and its run; while it is there and not ending, that was not done. Empty: not known, so it was."""
-    started_at: Moment | None = None
-    restarts: int = 0
-    ids: Mapping[str, str] = field(default_factory=dict)
-    """Instance id that its process was seen to be refused → the dead member that had it."""
-
-    def owes(self, pod: Pod) -> bool:
-        """This pod is yet to be restarted."""
-        return self.uid == pod.uid and not pod.terminating
-
-    def still_refused(self, pod: Pod) -> bool:
-        """It is yet to be restarted, and its process is the one that was seen to be refused."""
-        return bool(self.ids) and self.owes(pod) and Run(self.uid, self.started_at, self.restarts) == pod.run
-
-
-@dataclass(frozen=True, slots=True)
 class LastHolder:
     """Who held an instance id last, in a KIP-848 group: what proves a death must outlast a restart of the operator."""
 
@@ -260,6 +236,10 @@ class RolloutMemory:
     handover: WireHandover | None = None
     canary: Canary | None = None
     put_back: PutBack | None = None
+    turn: TurnRecord | None = None
+    """Where ConsumerFleets select the group: of the rollout under way, or of the last one."""
+    took: Took | None = None
+    """How long the last rollouts took; None before the first one is complete."""
     message: str = ""
     """Why it failed or went back, for people."""
     commands: Mapping[str, str] = field(default_factory=dict)

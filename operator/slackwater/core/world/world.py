@@ -28,6 +28,7 @@ from slackwater.core.world.observation import GroupObservation, KafkaView, Membe
 from slackwater.core.world.placing import Placed, Placing
 from slackwater.core.world.pods import NotMade, Pod
 from slackwater.core.world.settings import with_adopted
+from slackwater.core.world.turn import Turn
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
 from slackwater.core.world.workload import Workload
 
@@ -67,6 +68,8 @@ class World:
     """The Kafka cluster's, as the brokers say it; None while none has said it, empty where they have none."""
     claims: tuple[Claim, ...] = ()
     """Other ConsumerGroups that have, or may have, the same group in Kafka; none of them is being deleted."""
+    turn: Turn = field(default_factory=Turn)
+    """What ConsumerFleets say of its turn to move."""
 
     def remembering(self, memory: RolloutMemory) -> World:
         """The same world with another memory; where it is no other, what was asked once need not be asked again."""
@@ -122,13 +125,10 @@ class World:
 
     @property
     def workload(self) -> Workload | None:
-        """The StatefulSet that all pods are to be in; None while there is none.
-
-        Beside another one it has a part of the ordinals: how many there are in both is `made`.
-        """
-        if self.way is not None:
-            return self.way.to
-        return self.sets[0] if self.sets else None
+        """The StatefulSet that all pods are to be in; None while there is none. Beside another one it has a part of the
+        ordinals: how many there are in both is `made`."""
+        found = self.sets[0] if self.sets else None
+        return found if self.way is None else self.way.to
 
     @property
     def foreign(self) -> Workload | None:

@@ -1,0 +1,60 @@
+"""All that has to do with fleets, wired: what counts, what is written, what is listed, what Prometheus is told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.api.consumer_fleet_status import FleetConditionType
+from slackwater.core.fleet.reasons import FleetReason
+from slackwater.core.fleet.times import Scope
+from slackwater.ports import Cluster
+from slackwater.shell.fleet_keeping import FleetKeeping
+from slackwater.shell.fleet_metrics import FleetMetrics
+from slackwater.shell.fleets import Fleets
+from slackwater.shell.metrics import Metrics
+from slackwater.shell.own_fleets import OwnFleets
+from slackwater.shell.settings import Settings
+from slackwater.shell.store import Key, Store
+
+
+class FleetParts:
+    """`wake`: a group has to be looked at; `relist`: everything is listed into the store."""
+
+    def __init__(
+        self,
+        api: Cluster,
+        store: Store,
+        settings: Settings,
+        wake: Callable[[Key], None],
+        relist: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._store = store
+        scope = Scope(settings.pod_namespace or "", settings.namespace)
+        self.fleets = Fleets(store, wake, scope, time.time)
+        self._keeping = FleetKeeping(api, store, self.fleets, relist, time.time)
+        self._own = OwnFleets(api, store, settings.own_fleets_in, settings.namespace)
+        self._follows_own = bool(settings.own_fleets_in)
+
+    async def begin(self) -> None:
+        """When this replica leads, and has read the cluster."""
+        if self._follows_own:
+            await self._own.list_once()
+        self.fleets.begin()
+
+    def parts(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
+        """What runs as long as this replica leads, by name."""
+        yield "fleets", self._keeping.keep()
+        if self._follows_own:
+            yield "own-fleets", self._own.follow()
+
+    def publish(self, metrics: Metrics) -> None:
+        metrics.registry.register(FleetMetrics(self.fleets, self._paused_since, time.time))
+
+    def _paused_since(self, fleet: str) -> str | None:
+        namespace, _, name = fleet.partition("/")
+        status = (self._store.get(CONSUMER_FLEET, Key(namespace, name)) or {}).get("status") or {}
+        conditions = {each["type"]: each for each in status.get("conditions") or ()}
+        is_open = conditions.get(FleetConditionType.OPEN.value, {})
+        return is_open.get("lastTransitionTime") if is_open.get("reason") == FleetReason.PAUSED.value else None

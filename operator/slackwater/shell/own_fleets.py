@@ -1,0 +1,51 @@
+"""The ConsumerFleets of the operator's own namespace, where it works in some namespaces and that is none of them.
+
+Kopf watches every kind in each of its namespaces or none, and the operator has no right to the pods of its own: so
+these few are listed again and again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Final
+
+import structlog
+
+from slackwater.adapters.cluster.errors import ClusterFailed
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.ports import Cluster
+from slackwater.shell.store import Store
+
+AGAIN_S: Final = 10.0
+"""A freeze holds that much later at most."""
+
+_log = structlog.get_logger(__name__)
+
+
+class OwnFleets:
+    """`namespace`: the operator's own; `watched`: those whose fleets kopf brings."""
+
+    def __init__(self, api: Cluster, store: Store, namespace: str, watched: Collection[str]) -> None:
+        self._api = api
+        self._store = store
+        self._namespace = namespace
+        self._watched = watched
+        self._failed = ""
+
+    async def follow(self) -> None:
+        while True:
+            await asyncio.sleep(AGAIN_S)
+            await self.list_once()
+
+    async def list_once(self) -> None:
+        """What cannot be listed stays as it was: a fleet that is known goes on to limit its groups."""
+        try:
+            listed, version = await self._api.list_all(CONSUMER_FLEET, self._namespace)
+        except ClusterFailed as error:
+            if str(error) != self._failed:
+                _log.warning("own_fleets_not_listed", namespace=self._namespace, error=str(error))
+            self._failed = str(error)
+            return
+        self._failed = ""
+        self._store.replace(CONSUMER_FLEET, listed, version, self._watched)

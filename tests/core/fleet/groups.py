@@ -1,0 +1,356 @@
+"""Several groups under one fleet, in virtual time: the product's ledger calls, the product's plan decides for each.
+
+The operator is one process for all of them. Where it is killed, another one begins from what stands in the statuses.
+Groups at rest are looked at every 15 s, as the product does, so that what needs a fresh look has to ask for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from itertools import count
+from typing import Any, Final
+
+from slackwater.api.annotations import PAUSE
+from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.claim import Standing
+from slackwater.core.fleet.claims import Fleet
+from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.ledger import Called, Ledger
+from slackwater.core.fleet.turn import standing_of
+from slackwater.core.pace import in_motion, pace_after
+from slackwater.core.plan import plan
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.history import GroupHistory, advance, interrupted
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
+from slackwater.core.world.observation import GroupObservation, KafkaView
+from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
+from slackwater.core.world.world import World
+from tests.core.simulation.invariants import Broken, Invariants
+from tests.core.simulation.operator import SimulatedOperator
+from tests.core.simulation.outside import Outside
+
+LOOKS_APART_S: Final = 15.0
+"""Of a group at rest."""
+FLEET: Final = "slackwater/platform"
+CLUSTER: Final = "kafka-1"
+
+
+class Killed(Exception):
+    """The operator is gone."""
+
+
+class Kill(Enum):
+    """Where the operator is killed, once at each write of a status."""
+
+    BEFORE = auto()
+    AFTER = auto()
+    AFTER_THE_ACT = auto()
+
+
+class Weaker(Enum):
+    """A gate with a piece missing, which the invariants have to find."""
+
+    NEVER_ASKS = auto()
+    """Every group may act as if it had been called."""
+    AS_IT_STANDS = auto()
+    """Whoever's status says that it has its turn has it, admitted or not; and a call is good without being written."""
+    FORGETS = auto()
+    """A leader begins with no turn counted."""
+
+
+@dataclass(frozen=True)
+class OfTheFleet:
+    """One group, as a test says it."""
+
+    name: str
+    coordinator: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Member(Outside):
+    """The world outside of one group."""
+
+    def __init__(self, of: OfTheFleet, turn: Callable[[RolloutMemory], Turn]) -> None:
+        super().__init__(**of.options)
+        self.coordinator, self._turn = of.coordinator, turn
+
+    def observe(self) -> KafkaView:
+        found = super().observe()
+        return replace(found, coordinator=self.coordinator) if isinstance(found, GroupObservation) else found
+
+    def world(self, kafka: KafkaView, history: GroupHistory) -> World:
+        found = super().world(kafka, history)
+        return replace(found, cluster_id=CLUSTER, turn=self._turn(found.memory))
+
+
+class OneGroup(SimulatedOperator):
+    """What the operator does for one of them."""
+
+    def __init__(self, of: OfTheFleet, groups: Groups) -> None:
+        outside = Member(of, lambda memory: groups.turn_of(of.name, memory))
+        super().__init__(outside, Invariants(outside))
+        for each in outside.sets.values():
+            each.before_update = self.invariants.taken_down
+        self.name, self.groups, self.coordinator = of.name, groups, of.coordinator
+        self.moves, self.again_at, self.view = True, 0.0, None
+        self.view: KafkaView | None
+        self.looked_at = 0.0
+        self.waits_of: list[int] = []
+        """For each turn, how many writes there were from the one that says that it waits to the one that gives it."""
+        self.while_waiting: int | None = None
+        self.given: list[float] = []
+
+    @property
+    def memory(self) -> RolloutMemory:
+        return read_memory(self.outside.status)
+
+    @property
+    def is_away(self) -> bool:
+        """A pod that served is down, since we took it down."""
+        return bool(self.invariants.taken)
+
+    def look(self) -> World:
+        now, is_old = self.outside.now, self.outside.now - self.looked_at >= LOOKS_APART_S
+        if self.view is None or self.moves or is_old:
+            self.view, self.looked_at = self.outside.observe(), now
+            found = self.view
+            self.history = (
+                advance(self.history, found) if isinstance(found, GroupObservation) else interrupted(self.history)
+            )
+        return self.outside.world(self.view, self.history)
+
+    def one_pass(self) -> None:
+        world = self.look()
+        decided = plan(world)
+        self.last, self.last_world = decided, world
+        self._tell(world, decided)
+        self.moves = in_motion(world, decided)
+        status = compose_status(world, decided, self.outside.status)
+        kill = None
+        if status != self.outside.status:
+            kill = self.groups.kills_now()
+            if kill is Kill.BEFORE:
+                raise Killed
+            self._written(self.memory.turn, decided)
+            self.outside.write_status(status)
+            self.writes += 1
+            self.groups.takes_in(self)
+        if kill is Kill.AFTER:
+            raise Killed
+        if decided.act is not None:
+            self.groups.judge(self, world, decided)
+            self.invariants.before_act(world, decided)
+            self._act(decided.act)
+        if kill is Kill.AFTER_THE_ACT:
+            raise Killed
+        self.again_at = self.outside.now + pace_after(world, decided).again_s
+        self.groups.takes_in(self)
+
+    def _written(self, before: TurnRecord | None, decided: Decision) -> None:
+        after, hold = decided.memory.turn, decided.hold
+        is_held = after is not None and after.is_held
+        if is_held and (before is None or not before.is_held):
+            self.given.append(self.outside.now)
+            self.groups.judge_beginning(self)
+            if self.while_waiting is not None:
+                self.waits_of.append(self.while_waiting)
+            self.while_waiting = None
+        elif self.while_waiting is not None:
+            self.while_waiting += 1
+        elif after is not None and after.asks and hold is not None and hold.reason is Reason.AWAITING_TURN:
+            self.while_waiting = 0
+
+    def begin_anew(self) -> None:
+        """Another process: it knows what was written."""
+        self.history, self.view, self.moves, self.again_at = GroupHistory(), None, True, 0.0
+        for each in self.outside.sets.values():
+            each.edited = True
+
+
+@dataclass
+class Groups:
+    """The fleet, the groups, and the process that leads."""
+
+    members: tuple[OfTheFleet, ...]
+    fleet: dict[str, Any]
+    kill: Kill | None = None
+    weaker: Weaker | None = None
+    shut: set[str] = field(default_factory=set)
+    """Gates of the fleet that are shut: pause, windows, halts."""
+    kills: int = 0
+    kills_every: int = 1
+    failures: int | None = None
+    """More failed groups than that, and the fleet is halted, as the shell does it."""
+
+    def __post_init__(self) -> None:
+        spec = ConsumerFleetSpec.model_validate({"selector": {}, **self.fleet})
+        self._fleet = Fleet("slackwater", "platform", spec)
+        self._numbers, self._killed_at = count(), set[int]()
+        self._write = 0
+        self.groups: dict[str, OneGroup] = {}
+        self.ledger = Ledger()
+        self.groups = {f"slackwater/{of.name}": OneGroup(of, self) for of in self.members}
+        self._lead()
+
+    @property
+    def now(self) -> float:
+        return next(iter(self.groups.values())).outside.now
+
+    def __iter__(self) -> Iterator[OneGroup]:
+        return iter(self.groups.values())
+
+    def __getitem__(self, name: str) -> OneGroup:
+        return self.groups[f"slackwater/{name}"]
+
+    # The leader.
+    def _lead(self) -> None:
+        self.ledger = Ledger()
+        facts = [self.facts(each) for each in self]
+        if self.weaker is Weaker.FORGETS:
+            facts = [replace(each, standing=Standing.RESTS) for each in facts]
+        self._wake(self.ledger.began([self._fleet], facts, self.now))
+        for gate in self.shut:
+            self.ledger.shut(FLEET, gate, self.now, is_shut=True)
+
+    def facts(self, group: OneGroup) -> GroupFacts:
+        memory, spec = group.memory, group.outside.spec
+        turn, seen = memory.turn, group.view
+        known = seen.coordinator if isinstance(seen, GroupObservation) else None
+        facts = GroupFacts(
+            namespace="slackwater",
+            name=group.name,
+            uid=group.name,
+            replicas=spec["replicas"],
+            cluster=CLUSTER,
+            coordinator=known if known is not None or turn is None else turn.coordinator,
+            standing=standing_of(memory, paused=PAUSE in group.outside.annotations),
+            is_moving=not all(pod.ready for pod in group.outside.pods),
+        )
+        if turn is None:
+            return facts
+        counts_until = turn.done_at or 0.0
+        return replace(
+            facts, reason=turn.reason, asked_at=turn.asked_at, is_a_fix=turn.is_a_fix, counts_until=counts_until
+        )
+
+    def takes_in(self, group: OneGroup) -> None:
+        self._wake(self.ledger.changed(self.facts(group), self.now))
+        if self.failures is not None:
+            gave_up = sum(each.memory.phase.gave_up for each in self)
+            self.set_shut("halts", is_shut=gave_up > self.failures)
+
+    def turn_of(self, name: str, memory: RolloutMemory) -> Turn:
+        key, allocator, turn = f"slackwater/{name}", self.ledger.allocator, memory.turn
+        standing = TurnStanding.WAITS
+        if turn is not None and turn.is_held and allocator.may_act(key):
+            standing = TurnStanding.HAS
+        elif allocator.is_called(key):
+            standing = TurnStanding.CALLED
+        if self.weaker is Weaker.NEVER_ASKS:
+            standing = TurnStanding.CALLED
+        if self.weaker is Weaker.AS_IT_STANDS and turn is not None and turn.is_held:
+            standing = TurnStanding.HAS
+        return Turn(standing, (FLEET,))
+
+    def set_shut(self, gate: str, *, is_shut: bool) -> None:
+        if (gate in self.shut) is not is_shut:
+            self.shut ^= {gate}
+            self._wake(self.ledger.shut(FLEET, gate, self.now, is_shut=is_shut))
+
+    def kills_now(self) -> Kill | None:
+        """At each write, once."""
+        self._write += 1
+        if self.kill is None or self._write % self.kills_every:
+            return None
+        self.kills += 1
+        return self.kill
+
+    def _wake(self, called: Called) -> None:
+        for key in called:
+            if key in self.groups:
+                self.groups[key].again_at = 0.0
+
+    # Time.
+    def step(self) -> None:
+        for each in self:
+            each.outside.tick(1.0)
+            each.invariants.watch()
+        self._wake(self.ledger.allocator.changed((), self.now))
+        if (at := self.ledger.allocator.relist_at) is not None and at <= self.now:
+            self._wake(self.ledger.relisted([self.facts(each) for each in self], self.now))
+        for each in self:
+            # A watch tells of pods and StatefulSets; a group at rest is looked at now and then.
+            if not (each.moves or self.now >= each.again_at or self.now - each.looked_at >= LOOKS_APART_S):
+                continue
+            try:
+                each.one_pass()
+            except Killed:
+                for group in self:
+                    group.begin_anew()
+                self._lead()
+        self.judge_all()
+
+    def for_seconds(self, seconds: float) -> None:
+        until = self.now + seconds
+        while self.now < until:
+            self.step()
+
+    def until(self, what: str, so: Callable[[], bool], within_s: float = 1500.0) -> None:
+        until = self.now + within_s
+        while self.now < until:
+            self.step()
+            if so():
+                return
+        last = {each.name: (each.memory.phase, each.hold, each.memory.turn) for each in self}
+        raise AssertionError(f"not {what} after {within_s} s: {last}")
+
+    def until_all(self, *phases: RolloutPhase, image: str | None = None, within_s: float = 1500.0) -> None:
+        """Every group is in one of the phases, and runs that image."""
+
+        def so() -> bool:
+            return all(each.memory.phase in phases and self._has(each, image) for each in self)
+
+        self.until(f"in {phases} with {image}", so, within_s)
+
+    def _has(self, group: OneGroup, image: str | None) -> bool:
+        return image is None or all(group.outside.image(pod) == image for pod in group.outside.pods)
+
+    # What must never happen.
+    def judge_all(self) -> None:
+        """No more groups move in a cell, because of us, than may."""
+        moving = [each for each in self if each.is_away and not each.memory.phase.goes_back]
+        for budget in self._fleet.spec.budgets:
+            cells = Counter(str(each.coordinator) if budget.per == "Coordinator" else "" for each in moving)
+            assert isinstance(budget.max, int)
+            for cell, moved in cells.items():
+                if moved > budget.max:
+                    names = ", ".join(each.name for each in moving)
+                    raise Broken(f"{moved} groups move in cell {budget.name} {cell}, and {budget.max} may: {names}")
+
+    def judge(self, group: OneGroup, world: World, decided: Decision) -> None:
+        """Nobody who serves is disturbed without a turn that is given, written and admitted; but for remedies."""
+        act, phase = decided.act, decided.memory.phase
+        if not isinstance(act, WriteWorkload | DeletePod) or phase is not RolloutPhase.PROGRESSING:
+            return
+        pods = {pod.ordinal: pod for pod in group.outside.pods}
+        ordinals = list(pods) if act.ordinal is None else [act.ordinal]
+        begins = act.disruptive or (isinstance(act, WriteWorkload) and act.purpose is Purpose.HAND_OVER)
+        if world.replicas == 0 or not begins or not any(group.outside.serves(pods[o]) for o in ordinals if o in pods):
+            return
+        written = group.memory.turn
+        key = f"slackwater/{group.name}"
+        if written is None or not written.is_held or not self.ledger.allocator.may_act(key):
+            raise Broken(f"{group.name}: {act} without a turn: {written}")
+
+    def judge_beginning(self, group: OneGroup) -> None:
+        """Nothing begins while the fleet keeps everybody from it."""
+        turn = group.memory.turn
+        passes = {"halts"} if turn is not None and turn.is_a_fix else set[str]()
+        if self.shut - passes:
+            raise Broken(f"{group.name} begins while {self.shut} is shut")

@@ -1,0 +1,214 @@
+"""What is written of fleets, how often, and what people read of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.shell.fleet_keeping import STATUS_AGAIN_S
+from slackwater.shell.fleet_metrics import FleetMetrics
+from slackwater.shell.metrics import Metrics
+from slackwater.shell.own_fleets import OwnFleets
+from slackwater.shell.store import Key
+from tests.shell.fakes import KEY, fleet_object
+from tests.shell.fleet_stage import CALM, START, FleetStage
+from tests.shell.test_fleets import ONE, stage
+
+
+def statuses(found: FleetStage) -> int:
+    return found.api.asked.count("status ConsumerFleet")
+
+
+async def test_a_status_is_written_once_in_ten_seconds_and_only_while_something_changes() -> None:
+    found = await stage("first", "second")
+    assert await found.keeping.keep_once() is not None
+    assert statuses(found) == 1
+    found.is_given("first")
+    found.is_done("first")
+    found.now += 1.0
+    again_s = await found.keeping.keep_once()
+    assert statuses(found) == 1
+    assert again_s == pytest.approx(STATUS_AGAIN_S - 1.0)
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    assert statuses(found) == 2
+    for _ in range(12):
+        found.now += STATUS_AGAIN_S
+        await found.keeping.keep_once()
+    assert statuses(found) <= 3, "the last call lapses, which is the last that changes"
+
+
+async def test_at_rest_nothing_is_due() -> None:
+    found = await stage()
+    await found.keeping.keep_once()
+    found.api.asked.clear()
+    assert await found.keeping.keep_once() is None
+    assert found.api.asked == []
+
+
+async def test_the_status_says_how_many_do_what_and_who_waits_for_the_longest_time() -> None:
+    found = await stage("first", "second", "third")
+    found.is_given("first")
+    await found.keeping.keep_once()
+    status = found.status
+    assert status["groups"] == {
+        "selected": 3,
+        "waiting": 2,
+        "called": 0,
+        "moving": 1,
+        "settling": 0,
+        "failed": 0,
+        "disturbed": 0,
+    }
+    assert status["budgets"] == [{"name": "all", "limit": 1, "used": 1, "cells": 1}]
+    assert status["moving"] == ["default/first"]
+    assert status["longest"] == {"group": "default/second", "since": "1970-01-12T13:46:41Z"}
+    applied = found.api.objects["ConsumerFleet", "default", "fleet"]
+    assert status["observedGeneration"] == applied["metadata"]["generation"]
+    assert found.condition("Accepted") == ("True", "Accepted")
+    assert found.condition("Open") == ("True", "Open")
+    assert found.condition("Waiting") == ("True", "GroupsWait")
+    assert found.condition("Overlaps") == ("False", "NoOverlap")
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason", "opens", "closes"),
+    [
+        ({"pause": "INC-4711"}, "Paused", None, None),
+        (
+            {"timeZone": "UTC", "windows": [{"name": "w", "schedule": "0 14 * * *", "duration": "1h"}]},
+            "WindowClosed",
+            "1970-01-12T14:00:00Z",
+            None,
+        ),
+        (
+            {"timeZone": "UTC", "windows": [{"name": "w", "schedule": "0 13 * * *", "duration": "1h"}]},
+            "Open",
+            None,
+            "1970-01-12T14:00:00Z",
+        ),
+        (
+            {"timeZone": "UTC", "freezes": [{"name": "f", "from": "1970-01-12T00:00", "to": "1970-01-13T00:00"}]},
+            "Frozen",
+            "1970-01-13T00:00:00Z",
+            None,
+        ),
+    ],
+)
+async def test_it_says_why_it_is_closed_and_until_when(
+    spec: dict[str, Any], reason: str, opens: str | None, closes: str | None
+) -> None:
+    found = await stage("first", **spec)
+    await found.keeping.keep_once()
+    assert found.condition("Open")[1] == reason
+    assert (found.status.get("opens"), found.status.get("closes")) == (opens, closes)
+    assert found.status.get("next") == (opens or closes)
+
+
+async def test_opened_closed_halted_and_resumed_are_told_once() -> None:
+    found = await stage("first", "second", halt={"failures": 0})
+    await found.keeping.keep_once()
+    assert found.events() == [], "of a fleet that is new, nothing"
+    found.fleet(budgets=ONE, halt={"failures": 0}, pause="INC-4711")
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    found.fleet(budgets=ONE, halt={"failures": 0})
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    found.is_given("first")
+    found.is_done("first", "Failed")
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    found.resume("go")
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    assert found.events() == ["Closed", "Opened", "Halted", "TurnGiven", "Resumed"]
+
+
+async def test_a_status_without_an_answer_is_written_later_and_a_conflict_reads_the_fleet_again() -> None:
+    found = await stage("first")
+    found.api.failures["status ConsumerFleet"] = ClusterUnreachable("no answer")
+    await found.keeping.keep_once()
+    assert found.status == {}
+    found.api.changed_by_somebody(CONSUMER_FLEET, Key("default", "fleet"))
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    assert found.status == {}
+    found.now += STATUS_AGAIN_S
+    await found.keeping.keep_once()
+    assert found.status["groups"]["selected"] == 1
+
+
+async def test_two_fleets_of_one_layer_name_whom_both_select() -> None:
+    found = await stage("first")
+    found.fleet(name="other")
+    await found.keeping.keep_once()
+    assert found.condition("Overlaps") == ("True", "SelectedTwice")
+    message = next(each["message"] for each in found.status["conditions"] if each["type"] == "Overlaps")
+    assert message == "default/other selects default/first as well"
+
+
+async def test_the_fleets_of_its_own_namespace_are_listed_where_that_is_not_watched() -> None:
+    found = FleetStage()
+    await found.begin()
+    found.asks("first")
+    found.api.add(CONSUMER_FLEET, fleet_object(7, namespace="operations", namespaces=["*"], pause="INC-4711"))
+    api: Any = found.api
+    own = OwnFleets(api, found.store, "operations", ("default",))
+    await own.list_once()
+    assert found.standing("first").value == "Waits"
+    found.fleet(budgets=ONE)
+    await own.list_once()
+    assert len(found.fleets.ledger.fleets()) == 2, "those of other namespaces stay"
+    found.api.forbidden.add("ConsumerFleet")
+    await own.list_once()
+    assert len(found.fleets.ledger.fleets()) == 2, "what may not be listed goes on to limit"
+    found.api.forbidden.clear()
+    del found.api.objects["ConsumerFleet", "operations", "fleet"]
+    await own.list_once()
+    assert [each.fleet.namespace for each in found.fleets.ledger.fleets()] == ["default"]
+
+
+async def test_an_event_that_may_not_be_written_stops_nothing() -> None:
+    found = await stage("first", halt={"failures": 0})
+    found.is_given("first")
+    found.is_done("first", "Failed")
+    found.api.failures["create Event"] = Forbidden("no")
+    await found.keeping.keep_once()
+    assert found.condition("Halted")[0] == "True"
+
+
+async def test_metrics_are_there_for_each_fleet_and_go_with_it() -> None:
+    found = await stage("first", "second", pause="")
+    found.is_given("first")
+    found.sees("second", replace(CALM, disturbed=True))
+    metrics = Metrics()
+    paused: dict[str, str] = {}
+    metrics.registry.register(FleetMetrics(found.fleets, paused.get, lambda: START + 60.0))
+
+    def value(name: str, **labels: str) -> float | None:
+        return metrics.registry.get_sample_value(name, {"namespace": "default", "fleet": "fleet", **labels})
+
+    assert value("slackwater_fleet_groups", standing="moving") == 1
+    assert value("slackwater_fleet_groups", standing="waiting") == 1
+    assert value("slackwater_fleet_groups", standing="disturbed") == 1
+    assert value("slackwater_fleet_budget_limit", budget="all") == 1
+    assert value("slackwater_fleet_budget_used", budget="all") == 1
+    assert value("slackwater_fleet_turns_total", reason="Rollout", result="given") == 1
+    assert value("slackwater_fleet_wait_seconds_count") == 1
+    assert value("slackwater_fleet_oldest_wait_seconds") == 59.0
+    assert value("slackwater_fleet_open") == 1
+    assert value("slackwater_fleet_halted", reason="TooManyFailed") == 0
+    found.is_done("first")
+    assert value("slackwater_fleet_turn_seconds_count") == 1
+    found.fleet(budgets=ONE, pause="INC-4711")
+    paused["default/fleet"] = "1970-01-12T13:46:40Z"
+    assert value("slackwater_fleet_open") == 0
+    assert value("slackwater_fleet_paused_since_timestamp_seconds") == START
+    found.delete(CONSUMER_FLEET, "fleet")
+    assert value("slackwater_fleet_open") is None
+    assert KEY.namespace == "default"

@@ -1,0 +1,372 @@
+"""What groups' statuses say becomes turns; and no leader lets more groups move than fleets say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.api.annotations import URGENT
+from slackwater.api.fleet_budgets import MoveReason
+from slackwater.core.fleet.allocation import HORIZON_S
+from slackwater.core.fleet.times import Scope
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
+from slackwater.core.world.world import World
+from slackwater.shell.store import Key
+from tests.core.factories import world
+from tests.shell.fakes import KEY
+from tests.shell.fleet_stage import CALM, FleetStage
+
+ONE = [{"name": "all", "max": 1}]
+HAS, CALLED, WAITS, NO_FLEET = TurnStanding.HAS, TurnStanding.CALLED, TurnStanding.WAITS, TurnStanding.NO_FLEET
+
+
+async def stage(*groups: str, **fleet: Any) -> FleetStage:
+    """These groups ask, one second after the other, of one fleet in which one of them may move."""
+    found = FleetStage()
+    found.fleet(**({"budgets": ONE} | fleet))
+    await found.begin()
+    for name in groups:
+        found.asks(name)
+        found.now += 1.0
+    return found
+
+
+async def test_without_a_fleet_nothing_is_counted_and_nobody_waits() -> None:
+    found = FleetStage()
+    await found.begin()
+    found.asks("first", "second")
+    assert found.standing("first") is NO_FLEET
+    assert found.woken == []
+    assert found.fleets.ledger.facts("default/first") is None
+    assert await found.keeping.keep_once() is None
+    assert found.api.asked == []
+
+
+async def test_the_first_who_asks_is_called_and_woken_and_the_next_waits() -> None:
+    found = await stage("first", "second")
+    assert (found.standing("first"), found.standing("second")) == (CALLED, WAITS)
+    assert set(found.woken) == {"first", "second"}, "each is looked at when it comes under a fleet"
+    assert found.woken.count("second") == 1
+
+
+async def test_a_turn_that_was_written_is_counted_before_the_pass_goes_on_and_its_end_wakes_the_next() -> None:
+    found = await stage("first", "second")
+    found.is_given("first")
+    assert (found.standing("first"), found.standing("second")) == (HAS, WAITS)
+    found.woken.clear()
+    found.is_done("first")
+    assert found.standing("second") is CALLED
+    assert found.woken == ["second"]
+
+
+async def test_who_settles_counts_until_that_is_over() -> None:
+    found = await stage("first", "second", settleFor="1m")
+    found.is_given("first")
+    found.is_done("first")
+    assert found.standing("second") is WAITS
+    found.passes(61.0)
+    assert found.standing("second") is CALLED
+
+
+async def test_a_turn_says_whose_it_is_and_what_asks() -> None:
+    found = await stage("first", budgets=[{"name": "all", "max": 1, "reasons": ["Rollout", "Scale"]}])
+    key = Key(KEY.namespace, "first")
+    obj = found.store.get(CONSUMER_GROUP, key)
+    assert obj is not None
+    turn = found.fleets.turn_of(key, found.fleets.memories.of(key, obj))
+    assert turn == Turn(CALLED, ("default/fleet",), ALWAYS_ASKS | {MoveReason.SCALE})
+
+
+def about_to_begin(now: float) -> tuple[World, RolloutMemory, RolloutMemory]:
+    """A world in which a group is called, its memory, and the memory by which it would have its turn."""
+    before, turn = world(), TurnRecord(MoveReason.ROLLOUT, now)
+    asks = replace(before.memory, turn=turn)
+    gives = replace(asks, turn=replace(turn, given_at=now))
+    return replace(before, memory=asks, turn=Turn(CALLED, ("default/fleet",))), asks, gives
+
+
+async def test_a_call_that_lapsed_gives_no_turn_and_the_next_one_has_it() -> None:
+    found = await stage("first", "second")
+    called, asks, gives = about_to_begin(found.now)
+    found.passes(121.0)
+    assert (found.standing("first"), found.standing("second")) == (WAITS, CALLED)
+    assert not found.fleets.may_write(Key(KEY.namespace, "first"), called, gives)
+    assert found.fleets.may_write(Key(KEY.namespace, "second"), called, gives)
+    assert found.fleets.may_write(Key(KEY.namespace, "first"), called, asks), "what gives no turn is always written"
+    assert found.fleets.series["default/fleet"].turns["Rollout", "lapsed"] == 1
+
+
+async def test_a_call_is_kept_while_its_turn_is_being_written() -> None:
+    """Whatever becomes of the request is known by the end of the horizon: until then nobody else is given the room."""
+    found = await stage("first", "second")
+    called, _, gives = about_to_begin(found.now)
+    found.passes(110.0)
+    assert found.fleets.may_write(Key(KEY.namespace, "first"), called, gives)
+    found.passes(HORIZON_S - 1)
+    assert found.standing("second") is WAITS
+    found.is_given("first")  # the answer was lost, and the watch brings it
+    assert found.standing("first") is HAS
+    found.passes(600.0)
+    assert found.standing("second") is WAITS
+
+
+@pytest.mark.parametrize("spec", [{"pause": "INC-4711"}, {"timeZone": "Nowhere/Land"}], ids=["paused", "not accepted"])
+async def test_who_was_called_does_not_begin_when_its_fleet_shuts(spec: dict[str, Any]) -> None:
+    found = await stage("first")
+    found.fleet(budgets=ONE, **spec)
+    assert found.standing("first") is WAITS
+    found.fleet(budgets=ONE)
+    assert found.standing("first") is CALLED
+
+
+async def test_a_pause_stops_who_has_begun_and_wakes_them_both_times() -> None:
+    found = await stage("first")
+    found.is_given("first")
+    found.woken.clear()
+    found.fleet(budgets=ONE, pause="INC-4711")
+    assert (found.standing("first"), found.woken) == (WAITS, ["first"])
+    found.fleet(budgets=ONE)
+    assert (found.standing("first"), found.woken) == (HAS, ["first", "first"])
+
+
+async def test_a_closed_window_lets_who_has_begun_go_on_and_opens_by_the_clock() -> None:
+    window = {"name": "days", "schedule": "0 14 * * *", "duration": "1h"}  # 1,000,000 s are 13:46:40 UTC
+    found = FleetStage()
+    found.fleet(budgets=[{"name": "all", "max": 2}], timeZone="UTC", windows=[window])
+    found.writes("running", givenAt=found.now)
+    await found.begin()
+    found.asks("first")
+    assert (found.standing("running"), found.standing("first")) == (HAS, WAITS)
+    assert found.fleets.wakes_at() == 1_000_800.0
+    found.passes(800.0)
+    assert found.standing("first") is CALLED
+    found.passes(3600.0)
+    assert (found.standing("running"), found.standing("first")) == (HAS, WAITS)
+
+
+async def test_what_passes_is_let_through_and_said() -> None:
+    found = FleetStage()
+    day = {"name": "days", "schedule": "0 3 * * *", "duration": "1h"}
+    found.fleet(budgets=ONE, timeZone="UTC", windows=[day], urgent=["Windows"])
+    await found.begin()
+    found.asks("first", "second")
+    urgent = found.store.get(CONSUMER_GROUP, Key(KEY.namespace, "second"))
+    assert urgent is not None
+    metadata = {**urgent["metadata"], "annotations": {URGENT: ""}}
+    found._put(CONSUMER_GROUP, {**urgent, "metadata": metadata})
+    assert (found.standing("first"), found.standing("second")) == (WAITS, CALLED)
+    status = found.api.objects["ConsumerGroup", KEY.namespace, "second"]["status"]
+    status["rollout"]["turn"]["givenAt"] = "1970-01-12T13:46:41Z"
+    found._put(CONSUMER_GROUP, {**urgent, "metadata": metadata, "status": status})
+    await found.keeping.keep_once()
+    assert "LetThrough" in found.events()
+    assert found.fleets.series["default/fleet"].turns["Rollout", "let_through"] == 1
+
+
+async def test_too_many_failures_halt_before_the_room_is_given_on_and_the_fix_lifts_it() -> None:
+    found = await stage("first", "second", halt={"failures": 0})
+    found.is_given("first")
+    found.woken.clear()
+    found.is_done("first", "Failed")
+    assert found.standing("second") is WAITS
+    assert found.woken == []
+    found.writes("first", isAFix=True)  # another template
+    assert (found.standing("first"), found.standing("second")) == (CALLED, WAITS)
+    found.writes("first", isAFix=True, givenAt=found.now)
+    assert found.standing("second") is WAITS
+    found.is_done("first")
+    assert found.standing("second") is CALLED
+
+
+async def test_a_halt_outlives_its_leader_and_a_command_lifts_it_once() -> None:
+    found = await stage("first", "second", halt={"failures": 0})
+    found.is_given("first")
+    found.is_done("first", "RolledBack")
+    await found.keeping.keep_once()
+    assert found.status["halted"]["groups"] == ["default/first"]
+    assert found.condition("Halted") == ("True", "TooManyFailed")
+    found.lead()
+    found.now += 7200.0  # longer ago than failures are counted
+    await found.begin()
+    assert found.standing("second") is WAITS
+    found.resume("go")
+    assert found.standing("second") is CALLED
+    await found.keeping.keep_once()
+    assert found.status["commands"] == {"resume": "go"}
+    assert "halted" not in found.status
+    assert found.condition("Halted") == ("False", "NotHalted")
+    found.lead()
+    await found.begin()
+    assert found.standing("second") is CALLED, "what was resumed is not counted again, nor the command obeyed twice"
+
+
+async def test_while_too_many_are_disturbed_at_a_coordinator_nobody_begins_there() -> None:
+    found = await stage(*(f"g{number}" for number in range(6)))
+    found.is_given("g0")
+    for number in range(1, 5):
+        found.sees(f"g{number}", replace(CALM, disturbed=True))
+    found.is_done("g0")
+    assert found.standing("g5") is WAITS
+    assert found.standing("g1") is CALLED, "whoever is disturbed itself may be mended"
+    found.is_given("g1")
+    for number in range(1, 5):
+        found.sees(f"g{number}")
+    found.is_done("g1")
+    for number in range(2, 5):
+        found.is_given(f"g{number}")
+        found.is_done(f"g{number}")
+    assert found.standing("g5") is WAITS
+    found.passes(119.0)
+    assert found.standing("g5") is WAITS
+    found.passes(2.0)
+    assert found.standing("g5") is CALLED
+
+
+async def test_who_was_not_looked_at_yet_counts_as_disturbed() -> None:
+    found = FleetStage()
+    found.fleet(budgets=ONE)
+    for number in range(5):
+        found.writes(f"g{number}")
+    await found.list_all()
+    found.fleets.begin()
+    assert [found.standing(f"g{number}") for number in range(5)] == [WAITS] * 5
+    for number in range(5):
+        found.sees(f"g{number}")
+    assert CALLED in [found.standing(f"g{number}") for number in range(5)]
+
+
+async def test_a_turn_that_lands_after_the_list_counts_and_does_not_act() -> None:
+    """An earlier leader's write, which was under way when this one began."""
+    found = await stage("first")
+    found.is_given("first")
+    found.writes("late", givenAt=found.now)
+    assert (found.standing("first"), found.standing("late")) == (HAS, WAITS)
+    found.woken.clear()
+    found.is_done("first")
+    assert found.standing("late") is HAS, "there is room by now"
+    assert found.woken == ["late"]
+
+
+async def test_where_more_is_found_than_may_move_all_is_listed_again_after_the_horizon() -> None:
+    found = FleetStage()
+    found.fleet(budgets=ONE)
+    found.writes("one", givenAt=found.now)
+    found.writes("other", givenAt=found.now)
+    await found.begin()
+    assert (found.standing("one"), found.standing("other")) == (WAITS, WAITS)
+    found.sees("other", replace(CALM, is_moving=True))
+    found.now += HORIZON_S - 1.0
+    found.api.requests.clear()
+    again_s = await found.keeping.keep_once()
+    assert again_s is not None
+    assert again_s <= 1.0
+    assert found.api.requests["GET", "consumergroups"] == 0
+    found.now += 1.0
+    await found.keeping.keep_once()
+    assert found.api.requests["GET", "consumergroups"] == 1
+    assert (found.standing("one"), found.standing("other")) == (WAITS, HAS), "who moves goes on first"
+
+
+async def test_a_fleet_that_is_deleted_holds_nobody_back() -> None:
+    found = await stage("first", "second")
+    found.woken.clear()
+    found.delete(CONSUMER_FLEET, "fleet")
+    assert (found.standing("first"), found.standing("second")) == (NO_FLEET, NO_FLEET)
+    assert set(found.woken) == {"first", "second"}
+
+
+async def test_a_fleet_that_comes_later_counts_who_is_there() -> None:
+    found = FleetStage()
+    await found.begin()
+    found.asks("first", "second")
+    found.fleet(budgets=ONE)
+    for name in ("first", "second"):
+        found.sees(name)
+    assert {found.standing("first"), found.standing("second")} == {CALLED, WAITS}
+    assert {"first", "second"} <= set(found.woken), "each is looked at, since it waits from now on"
+
+
+async def test_a_group_that_is_deleted_makes_room() -> None:
+    found = await stage("first", "second")
+    found.delete(CONSUMER_GROUP, "first")
+    assert found.standing("second") is CALLED
+
+
+OWN = Scope("operations", ("default", "operations"))
+
+
+@pytest.mark.parametrize(
+    ("namespace", "spec", "reason"),
+    [
+        ("default", {"namespaces": ["*"]}, "NamespacesNotAllowed"),
+        ("operations", {"namespaces": ["default", "team-x"]}, "NamespaceNotWatched"),
+        ("default", {"timeZone": "Nowhere/Land"}, "TimeZoneUnknown"),
+        ("default", {"timeZone": "Europe"}, "TimeZoneUnknown"),
+        (
+            "default",
+            {"timeZone": "UTC", "windows": [{"name": "w", "schedule": "99 * * * *", "duration": "1h"}]},
+            "TimeNotUnderstood",
+        ),
+        (
+            "default",
+            {"timeZone": "UTC", "freezes": [{"name": "f", "from": "2026-02-30T00:00", "to": "2026-03-01T00:00"}]},
+            "TimeNotUnderstood",
+        ),
+        (
+            "default",
+            {"timeZone": "UTC", "override": {"until": "1970-01-14T00:00", "reason": "INC"}},
+            "OverrideTooLong",
+        ),
+        ("default", {"selector": {"matchLabels": {"no such key": "x"}}}, "InvalidSpec"),
+    ],
+)
+async def test_a_fleet_that_is_not_accepted_lets_nobody_begin(namespace: str, spec: Any, reason: str) -> None:
+    found = FleetStage(scope=OWN)
+    found.fleet(budgets=ONE, namespace=namespace, **spec)
+    await found.begin()
+    found.asks("first")
+    assert found.standing("first") is WAITS
+    await found.keeping.keep_once()
+    status = found.api.objects["ConsumerFleet", namespace, "fleet"]["status"]
+    conditions = {each["type"]: (each["status"], each["reason"]) for each in status["conditions"]}
+    assert conditions["Accepted"] == ("False", reason)
+    assert conditions["Open"] == ("False", "NotAccepted")
+
+
+async def test_an_override_lets_through_for_a_while_and_ends_by_itself() -> None:
+    found = FleetStage()
+    night = {"name": "night", "schedule": "0 3 * * *", "duration": "1h"}
+    override = {"until": "1970-01-12T14:00", "reason": "INC-4711"}
+    found.fleet(budgets=[{"name": "all", "max": 5}], timeZone="UTC", windows=[night], override=override)
+    await found.begin()
+    found.asks("first")
+    assert found.standing("first") is CALLED
+    await found.keeping.keep_once()
+    assert found.status["overriddenUntil"] == "1970-01-12T14:00:00Z"
+    assert "OverrideUsed" in found.events()
+    found.passes(800.0)
+    assert found.standing("first") is WAITS
+    assert found.fleets.ledger.fleets()[0].gates.refused is None, "one that is over closes nothing"
+
+
+@pytest.mark.parametrize("break_it", [lambda found: None, lambda found: found.lead()], ids=["kept", "new leader"])
+async def test_a_new_leader_calls_as_the_one_before(break_it: Callable[[FleetStage], None]) -> None:
+    found = await stage("first", "second", "third", budgets=[{"name": "all", "max": 2}])
+    break_it(found)
+    await found.begin() if not found.fleets._has_begun else None
+    standings = {name: found.standing(name) for name in ("first", "second", "third")}
+    assert standings == {"first": CALLED, "second": CALLED, "third": WAITS}
+
+
+async def test_what_cannot_be_read_of_a_group_is_counted_as_it_was() -> None:
+    found = await stage("first", "second")
+    obj = found.store.get(CONSUMER_GROUP, Key(KEY.namespace, "first"))
+    assert obj is not None
+    found._put(CONSUMER_GROUP, {**obj, "status": {"rollout": {"phase": "Nonsense"}}})
+    assert found.standing("second") is WAITS
+    assert found.fleets.ledger.allocator.is_called("default/first")
