@@ -8,7 +8,7 @@ the status does not name yet, as it is written: what a leader decides and loses 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -52,6 +52,11 @@ class Campaign:
         return f"{self.namespace}/{self.name}"
 
     @property
+    def fleet(self) -> str:
+        """`namespace/name`."""
+        return f"{self.namespace}/{self.spec.fleet_ref.name}"
+
+    @property
     def is_over(self) -> bool:
         return self.status.phase is CampaignPhase.SUCCEEDED
 
@@ -70,6 +75,10 @@ class Begin:
     """A group may ask for its turn, and what is ordered of it when it gets that."""
 
     group: str
+    campaign: str
+    """Its uid."""
+    fleet: str
+    """`namespace/name` of the campaign's fleet."""
     wave: str
     asked_at: float
     takes: Cell
@@ -103,7 +112,7 @@ class Course:
 
 def refusal(campaign: Campaign, fleet: FleetOf | None) -> str:
     """Why a campaign cannot begin, or go on; empty: it can."""
-    where = f"ConsumerFleet {campaign.namespace}/{campaign.spec.fleet_ref.name}"
+    where = f"ConsumerFleet {campaign.fleet}"
     if fleet is None:
         return f"{where} is not there: make it, or make a campaign of another one"
     if campaign.spec.action.apply_defaults is None:
@@ -207,12 +216,8 @@ def _may_begin(
     if status.wave != campaign.status.wave or status.phase is CampaignPhase.SUCCEEDED or since is None:
         return ()
     token = campaign.uid if campaign.spec.action.restart is not None else ""
-    cell = campaign.cell(wave.name)
-    return tuple(
-        Begin(each.key, wave.name, since.timestamp(), cell, restart=token, applies=campaign.status.applies)
-        for each in groups
-        if each.is_ready
-    )
+    begins = Begin("", campaign.uid, campaign.fleet, wave.name, since.timestamp(), campaign.cell(wave.name), token)
+    return tuple(replace(begins, group=each.key, applies=campaign.status.applies) for each in groups if each.is_ready)
 
 
 def _limits(campaign: Campaign, wave: Wave, groups: Sequence[Participant]) -> tuple[tuple[Cell, Limit], ...]:

@@ -101,11 +101,7 @@ def _left(group: KnownGroup, applies: Values, campaign: Campaign) -> Values:
 
 
 def _is_nearer(group: KnownGroup, name: PinnedField, campaign: Campaign) -> bool:
-    return name in group.given and group.given[name].by.key != _fleet(campaign)
-
-
-def _fleet(campaign: Campaign) -> str:
-    return f"{campaign.namespace}/{campaign.spec.fleet_ref.name}"
+    return name in group.given and group.given[name].by.key != campaign.fleet
 
 
 def it_says_otherwise(asked: _Asked) -> Obstacle | None:
@@ -147,7 +143,7 @@ def the_whole_is_refused(asked: _Asked) -> Obstacle | None:
     left = _left(asked.group, asked.applies, asked.campaign)
     if not left:
         return None
-    renewed = by_campaign(asked.group.own, asked.group.given, asked.group.pins, left, _fleet(asked.campaign))
+    renewed = by_campaign(asked.group.own, asked.group.given, asked.group.pins, left, asked.campaign.fleet)
     return Obstacle(Skip.REFUSED, renewed.refused) if renewed.refused else None
 
 

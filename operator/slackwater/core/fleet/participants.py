@@ -13,7 +13,7 @@ from enum import StrEnum
 from slackwater.api.fleet_campaign import Action
 from slackwater.api.fleet_campaign_status import Skip
 from slackwater.core.fleet.records import Record, Values, record_of
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 
 
 class Progress(StrEnum):
@@ -94,6 +94,19 @@ class Shown:
     """When the oldest of its pods was made; None: it has none."""
     pins: Values = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+
+
+def shown_by(memory: RolloutMemory, *, is_observed: bool, oldest_pod_at: float | None) -> Shown:
+    """`is_observed`: its status speaks of the newest generation."""
+    return Shown(
+        phase=memory.phase,
+        is_observed=is_observed,
+        is_upgrading=memory.upgrade is not None,
+        turn_done_at=memory.turn.done_at if memory.turn is not None else None,
+        oldest_pod_at=oldest_pod_at,
+        pins={name: pin.value for name, pin in memory.inherited.items()},
+        commands=memory.commands,
+    )
 
 
 def progress_of(action: Action, shown: Shown, campaign_uid: str, started_at: float, left: Values) -> Progress:
