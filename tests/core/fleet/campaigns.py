@@ -10,7 +10,7 @@ from typing import Any, Final
 from slackwater.api.annotations import PROMOTE
 from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignStatus, Skip
-from slackwater.core.fleet.campaign import Begin, Campaign, Course, FleetOf, fold
+from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
 from slackwater.core.fleet.participants import Obstacle, Participant, Shown, done_at, progress_of
 from slackwater.core.fleet.records import record_of, with_begun, with_done
 from slackwater.core.fleet.waves import REST
@@ -105,18 +105,17 @@ class Play:
         """A leader that is lost here has written nothing else of what it decided."""
         course = self.course()
         limits = dict(course.limits)
-        free = [each for each in course.may_begin if self.moving_in(each) < limits[each.takes].of(0)]
-        if not free:
+        order = course.order
+        if order is None or not course.may_begin or self.moving_in(order) >= limits[order.takes].of(0):
             return
-        begin = self.draw.choice(free)
-        self.hold_against_the_rules(begin)
-        group = self.groups[begin.group]
-        self.begun[group.key] = begin.wave
-        commands = with_begun(group.shown.commands, UID, begin.wave)
+        group = self.groups[self.draw.choice(course.may_begin)]
+        self.hold_against_the_rules(group.key, order)
+        self.begun[group.key] = order.wave
+        commands = with_begun(group.shown.commands, UID, order.wave)
         group.shown = replace(group.shown, phase=RolloutPhase.PROGRESSING, commands=commands)
 
-    def moving_in(self, begin: Begin) -> int:
-        return sum(each.moves for key, each in self.groups.items() if self.begun.get(key) == begin.wave)
+    def moving_in(self, order: Order) -> int:
+        return sum(each.moves for key, each in self.groups.items() if self.begun.get(key) == order.wave)
 
     def a_rollout_ends(self) -> None:
         moving = [each for each in self.groups.values() if each.moves]
@@ -205,18 +204,18 @@ class Play:
         rest = not self.campaign.status.plan or not self.campaign.status.plan[-1].takes_the_rest
         return [*given, REST] if rest else given
 
-    def hold_against_the_rules(self, begin: Begin) -> None:
+    def hold_against_the_rules(self, key: str, order: Order) -> None:
         failed = [each for each in self.participants() if each.progress == "Failed"]
         self.so(len(failed) <= self.campaign.spec.max_failures, "began although too many have failed")
         self.so(not self.campaign.spec.paused, "began while it is paused")
-        self.so(self.campaign.status.wave == begin.wave, "began in a wave that is not written")
-        self.so(begin.group not in self.begun, "began twice")
-        own = self.plan.index(begin.wave)
-        for key, wave in self.begun.items():
+        self.so(self.campaign.status.wave == order.wave, "began in a wave that is not written")
+        self.so(key not in self.begun, "began twice")
+        own = self.plan.index(order.wave)
+        for elder, wave in self.begun.items():
             if self.plan.index(wave) < own:
-                self.so(key in self.over_at, f"began before {key} of an elder wave is over")
-                soaked_at = self.over_at[key] + self.soak_s(wave)
-                self.so(self.now >= soaked_at, f"began before {key} of an elder wave has soaked")
+                self.so(elder in self.over_at, f"began before {elder} of an elder wave is over")
+                soaked_at = self.over_at[elder] + self.soak_s(wave)
+                self.so(self.now >= soaked_at, f"began before {elder} of an elder wave has soaked")
 
     def soak_s(self, wave: str) -> float:
         return next((each.soak_ms / 1000 for each in self.campaign.status.plan if each.name == wave), 0.0)
@@ -253,7 +252,9 @@ class Play:
         if number >= len(plan) or not isinstance(size := plan[number].size, int) or plan[number].selector is not None:
             return
         tried = sum(wave == plan[number].name for wave in self.begun.values())
-        left = any(each.is_to_come and each.begun_in is None for each in self.participants())
+        chosen = [wave.selector for wave in plan[:number] if wave.selector is not None]  # whose wave is over comes last
+        waiting = [each for each in self.participants() if each.is_to_come and each.begun_in is None]
+        left = any(not any(selector.matches(each.labels) for selector in chosen) for each in waiting)
         gone = self.made - len(self.groups)
         self.so(tried + gone >= size or not left, f"left wave {plan[number].name} before it was tried by {size}")
 

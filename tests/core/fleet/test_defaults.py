@@ -216,7 +216,8 @@ def test_what_a_group_says_by_now_overrules_pins_that_do_not_go_with_it() -> Non
 def test_a_campaign_changes_what_it_is_about() -> None:
     renewed = by_campaign(own(), {}, pins(polls="10m"), {TARGET: "Consumer"}, PLATFORM)
     assert renewed.pins == pins(polls="10m", target="Consumer")
-    assert to_take_up(own(protocol={"target": "Eager"}), {TARGET: "Consumer", POLLS: "1m"}) == {POLLS: "1m"}
+    applies = {TARGET: "Consumer", POLLS: "1m"}
+    assert to_take_up(own(protocol={"target": "Eager"}), {}, applies, PLATFORM) == {POLLS: "1m"}
 
 
 def test_explained_layer_by_layer() -> None:

@@ -12,9 +12,10 @@ from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.fleet_campaign import Action
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.commands import obey
-from slackwater.core.fleet.campaign import Begin
+from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.defaults import Own
+from slackwater.core.fleet.layers import Giver, nearest
 from slackwater.core.fleet.orders import obeyed
 from slackwater.core.fleet.participants import Progress, progress_of, shown_by
 from slackwater.core.fleet.records import Record, record_of, with_done
@@ -25,7 +26,7 @@ from slackwater.core.world.profile import Profile, StrategyName
 from tests.api.manifests import consumer_group
 from tests.core.factories import NOW, group, world
 
-RESTARTS: Final = Begin("team/payments", "uid-1", "slackwater/platform", "canary", NOW, Cell("c", "canary"), "uid-1")
+RESTARTS: Final = Order("uid-1", "slackwater/platform", "canary", NOW, Cell("c", "canary"), "uid-1")
 TARGET, POLLS = PinnedField.PROTOCOL_TARGET, PinnedField.MAX_POLL_INTERVAL
 APPLIES: Final = replace(RESTARTS, restart="", applies={TARGET: "Consumer", POLLS: "10m"})
 CHANGES: Final = replace(RESTARTS, restart="")
@@ -38,7 +39,7 @@ def own(**spec: Any) -> Own:
     return Own.of(ConsumerGroupSpec.model_validate(written, by_alias=True, by_name=False, context={"wire": True}))
 
 
-def ordered(memory: RolloutMemory, begin: Begin, **spec: Any) -> RolloutMemory:
+def ordered(memory: RolloutMemory, begin: Order, **spec: Any) -> RolloutMemory:
     return obeyed(memory, begin, own(**spec), {}, {})
 
 
@@ -63,6 +64,12 @@ def test_defaults_are_pinned_but_for_what_the_group_says_itself() -> None:
     assert read_memory({"rollout": write_memory(found), "commands": dict(found.commands)}) == found
 
 
+def test_what_a_nearer_fleet_gives_is_not_pinned_over() -> None:
+    given = nearest("team", [Giver("team", "pay", {"timeouts.maxPollInterval": "1h"})])
+    found = obeyed(REST, APPLIES, own(), given, {})
+    assert found.inherited == {TARGET: Pin("Consumer", "slackwater/platform")}
+
+
 def test_of_a_change_nothing_is_ordered_but_that_it_may_begin() -> None:
     found = ordered(ROLLS, CHANGES)
     assert found == replace(ROLLS, commands=found.commands)
@@ -80,7 +87,7 @@ def test_of_a_change_nothing_is_ordered_but_that_it_may_begin() -> None:
     ],
     ids=["rolls", "failed", "went back", "between two steps"],
 )
-def test_nothing_is_ordered_of_a_group_that_is_not_at_rest(memory: RolloutMemory, begin: Begin) -> None:
+def test_nothing_is_ordered_of_a_group_that_is_not_at_rest(memory: RolloutMemory, begin: Order) -> None:
     assert ordered(memory, begin) is memory
 
 

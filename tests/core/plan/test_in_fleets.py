@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.decision.decision import Decision
-from slackwater.core.fleet.campaign import Begin
+from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import Giver, nearest
@@ -36,7 +36,7 @@ class Fleets:
     def __init__(self) -> None:
         self.says: dict[str, Any] = {}
         self.is_there = True
-        self.order: Begin | None = None
+        self.order: Order | None = None
 
     def plan(self, world: World) -> Decision:
         givers = [Giver("slackwater", "platform", self.says)] if self.is_there else []
@@ -143,8 +143,8 @@ def test_a_group_that_no_longer_says_what_its_fleet_gives_has_nothing_to_roll_ou
     assert {pin.value for pin in memory(run).inherited.values()} == {"10m"}
 
 
-def order(**what: Any) -> Begin:
-    return Begin("default/payments", "uid-1", FLEET, "canary", 0.0, Cell("campaign/run", "canary"), **what)
+def order(**what: Any) -> Order:
+    return Order("uid-1", FLEET, "canary", 0.0, Cell("campaign/run", "canary"), **what)
 
 
 def is_done(run: Run) -> bool:

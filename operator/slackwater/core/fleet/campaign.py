@@ -8,7 +8,7 @@ the status does not name yet, as it is written: what a leader decides and loses 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -71,10 +71,9 @@ class Campaign:
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """A group may ask for its turn, and what is ordered of it when it gets that."""
+class Order:
+    """What is ordered of each group that may begin, when it gets the turn that it asks for."""
 
-    group: str
     campaign: str
     """Its uid."""
     fleet: str
@@ -94,8 +93,10 @@ class Course:
 
     status: FleetCampaignStatus
     """To be written before anything of what follows from another status is done."""
-    may_begin: tuple[Begin, ...] = ()
-    """In order."""
+    may_begin: tuple[str, ...] = ()
+    """Groups that may ask for their turn, in order."""
+    order: Order | None = None
+    """What is ordered of each of them; None where nobody may begin."""
     waits: frozenset[str] = frozenset()
     """Groups that are to come, and may not begin: with `changes`, their own rollouts wait."""
     limits: tuple[tuple[Cell, Limit], ...] = ()
@@ -180,13 +181,14 @@ def _onwards(campaign: Campaign, participants: Sequence[Participant], now: float
         current, is_promoted = current + 1, False
         placed = by_wave(plan, min(current, len(plan) - 1), participants)
     status = _written(campaign, plan, current, wait, now)
-    begins = _may_begin(campaign, plan[written], here[written], status) if held is None else ()
-    waits = _to_come(participants) - {each.group for each in begins}
+    order = _order(campaign, plan[written], status) if held is None else None
+    begins = () if order is None else tuple(each.key for each in here[written] if each.is_ready)
     is_over = status.phase is CampaignPhase.SUCCEEDED
     return Course(
         status,
         may_begin=begins,
-        waits=frozenset() if is_over else waits,
+        order=order,
+        waits=frozenset() if is_over else _to_come(participants).difference(begins),
         limits=_limits(campaign, plan[written], here[written]),
         plan=plan,
         placed=placed,
@@ -208,16 +210,20 @@ def halts(campaign: Campaign, participants: Sequence[Participant], refused: str)
     return Wait(CampaignPhase.PAUSED, "spec.paused is true") if campaign.spec.paused else None
 
 
-def _may_begin(
-    campaign: Campaign, wave: Wave, groups: Sequence[Participant], status: FleetCampaignStatus
-) -> tuple[Begin, ...]:
+def _order(campaign: Campaign, wave: Wave, status: FleetCampaignStatus) -> Order | None:
     """In the wave that is written, while it stays the one under way."""
     since = campaign.status.wave_begun_at
     if status.wave != campaign.status.wave or status.phase is CampaignPhase.SUCCEEDED or since is None:
-        return ()
-    token = campaign.uid if campaign.spec.action.restart is not None else ""
-    begins = Begin("", campaign.uid, campaign.fleet, wave.name, since.timestamp(), campaign.cell(wave.name), token)
-    return tuple(replace(begins, group=each.key, applies=campaign.status.applies) for each in groups if each.is_ready)
+        return None
+    return Order(
+        campaign=campaign.uid,
+        fleet=campaign.fleet,
+        wave=wave.name,
+        asked_at=since.timestamp(),
+        takes=campaign.cell(wave.name),
+        restart=campaign.uid if campaign.spec.action.restart is not None else "",
+        applies=campaign.status.applies,
+    )
 
 
 def _limits(campaign: Campaign, wave: Wave, groups: Sequence[Participant]) -> tuple[tuple[Cell, Limit], ...]:

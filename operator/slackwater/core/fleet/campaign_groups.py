@@ -13,7 +13,7 @@ from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.decision.reasons import Hold
 from slackwater.core.decision.words import listing
 from slackwater.core.fleet.campaign import Campaign
-from slackwater.core.fleet.defaults import Own, by_campaign, to_take_up
+from slackwater.core.fleet.defaults import Own, by_campaign, is_nearer, to_take_up
 from slackwater.core.fleet.layers import Given, Said
 from slackwater.core.fleet.participants import Obstacle, Participant, Progress, Shown, done_at, progress_of
 from slackwater.core.fleet.records import Values, record_of
@@ -96,12 +96,7 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
 
 def _left(group: KnownGroup, applies: Values, campaign: Campaign) -> Values:
     """What it is to take up: neither what it says itself, nor what a fleet that goes first for it says otherwise."""
-    own = to_take_up(group.own, applies)
-    return {name: value for name, value in own.items() if not _is_nearer(group, name, campaign)}
-
-
-def _is_nearer(group: KnownGroup, name: PinnedField, campaign: Campaign) -> bool:
-    return name in group.given and group.given[name].by.key != campaign.fleet
+    return to_take_up(group.own, group.given, applies, campaign.fleet)
 
 
 def it_says_otherwise(asked: _Asked) -> Obstacle | None:
@@ -115,10 +110,9 @@ def it_says_otherwise(asked: _Asked) -> Obstacle | None:
 
 def a_nearer_fleet_says_otherwise(asked: _Asked) -> Obstacle | None:
     """One of its own namespace, or an older one."""
-    given = {name: asked.group.given[name] for name in asked.applies if _is_nearer(asked.group, name, asked.campaign)}
-    other = [
-        f"{name} {each.value} by {each.by.key}" for name, each in given.items() if name not in asked.group.own.says
-    ]
+    given, own, fleet = asked.group.given, asked.group.own, asked.campaign.fleet
+    nearer = [name for name in asked.applies if is_nearer(given, name, fleet) and name not in own.says]
+    other = [f"{name} {given[name].value} by {given[name].by.key}" for name in nearer]
     if not other or _left(asked.group, asked.applies, asked.campaign):
         return None
     return Obstacle(Skip.NEARER_FLEET, f"another fleet says: {listing(other)}")

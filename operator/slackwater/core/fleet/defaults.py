@@ -100,9 +100,16 @@ def _renewed(own: Own, given: Mapping[str, Given], before: Pins, wanted: Pins) -
     return Renewed(without_own(own, before), judged.refused) if judged.refused else Renewed(wanted)
 
 
-def to_take_up(own: Own, applies: Values) -> Values:
-    """What of a campaign's defaults concerns the group: what it does not say itself."""
-    return {name: value for name, value in applies.items() if name not in own.says}
+def to_take_up(own: Own, given: Mapping[str, Given], applies: Values, fleet: str) -> Values:
+    """What of a campaign's defaults concerns the group: what neither it says itself, nor a fleet that goes first."""
+    return {
+        name: value for name, value in applies.items() if name not in own.says and not is_nearer(given, name, fleet)
+    }
+
+
+def is_nearer(given: Mapping[str, Given], name: PinnedField, fleet: str) -> bool:
+    """Another fleet than `fleet` (`namespace/name`) has the say of the field."""
+    return name in given and given[name].by.key != fleet
 
 
 def with_values(own: Own, values: Said) -> ConsumerGroupSpec | str:

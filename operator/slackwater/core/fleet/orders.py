@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slackwater.api.annotations import RESTART
-from slackwater.core.fleet.campaign import Begin
+from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.defaults import Own, by_campaign, to_take_up
 from slackwater.core.fleet.layers import Given
 from slackwater.core.fleet.records import record_of, with_begun
@@ -19,22 +19,22 @@ from slackwater.core.world.memory import RolloutMemory
 
 def obeyed(
     memory: RolloutMemory,
-    begin: Begin,
+    order: Order,
     own: Own,
     given: Mapping[str, Given],
     annotations: Mapping[str, str],
 ) -> RolloutMemory:
     """The same memory where nothing is to be ordered: it was already, or a rollout is under way or has failed."""
-    if record_of(memory.commands, begin.campaign) is not None:
+    if record_of(memory.commands, order.campaign) is not None:
         return memory
-    with_record = replace(memory, commands=with_begun(memory.commands, begin.campaign, begin.wave))
-    if not begin.restart and not begin.applies:
+    with_record = replace(memory, commands=with_begun(memory.commands, order.campaign, order.wave))
+    if not order.restart and not order.applies:
         return with_record  # the group's own change, which has waited for this
     if not memory.phase.at_rest or memory.upgrade is not None:
         return memory
-    if begin.restart:
-        return replace(with_record, restart=begin.restart, restart_refused=_settled(memory, annotations))
-    renewed = by_campaign(own, given, memory.inherited, to_take_up(own, begin.applies), begin.fleet)
+    if order.restart:
+        return replace(with_record, restart=order.restart, restart_refused=_settled(memory, annotations))
+    renewed = by_campaign(own, given, memory.inherited, to_take_up(own, given, order.applies, order.fleet), order.fleet)
     return memory if renewed.refused else replace(with_record, inherited=renewed.pins)
 
 

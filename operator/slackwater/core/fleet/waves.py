@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -27,11 +28,12 @@ def _rest() -> Wave:
 
 def in_order(participants: Iterable[Participant]) -> list[Participant]:
     """Spread over namespaces and coordinators, and the same after a restart."""
-    return sorted(participants, key=lambda each: (_spread(each), each.key))
+    return sorted(participants, key=lambda each: (_spread(each.uid, each.key), each.key))
 
 
-def _spread(participant: Participant) -> int:
-    return int.from_bytes(blake2b(f"{participant.uid}/{participant.key}".encode(), digest_size=6).digest())
+@lru_cache(maxsize=65_536)
+def _spread(uid: str, key: str) -> int:
+    return int.from_bytes(blake2b(f"{uid}/{key}".encode(), digest_size=6).digest())
 
 
 def by_wave(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.decision import Decision
-from slackwater.core.fleet.campaign import Begin
+from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.defaults import Own, in_force, with_next_rollout, without_own
 from slackwater.core.fleet.layers import Given
 from slackwater.core.fleet.orders import obeyed
@@ -30,7 +30,7 @@ class SaidByFleets:
     given: Mapping[str, Given] = field(default_factory=dict)
     living: frozenset[str] = frozenset()
     """All fleets that there are, by `namespace/name`."""
-    order: Begin | None = None
+    order: Order | None = None
     """Of the campaign that has called the group; None: it was not called, or by none."""
 
 
