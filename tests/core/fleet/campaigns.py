@@ -129,7 +129,9 @@ class Play:
             shown = replace(shown, oldest_pod_at=self.now, commands=with_done(shown.commands, self.now))
         group.shown = shown
         record = record_of(shown.commands, UID)
-        if group.key in self.begun and record is not None and record.done_at in (None, self.now):
+        is_of_the_campaign = group.key in self.begun and record is not None and record.done_at in (None, self.now)
+        its_wave_is_over = group.key in self.over_at and self.begun.get(group.key) != self.campaign.status.wave
+        if is_of_the_campaign and not its_wave_is_over:  # what is tried again later soaks no wave a second time
             self.over_at[group.key] = self.now
 
     def a_team_deploys(self) -> None:
