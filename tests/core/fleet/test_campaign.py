@@ -191,6 +191,11 @@ def test_it_ends_when_its_last_wave_is_over() -> None:
     assert fold(over, FLEET, [group("late")], NOW).may_begin == ()
 
 
+def test_it_does_not_end_while_one_that_had_failed_is_under_way_once_more() -> None:
+    again = group("b", Progress.MOVES, "0", begun_in="canary")
+    assert fold(campaign("rest"), FLEET, [again, group("a", Progress.DONE)], NOW).status.phase is CampaignPhase.RUNNING
+
+
 def test_who_comes_when_its_wave_is_over_comes_with_the_last() -> None:
     waves = [CANARY, {"name": "half", "size": "50%"}, {"name": "rest"}]
     late = group("late", tier="0")

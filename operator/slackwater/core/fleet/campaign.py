@@ -175,7 +175,8 @@ def _onwards(campaign: Campaign, participants: Sequence[Participant], now: float
     here = placed = by_wave(plan, written, participants)
     is_promoted = _is_promoted(campaign)
     while held is None and current < len(plan):
-        wait = why_not_yet(Standing(now, plan[current], placed[current], is_promoted))
+        elders = [each for wave in placed[:current] for each in wave]
+        wait = why_not_yet(Standing(now, plan[current], placed[current], is_promoted, elders))
         if wait is not None:
             break
         current, is_promoted = current + 1, False

@@ -34,6 +34,8 @@ class Standing:
     groups: Sequence[Participant]
     is_promoted: bool = False
     """Somebody has just promoted it."""
+    elders: Sequence[Participant] = ()
+    """The groups of waves that are over."""
 
     @property
     def moved(self) -> list[Participant]:
@@ -51,8 +53,9 @@ Check = Callable[[Standing], Wait | None]
 
 
 def every_group_is_over(at: Standing) -> Wait | None:
-    """Done, failed or left as it is."""
-    left = [each for each in at.groups if each.is_to_come or each.progress is Progress.MOVES]
+    """Done, failed or left as it is; and none of an elder wave that had failed is under way once more."""
+    again = [each for each in at.elders if each.progress is Progress.MOVES]
+    left = again + [each for each in at.groups if each.is_to_come or each.progress is Progress.MOVES]
     if not left:
         return None
     moving = sum(each.progress is Progress.MOVES for each in left)
