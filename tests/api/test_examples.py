@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from slackwater.api.kafka_connection import allows, prefixes_of
-from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.api.parsing import parse_consumer_fleet, parse_consumer_group, parse_kafka_connection
+from slackwater.core.fleet.claims import Fleet
+from slackwater.core.fleet.times import Scope, gates_of
 from slackwater.core.protocol.strategies import STRATEGIES, parse_version
 from slackwater.core.world.profile import Profile, StrategyName, profile_of
 
@@ -41,6 +43,13 @@ def test_a_group_is_valid_and_its_connection_is_an_example_as_well(group: dict[s
     tenants = [place for each in found for tenant in each["spec"].get("tenants", ()) for place in tenant["namespaces"]]
     places = tenants or [parsed.namespace]
     assert any(allows(prefixes_of(each, place), parsed.group_id) for each in found for place in places)
+
+
+@pytest.mark.parametrize("fleet", objects("ConsumerFleet"), ids=lambda found: found["metadata"]["name"])
+def test_a_fleet_is_valid_and_accepted(fleet: dict[str, Any]) -> None:
+    fleet["metadata"]["namespace"] = "payments"
+    spec = parse_consumer_fleet(fleet).spec
+    assert gates_of(Fleet("payments", "payments", spec), Scope(), 1_795_600_000.0).refused is None
 
 
 @pytest.mark.parametrize("strategy", StrategyName)

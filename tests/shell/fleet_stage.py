@@ -71,11 +71,16 @@ class FleetStage:
         for moment in ("givenAt", "doneAt"):
             if isinstance(asks.get(moment), float):
                 asks[moment] = timestamp(asks[moment])
-        group = group_object(name=name)
-        self._put(CONSUMER_GROUP, group | {"status": {"rollout": {"phase": phase, "turn": asks}}})
+        there = self.api.objects.get(("ConsumerGroup", KEY.namespace, name), {})
+        known = there.get("status", {}).get("rollout", {})
+        kept = {part: known[part] for part in ("took",) if part in known}
+        rollout = {"phase": phase, "turn": asks, **kept}
+        self._put(CONSUMER_GROUP, group_object(name=name) | {"status": {"rollout": rollout}})
 
     def asks(self, *names: str) -> None:
+        """A group that was looked at before, as any that is at rest."""
         for name in names:
+            self.sees(name)
             self.writes(name)
             self.sees(name)
 

@@ -42,6 +42,17 @@ async def test_a_status_is_written_once_in_ten_seconds_and_only_while_something_
     assert statuses(found) <= 3, "the last call lapses, which is the last that changes"
 
 
+async def test_what_changes_nothing_that_is_said_is_no_write() -> None:
+    found = await stage("first")
+    await found.keeping.keep_once()
+    found.now += STATUS_AGAIN_S
+    found.sees("first", replace(CALM, coordinator=2))
+    assert found.fleets.dirty
+    found.api.asked.clear()
+    await found.keeping.keep_once()
+    assert found.api.asked == []
+
+
 async def test_at_rest_nothing_is_due() -> None:
     found = await stage()
     await found.keeping.keep_once()

@@ -370,3 +370,59 @@ async def test_what_cannot_be_read_of_a_group_is_counted_as_it_was() -> None:
     found._put(CONSUMER_GROUP, {**obj, "status": {"rollout": {"phase": "Nonsense"}}})
     assert found.standing("second") is WAITS
     assert found.fleets.ledger.allocator.is_called("default/first")
+
+
+async def test_a_late_turn_goes_on_though_its_fleet_is_closed() -> None:
+    """It had begun: that a window is closed keeps groups from beginning, and no more."""
+    found = FleetStage()
+    day = {"name": "days", "schedule": "0 3 * * *", "duration": "1h"}
+    found.fleet(budgets=ONE, timeZone="UTC", windows=[day])
+    await found.begin()
+    found.writes("late", givenAt=found.now)
+    assert found.standing("late") is HAS
+
+
+async def test_a_freeze_may_stop_who_has_begun() -> None:
+    freeze = {"name": "sale", "from": "1970-01-12T14:00", "to": "1970-01-12T15:00", "underWay": "Stop"}
+    found = await stage("first", timeZone="UTC", freezes=[freeze])
+    found.is_given("first")
+    found.woken.clear()
+    found.passes(799.0)
+    assert (found.standing("first"), found.woken) == (WAITS, ["first"])
+    found.passes(3600.0)
+    assert (found.standing("first"), found.woken) == (HAS, ["first", "first"])
+
+
+async def test_who_rebalances_for_a_moment_keeps_the_call() -> None:
+    """A call is for what the group takes: were that another thing, it would wait for its own spacing."""
+    found = await stage("first", budgets=[{"name": "all", "max": 1, "spacing": "1h"}])
+    found.sees("first", replace(CALM, disturbed=True))
+    assert found.standing("first") is CALLED
+    found.sees("first")
+    assert found.standing("first") is CALLED
+
+
+async def test_what_does_not_end_before_the_window_does_not_begin_and_others_do() -> None:
+    window = {"name": "days", "schedule": "0 13 * * *", "duration": "1h"}  # it is 13:46:40, and closes in 800 s
+    found = FleetStage()
+    found.fleet(budgets=ONE, timeZone="UTC", windows=[window])
+    await found.begin()
+    took = {"pods": 3, "p50": 600.0, "p90": 900.0, "perPod": [200.0, 300.0]}
+    for name, p90 in (("long", 900.0), ("short", 300.0)):
+        found.asks(name)
+        obj = found.api.objects["ConsumerGroup", KEY.namespace, name]
+        rollout = {**obj["status"]["rollout"], "took": took | {"p90": p90}}
+        found._put(CONSUMER_GROUP, {**obj, "status": {"rollout": rollout}})
+        found.now += 1.0
+    found.asks("new")
+    assert (found.standing("long"), found.standing("short")) == (WAITS, WAITS)
+    assert found.fleets.ledger.allocator.is_called("default/long")
+    found.passes(121.0)
+    assert found.standing("short") is CALLED
+    found.is_given("short")
+    found.is_done("short")
+    found.woken.clear()
+    assert found.standing("new") is CALLED, "by what others take for a pod, it ends before"
+    found.fleet(budgets=ONE, timeZone="UTC", windows=[window | {"fit": False}])
+    found.passes(121.0)
+    assert found.standing("long") is CALLED

@@ -88,6 +88,7 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
         reason=MoveReason.ROLLOUT if turn is None else turn.reason,
         asked_at=0.0 if turn is None else turn.asked_at,
         is_urgent=URGENT in annotations,
+        takes_s=None if memory.took is None else memory.took.p90 / memory.took.pods * spec.get("replicas", 1),
         is_a_fix=turn is not None and turn.is_a_fix,
         failed_at=_failed_at(memory),
         begun_at=0.0 if turn is None or turn.given_at is None else turn.given_at,

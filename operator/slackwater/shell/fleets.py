@@ -96,7 +96,7 @@ class Fleets(Witness):
         standing = TurnStanding.WAITS
         if memory.turn is not None and memory.turn.is_held:
             standing = TurnStanding.HAS if self.ledger.may_go_on(name) else standing
-        elif self.ledger.may_begin(name):
+        elif self.ledger.may_begin(name, self._now()):
             standing = TurnStanding.CALLED
         return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name))
 
@@ -108,7 +108,7 @@ class Fleets(Witness):
         if not gives or world.turn.standing is not TurnStanding.CALLED:
             return True
         now, name = self._now(), str(key)
-        return self.ledger.may_begin(name) and self.ledger.allocator.keep_call(name, now)
+        return self.ledger.may_begin(name, now) and self.ledger.allocator.keep_call(name, now)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
         if self._read:

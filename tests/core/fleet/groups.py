@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from itertools import count
 from typing import Any, Final
 
-from slackwater.api.annotations import PAUSE
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
@@ -21,20 +19,24 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Called, Ledger
-from slackwater.core.fleet.turn import standing_of
+from slackwater.core.fleet.ledger import Called, Kept, Ledger
+from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.times import Gates
 from slackwater.core.pace import in_motion, pace_after
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView
-from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
+from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
+from slackwater.shell.fleet_objects import facts_of
 from tests.core.simulation.invariants import Broken, Invariants
 from tests.core.simulation.operator import SimulatedOperator
 from tests.core.simulation.outside import Outside
 
+LANDS_AFTER_S: Final = 2.0
+"""How long a request of a dead operator is under way."""
 LOOKS_APART_S: Final = 15.0
 """Of a group at rest."""
 FLEET: Final = "slackwater/platform"
@@ -51,17 +53,17 @@ class Kill(Enum):
     BEFORE = auto()
     AFTER = auto()
     AFTER_THE_ACT = auto()
+    LATE = auto()
+    """Before the write, which is carried out all the same, once another operator leads."""
 
 
 class Weaker(Enum):
-    """A gate with a piece missing, which the invariants have to find."""
+    """A leader with a piece missing, which the invariants have to find."""
 
     NEVER_ASKS = auto()
     """Every group may act as if it had been called."""
-    AS_IT_STANDS = auto()
-    """Whoever's status says that it has its turn has it, admitted or not; and a call is good without being written."""
     FORGETS = auto()
-    """A leader begins with no turn counted."""
+    """Whoever has its turn is not counted."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,15 @@ class OneGroup(SimulatedOperator):
         for each in outside.sets.values():
             each.before_update = self.invariants.taken_down
         self.name, self.groups, self.coordinator = of.name, groups, of.coordinator
-        self.moves, self.again_at, self.view = True, 0.0, None
-        self.view: KafkaView | None
-        self.looked_at = 0.0
+        self.moves, self.again_at = True, 0.0
+        self.view: KafkaView | None = None
+        self.looked_at, self.sight = 0.0, Sight()
         self.waits_of: list[int] = []
         """For each turn, how many writes there were from the one that says that it waits to the one that gives it."""
         self.while_waiting: int | None = None
         self.given: list[float] = []
+        self.late: tuple[float, Mapping[str, Any], Mapping[str, Any]] | None = None
+        """When a write lands that is under way, what it was decided upon, and what it says."""
 
     @property
     def memory(self) -> RolloutMemory:
@@ -127,6 +131,7 @@ class OneGroup(SimulatedOperator):
 
     def one_pass(self) -> None:
         world = self.look()
+        self.sight = sight_of(world)
         decided = plan(world)
         self.last, self.last_world = decided, world
         self._tell(world, decided)
@@ -134,8 +139,10 @@ class OneGroup(SimulatedOperator):
         status = compose_status(world, decided, self.outside.status)
         kill = None
         if status != self.outside.status:
-            kill = self.groups.kills_now()
-            if kill is Kill.BEFORE:
+            kill = self.groups.kills_now(self, decided)
+            if kill is Kill.LATE:
+                self.late = (self.outside.now + LANDS_AFTER_S, self.outside.status, status)
+            if kill in (Kill.BEFORE, Kill.LATE):
                 raise Killed
             self._written(self.memory.turn, decided)
             self.outside.write_status(status)
@@ -166,9 +173,19 @@ class OneGroup(SimulatedOperator):
         elif after is not None and after.asks and hold is not None and hold.reason is Reason.AWAITING_TURN:
             self.while_waiting = 0
 
+    def lands(self) -> None:
+        """Unless the object has changed: every write says which version of it was looked at."""
+        if self.late is None or self.late[0] > self.outside.now:
+            return
+        (_, before, status), self.late = self.late, None
+        if before == self.outside.status:
+            self.outside.write_status(status)
+            self.groups.takes_in(self)
+
     def begin_anew(self) -> None:
         """Another process: it knows what was written."""
         self.history, self.view, self.moves, self.again_at = GroupHistory(), None, True, 0.0
+        self.sight = Sight()
         for each in self.outside.sets.values():
             each.edited = True
 
@@ -182,17 +199,18 @@ class Groups:
     kill: Kill | None = None
     weaker: Weaker | None = None
     shut: set[str] = field(default_factory=set)
-    """Gates of the fleet that are shut: pause, windows, halts."""
+    """Gates of the fleet that are shut: pause, windows, freezes."""
+    stops: set[str] = field(default_factory=set)
+    """Those of them at which whoever has begun stops as well."""
     kills: int = 0
     kills_every: int = 1
-    failures: int | None = None
-    """More failed groups than that, and the fleet is halted, as the shell does it."""
 
     def __post_init__(self) -> None:
-        spec = ConsumerFleetSpec.model_validate({"selector": {}, **self.fleet})
+        calm = {"failures": 1000, "disturbed": "100%"}  # new groups, all of them disturbed, would halt it for minutes
+        halt = {**calm, **self.fleet.get("halt", {})}
+        spec = ConsumerFleetSpec.model_validate({"selector": {}, **self.fleet, "halt": halt})
         self._fleet = Fleet("slackwater", "platform", spec)
-        self._numbers, self._killed_at = count(), set[int]()
-        self._write = 0
+        self._killed_at: set[object] = set()
         self.groups: dict[str, OneGroup] = {}
         self.ledger = Ledger()
         self.groups = {f"slackwater/{of.name}": OneGroup(of, self) for of in self.members}
@@ -210,63 +228,64 @@ class Groups:
 
     # The leader.
     def _lead(self) -> None:
+        """Another process, that knows what was written; and of halts what it works out again."""
         self.ledger = Ledger()
         facts = [self.facts(each) for each in self]
-        if self.weaker is Weaker.FORGETS:
-            facts = [replace(each, standing=Standing.RESTS) for each in facts]
-        self._wake(self.ledger.began([self._fleet], facts, self.now))
-        for gate in self.shut:
-            self.ledger.shut(FLEET, gate, self.now, is_shut=True)
+        self._wake(self.ledger.began([Kept(self._fleet, self._gates())], facts, self.now))
 
     def facts(self, group: OneGroup) -> GroupFacts:
-        memory, spec = group.memory, group.outside.spec
-        turn, seen = memory.turn, group.view
-        known = seen.coordinator if isinstance(seen, GroupObservation) else None
-        facts = GroupFacts(
-            namespace="slackwater",
-            name=group.name,
-            uid=group.name,
-            replicas=spec["replicas"],
-            cluster=CLUSTER,
-            coordinator=known if known is not None or turn is None else turn.coordinator,
-            standing=standing_of(memory, paused=PAUSE in group.outside.annotations),
-            is_moving=not all(pod.ready for pod in group.outside.pods),
-        )
-        if turn is None:
-            return facts
-        counts_until = turn.done_at or 0.0
-        return replace(
-            facts, reason=turn.reason, asked_at=turn.asked_at, is_a_fix=turn.is_a_fix, counts_until=counts_until
-        )
+        """By the product's own reading of an object."""
+        outside = group.outside
+        metadata = {
+            "namespace": "slackwater",
+            "name": group.name,
+            "uid": group.name,
+            "annotations": outside.annotations,
+        }
+        obj = {"metadata": metadata, "spec": outside.spec}
+        facts = facts_of(obj, group.memory, group.sight, [self._fleet], self.now)
+        forgotten = self.weaker is Weaker.FORGETS and facts.standing is Standing.HAS
+        return replace(facts, standing=Standing.RESTS) if forgotten else facts
 
     def takes_in(self, group: OneGroup) -> None:
         self._wake(self.ledger.changed(self.facts(group), self.now))
-        if self.failures is not None:
-            gave_up = sum(each.memory.phase.gave_up for each in self)
-            self.set_shut("halts", is_shut=gave_up > self.failures)
+
+    @property
+    def is_halted(self) -> bool:
+        kept = self.ledger.kept(FLEET)
+        return kept is not None and kept.halts.by_failures is not None
 
     def turn_of(self, name: str, memory: RolloutMemory) -> Turn:
-        key, allocator, turn = f"slackwater/{name}", self.ledger.allocator, memory.turn
+        """As `shell.fleets` says it."""
+        key, turn = f"slackwater/{name}", memory.turn
         standing = TurnStanding.WAITS
-        if turn is not None and turn.is_held and allocator.may_act(key):
-            standing = TurnStanding.HAS
-        elif allocator.is_called(key):
+        if turn is not None and turn.is_held:
+            standing = TurnStanding.HAS if self.ledger.may_go_on(key) else standing
+        elif self.ledger.may_begin(key, self.now):
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.NEVER_ASKS:
             standing = TurnStanding.CALLED
-        if self.weaker is Weaker.AS_IT_STANDS and turn is not None and turn.is_held:
+        if self.weaker is Weaker.FORGETS and turn is not None and turn.is_held:
             standing = TurnStanding.HAS
-        return Turn(standing, (FLEET,))
+        return Turn(standing, self.ledger.fleets_of(key), ALWAYS_ASKS | self.ledger.asks_for(key))
 
     def set_shut(self, gate: str, *, is_shut: bool) -> None:
-        if (gate in self.shut) is not is_shut:
-            self.shut ^= {gate}
-            self._wake(self.ledger.shut(FLEET, gate, self.now, is_shut=is_shut))
+        self.shut = self.shut | {gate} if is_shut else self.shut - {gate}
+        self._wake(self.ledger.passed(FLEET, self._gates(), self.now))
 
-    def kills_now(self) -> Kill | None:
-        """At each write, once."""
-        self._write += 1
-        if self.kill is None or self._write % self.kills_every:
+    def _gates(self) -> Gates:
+        return Gates(frozenset(self.shut), frozenset(self.shut & self.stops))
+
+    def kills_now(self, group: OneGroup, decided: Decision) -> Kill | None:
+        """At each write that says something else of a group, once; or at every so manieth of these."""
+        turn, hold = decided.memory.turn, decided.hold
+        moments = None if turn is None else (turn.given_at is None, turn.done_at is None, turn.yielded)
+        step = None if decided.memory.step is None else decided.memory.step.ordinal
+        write = (group.name, decided.memory.phase, moments, step, None if hold is None else hold.reason)
+        if self.kill is None or write in self._killed_at:
+            return None
+        self._killed_at.add(write)
+        if len(self._killed_at) % self.kills_every:
             return None
         self.kills += 1
         return self.kill
@@ -281,7 +300,8 @@ class Groups:
         for each in self:
             each.outside.tick(1.0)
             each.invariants.watch()
-        self._wake(self.ledger.allocator.changed((), self.now))
+            each.lands()
+        self._wake(self.ledger.ticked(self.now))
         if (at := self.ledger.allocator.relist_at) is not None and at <= self.now:
             self._wake(self.ledger.relisted([self.facts(each) for each in self], self.now))
         for each in self:
@@ -336,8 +356,8 @@ class Groups:
     def judge(self, group: OneGroup, world: World, decided: Decision) -> None:
         """Nobody who serves is disturbed without a turn that is given, written and admitted; but for remedies."""
         act, phase = decided.act, decided.memory.phase
-        if not isinstance(act, WriteWorkload | DeletePod) or phase is not RolloutPhase.PROGRESSING:
-            return
+        if not isinstance(act, WriteWorkload | DeletePod) or phase is not RolloutPhase.PROGRESSING or self.weaker:
+            return  # where a piece is missing, the budgets have to tell
         pods = {pod.ordinal: pod for pod in group.outside.pods}
         ordinals = list(pods) if act.ordinal is None else [act.ordinal]
         begins = act.disruptive or (isinstance(act, WriteWorkload) and act.purpose is Purpose.HAND_OVER)
@@ -345,12 +365,12 @@ class Groups:
             return
         written = group.memory.turn
         key = f"slackwater/{group.name}"
-        if written is None or not written.is_held or not self.ledger.allocator.may_act(key):
-            raise Broken(f"{group.name}: {act} without a turn: {written}")
+        if written is None or not written.is_held or not self.ledger.may_go_on(key):
+            raise Broken(f"{group.name} acts without a turn: {written}")
 
     def judge_beginning(self, group: OneGroup) -> None:
         """Nothing begins while the fleet keeps everybody from it."""
         turn = group.memory.turn
-        passes = {"halts"} if turn is not None and turn.is_a_fix else set[str]()
-        if self.shut - passes:
-            raise Broken(f"{group.name} begins while {self.shut} is shut")
+        halted = self.is_halted and not (turn is not None and turn.is_a_fix)
+        if self.shut or halted:
+            raise Broken(f"{group.name} begins while {self.shut or 'everything'} is shut")

@@ -61,10 +61,11 @@ def sick_place(fleet: str, place: str) -> Cell:
 
 
 HALTS: Final = "halts"
+WINDOWS: Final = "windows"
 GATES: Final[Mapping[str, Passes | None]] = {
     "accepted": None,
     "pause": None,
-    "windows": Passes.WINDOWS,
+    WINDOWS: Passes.WINDOWS,
     "freezes": Passes.FREEZES,
     HALTS: Passes.HALTS,
 }
@@ -103,7 +104,7 @@ def _cells(
 def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
     names = list(_gates_before(fleet, group))
     yield from map(fleet.gate, names)
-    if HALTS in names and not group.disturbed:  # whoever is disturbed itself may be mended
+    if HALTS in names:
         yield from (sick_place(fleet.key, place) for place in _coordinated(group, coordinators))
 
 

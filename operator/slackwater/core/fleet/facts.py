@@ -34,6 +34,8 @@ class GroupFacts:
     """Its last version failed, and it asks for the next one: no halt keeps it from that."""
     is_moving: bool = False
     counts_until: float = 0.0
+    takes_s: float | None = None
+    """How long nine of ten of its last rollouts took at most, for as many pods as it has; None: it had none."""
     failed_at: float | None = None
     """When its last rollout failed or went back, for the last time; infinite while it goes back; None: it did not."""
     begun_at: float = 0.0

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slackwater.api.fleet_budgets import Budget, MoveReason
 from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
-from slackwater.core.fleet.claims import GATES, HALTS, NO_LIMIT, SHUT, Fleet, claim_of, gate_of, sick_place
+from slackwater.core.fleet.claims import GATES, HALTS, NO_LIMIT, SHUT, WINDOWS, Fleet, claim_of, gate_of, sick_place
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.tally import Tally
@@ -162,9 +162,17 @@ class Ledger:
     def facts(self, group: str) -> GroupFacts | None:
         return self._groups.get(group)
 
-    def may_begin(self, group: str) -> bool:
-        """It is called, and nothing has shut since."""
-        return self.allocator.is_called(group) and not self._meets(group, (kept.shut for kept in self._of(group)))
+    def may_begin(self, group: str, now: float) -> bool:
+        """It is called, nothing has shut since, and it ends before the window does. Where it does not, its call lapses,
+        and others go."""
+        is_called = self.allocator.is_called(group) and not self._meets(group, (kept.shut for kept in self._of(group)))
+        return is_called and all(self._fits(self._groups[group], kept, now) for kept in self._of(group))
+
+    def _fits(self, group: GroupFacts, kept: Kept, now: float) -> bool:
+        closes_at = kept.gates.closes_at
+        if closes_at is None or not self._meets(group.key, [{gate_of(kept.fleet.key, WINDOWS)}]):
+            return True
+        return now + kept.tally.takes_s(group) <= closes_at
 
     def may_go_on(self, group: str) -> bool:
         """It has its turn, which is good, and nothing stops it between two pods."""
@@ -218,25 +226,29 @@ class Ledger:
                 self._kept[key].tally.put(group)
             self._fleets_of[group.key] = selected
             touched.update(before, selected)
-        for key in touched & self._kept.keys():
-            self._judge(self._kept[key], now)
-        claims = self._claims(found)
+        sick = {key for fleet in touched & self._kept.keys() for key in self._judge(self._kept[fleet], now)}
+        also = (self._groups[key] for key in sorted(sick - {group.key for group in found}))
+        claims = self._claims([*found, *also])
         self._limit_all({*fleets})
         return claims
 
-    def _judge(self, kept: Kept, now: float) -> None:
-        shut = kept.shut
+    def _judge(self, kept: Kept, now: float) -> set[str]:
+        """Returns whom the coordinator that shuts now is not to hold back: they are disturbed, and may be mended."""
+        shut, places = kept.shut, kept.halts.shut_places
         kept.halts.judge(kept.fleet.spec.halt, kept.tally, now)
         kept.shut = kept.shut_now()
         self.allocator.limited([(cell, SHUT) for cell in kept.shut - shut])
         self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
+        return {key for place in kept.halts.shut_places - places for key in kept.tally.sick_at(place)}
 
     def _claims(self, groups: Iterable[GroupFacts]) -> list[Claim]:
         known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
         claims = []
         for group in groups:
             kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
-            claims.append(claim_of(group, [each.fleet for each in kept], known))
+            claim = claim_of(group, [each.fleet for each in kept], known)
+            shut = frozenset(sick_place(each.fleet.key, p) for each in kept for p in each.halts.shut_places)
+            claims.append(replace(claim, takes=claim.takes - shut) if group.is_sick else claim)
         new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
         self._cells |= new
         self.allocator.limited([(cell, self._limit(cell)) for cell in new])

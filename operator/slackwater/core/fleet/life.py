@@ -112,7 +112,10 @@ def _asked(world: World, decided: Decision, after: World, *, has_more_to_do: boo
     if (is_live and is_for_the_rollout(memory)) or not has_more_to_do:
         return None
     is_a_fix = world.memory.phase.gave_up or (is_live and turn is not None and turn.is_a_fix)
-    asked = TurnRecord(_reason(after), _asked_at(after), campaign=world.turn.campaign, is_a_fix=is_a_fix)
+    yielded = turn.yielded + 1 if turn is not None and _goes_on(after, turn) else 0
+    asked = TurnRecord(
+        _reason(after), _asked_at(after), campaign=world.turn.campaign, yielded=yielded, is_a_fix=is_a_fix
+    )
     return replace(asked, given_at=world.now) if turn is None and _has_begun(after) else asked
 
 
@@ -133,8 +136,13 @@ def _asked_at(world: World) -> float:
     upgrade_at = memory.upgrade.started_at if memory.upgrade is not None else None
     is_upgrade = turn.reason is MoveReason.PROTOCOL_UPGRADE and upgrade_at is not None
     same_upgrade = is_upgrade and turn.asked_at >= int(upgrade_at or 0.0)
-    same_rollout = turn.given_at is not None and turn.given_at >= (memory.started_at or 0.0)
-    return turn.asked_at if same_upgrade or same_rollout or turn.done_at is None else world.now
+    return turn.asked_at if same_upgrade or turn.done_at is None or _goes_on(world, turn) else world.now
+
+
+def _goes_on(world: World, turn: TurnRecord) -> bool:
+    """The rollout had its turn once, as before a canary's hold: it keeps the moment of its beginning."""
+    is_done_with = turn.done_at is not None and turn.given_at is not None
+    return is_done_with and (turn.given_at or 0.0) >= (world.memory.started_at or 0.0)
 
 
 def _reason(world: World) -> MoveReason:

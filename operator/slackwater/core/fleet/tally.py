@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Final
 
 from slackwater.core.fleet.claim import Standing
@@ -75,6 +76,14 @@ class Tally:
     @property
     def disturbed(self) -> int:
         return sum(each.disturbed for each in self._places.values())
+
+    def takes_s(self, group: GroupFacts) -> float:
+        """How long a rollout of it takes, by its own history; else by how long those of the others take for a pod, half
+        of them at most. Asks every group then."""
+        if group.takes_s is not None:
+            return group.takes_s
+        others = [g.takes_s / g.replicas for g in self._groups.values() if g.takes_s is not None and g.replicas]
+        return median_low(others) * group.replicas if others else 0.0
 
     def having(self, *standings: Standing) -> tuple[GroupFacts, ...]:
         """By name. Asks every group."""

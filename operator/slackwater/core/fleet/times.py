@@ -15,8 +15,9 @@ from zoneinfo import ZoneInfo
 from cronsim import CronSimError
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.api.errors import SlackwaterError
 from slackwater.api.fleet_times import Freeze, UnderWay, Window
-from slackwater.core.fleet.calendar import Calendar, Once, Opening, Recurring, Rule
+from slackwater.core.fleet.calendar import Calendar, Once, Opening, Recurring, Rule, Span
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
 from slackwater.core.fleet.reasons import FleetReason
 
@@ -54,6 +55,9 @@ class Gates:
     stops: frozenset[str] = frozenset()
     """Those of them at which a group that has begun stops as well, between two pods."""
     open_windows: frozenset[str] = frozenset()
+    closes_at: float | None = None
+    """When the last of the open windows closes, where all of them let begin only what ends before that; None: nothing
+    has to."""
     override_until: float | None = None
     """When the override ends that is in force; None: none is."""
     opening: Opening = ALWAYS
@@ -69,7 +73,7 @@ class Gates:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """A fleet's windows and freezes as rules of one time zone. Making it raises what `refusal` tells of."""
+    """A fleet's windows, freezes and override, as moments and rules of its time zone."""
 
     windows: tuple[tuple[Window, Recurring], ...] = ()
     freezes: tuple[tuple[Freeze, Rule], ...] = ()
@@ -87,24 +91,27 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
     try:
         times = _times_of(spec)
         refused = _refused(fleet, scope, times, now)
-    except _NotUnderstoodError as error:
+    except TimesNotUnderstood as error:
         times, refused = Times(), error.refused
     if refused is not None:
         return Gates(paused | {"accepted"}, paused, refused=refused, until=refused.until)
-    open_windows = [(window, rule) for window, rule in times.windows if rule.at(now) is not None]
+    open_windows = [(window, span) for window, rule in times.windows if (span := rule.at(now)) is not None]
     frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
     closed = bool(times.windows) and not open_windows
     return Gates(
         shut=paused | {name for name, is_shut in (("windows", closed), ("freezes", frozen)) if is_shut},
         stops=paused | set(_stops(times, frozen, now, closed=closed)),
         open_windows=frozenset(window.name for window, _ in open_windows),
+        closes_at=_closes_at(open_windows),
         override_until=until if (until := times.override_until) is not None and now < until else None,
         opening=times.calendar.look(now),
         until=min((at for at in _changes(times, now) if at > now), default=None),
     )
 
 
-class _NotUnderstoodError(Exception):
+class TimesNotUnderstood(SlackwaterError):
+    """A ConsumerFleet names a time zone, a schedule or a day that does not exist: its condition says so."""
+
     def __init__(self, reason: FleetReason, message: str) -> None:
         super().__init__(message)
         self.refused = Refused(reason, message)
@@ -142,7 +149,7 @@ def _zone(name: str | None) -> ZoneInfo:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError) as error:  # a folder of zones, such as Europe; a name that is none
         message = f"no time zone is called {name}: write one such as Europe/Berlin or UTC"
-        raise _NotUnderstoodError(FleetReason.TIME_ZONE_UNKNOWN, message) from error
+        raise TimesNotUnderstood(FleetReason.TIME_ZONE_UNKNOWN, message) from error
 
 
 def _recurring(of: Window | Freeze, schedule: str, duration_ms: int, zone: ZoneInfo) -> Recurring:
@@ -151,7 +158,7 @@ def _recurring(of: Window | Freeze, schedule: str, duration_ms: int, zone: ZoneI
         rule.next_after(0.0)
     except CronSimError as error:
         message = f"the schedule of {of.name} cannot be understood ({error}): '{schedule}'"
-        raise _NotUnderstoodError(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
+        raise TimesNotUnderstood(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
     return rule
 
 
@@ -171,8 +178,14 @@ def _moments(what: str, written: str, zone: ZoneInfo) -> tuple[float, float]:
         first, second = (local.replace(tzinfo=zone, fold=fold).timestamp() for fold in (0, 1))
     except (ValueError, OverflowError) as error:
         message = f"{what}: no calendar has {written}"
-        raise _NotUnderstoodError(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
+        raise TimesNotUnderstood(FleetReason.TIME_NOT_UNDERSTOOD, message) from error
     return first, second
+
+
+def _closes_at(open_windows: list[tuple[Window, Span]]) -> float | None:
+    if not all(window.fit for window, _ in open_windows):
+        return None
+    return max((span.ends for _, span in open_windows), default=None)
 
 
 def _stops(times: Times, frozen: list[Freeze], now: float, *, closed: bool) -> Iterator[str]:

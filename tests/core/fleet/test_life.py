@@ -1,0 +1,232 @@
+"""How a turn begins and ends, as it stands in the status: each change in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from slackwater.api.annotations import RESTARTED_AT
+from slackwater.api.fleet_budgets import MoveReason
+from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.allocation import HORIZON_S
+from slackwater.core.fleet.life import CALM_S, STANDS_STILL_S, with_turn
+from slackwater.core.manifests.template import wanted_template
+from slackwater.core.plan import plan
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
+from slackwater.core.world.world import World
+from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, workload, world
+
+WAITS, HAS = TurnStanding.WAITS, TurnStanding.HAS
+PROGRESSING, COMPLETE = RolloutPhase.PROGRESSING, RolloutPhase.COMPLETE
+ASKED: Final = TurnRecord(MoveReason.ROLLOUT, NOW - 3600)
+GIVEN: Final = replace(ASKED, given_at=NOW - 600, cluster="k1", coordinator=2)
+DONE: Final = replace(GIVEN, done_at=NOW - 500)
+UPGRADE: Final = Upgrade(Profile.EAGER, StrategyName.TWO_BOUNCE, (Profile.EAGER_AND_COOPERATIVE, Profile.COOPERATIVE))
+
+
+def rolling(turn: TurnRecord | None, standing: TurnStanding = HAS, **memory: Any) -> World:
+    """Pods are left to be restarted; the last step was long ago."""
+    remembered = {"phase": PROGRESSING, "turn": turn, "started_at": NOW - 700, "step": Step(2, NOW - 600, made=True)}
+    return world(memory=RolloutMemory(**remembered | memory), turn=Turn(standing, ("slackwater/platform",)))
+
+
+def after(seen: World, **memory: Any) -> TurnRecord | None:
+    """What stands there when the pass remembers this."""
+    return with_turn(seen, Decision(replace(seen.memory, **memory))).memory.turn
+
+
+def at_rest(**changes: Any) -> World:
+    """A group of which nothing was changed: every pod has its version."""
+    seen = world(
+        **{"pods": tuple(pod(n, NEW) for n in range(3)), "turn": Turn(WAITS, ("slackwater/platform",))} | changes
+    )
+    template = wanted_template(seen)
+    memory = replace(seen.memory, phase=COMPLETE, target_hash=template.hash, last_good_revision=NEW)
+    current = workload(template=template.body, template_hash=template.hash, current_revision=NEW, partition=0)
+    return changed(seen, memory=memory, workload=current)
+
+
+def test_a_rollout_asks_in_the_pass_in_which_it_begins() -> None:
+    new = replace(at_rest(), group=group(timeouts={"maxPollInterval": "9m"}))
+    decided = plan(new)
+    assert decided.memory.phase is PROGRESSING
+    assert decided.memory.turn == TurnRecord(MoveReason.ROLLOUT, NOW)
+    assert plan(replace(new, turn=Turn())).memory.turn is None
+
+
+def test_a_restart_is_told_from_another_version() -> None:
+    restarted = at_rest()
+    token = replace(restarted.memory, restart="monday")
+    decided = plan(replace(restarted, memory=token))
+    assert decided.memory.phase is PROGRESSING
+    assert decided.memory.turn == TurnRecord(MoveReason.RESTART, NOW)
+    taken_up = replace(restarted, memory=decided.memory)
+    assert plan(taken_up).memory.turn == decided.memory.turn, "it stays what it was asked for"
+    both = replace(restarted, memory=token, group=group(timeouts={"maxPollInterval": "9m"}))
+    assert plan(both).memory.turn == TurnRecord(MoveReason.ROLLOUT, NOW)
+
+
+def test_a_second_restart_is_one_too() -> None:
+    first = at_rest(memory=RolloutMemory(restart="monday"))
+    annotations = first.sets[0].template["metadata"]["annotations"]
+    assert annotations[RESTARTED_AT] == "monday"
+    again = replace(first, memory=replace(first.memory, restart="tuesday"))
+    assert plan(again).memory.turn == TurnRecord(MoveReason.RESTART, NOW)
+
+
+def test_another_version_before_the_first_one_was_called_for_asks_in_its_place() -> None:
+    seen = rolling(replace(ASKED, reason=MoveReason.RESTART), WAITS, target_hash="first")
+    assert after(seen, target_hash="second") == ASKED
+
+
+def test_another_version_in_the_middle_goes_by_the_turn_that_is_held() -> None:
+    assert after(rolling(replace(GIVEN, given_at=NOW - 9), target_hash="first"), target_hash="second") == replace(
+        GIVEN, given_at=NOW - 9
+    )
+
+
+def test_another_protocol_in_the_middle_asks_again_near_the_front() -> None:
+    """A budget may count upgrades apart, which this one has not been called for."""
+    seen = rolling(replace(GIVEN, given_at=NOW - 9), step=Step(2, NOW - 9), upgrade=replace(UPGRADE, started_at=NOW))
+    assert after(seen) == TurnRecord(MoveReason.PROTOCOL_UPGRADE, ASKED.asked_at)
+
+
+def test_the_next_step_of_an_upgrade_asks_as_the_first_one_did() -> None:
+    upgrade = replace(UPGRADE, step=2, started_at=ASKED.asked_at - 0.4)
+    first = replace(DONE, reason=MoveReason.PROTOCOL_UPGRADE)
+    second = rolling(first, WAITS, upgrade=upgrade, started_at=NOW - 5)
+    assert after(second) == TurnRecord(MoveReason.PROTOCOL_UPGRADE, ASKED.asked_at)
+    another = replace(upgrade, started_at=NOW - 5)
+    assert after(rolling(first, WAITS, upgrade=another, started_at=NOW - 5)) == TurnRecord(
+        MoveReason.PROTOCOL_UPGRADE, NOW
+    )
+
+
+def test_nobody_asks_who_has_nothing_to_restart() -> None:
+    new = tuple(pod(n, NEW) for n in range(3))
+    assert after(changed(rolling(None, WAITS), pods=new)) is None
+    assert after(changed(rolling(DONE, WAITS), pods=new)) == DONE
+
+
+def test_who_moved_before_a_fleet_came_counts_though_nobody_called_it() -> None:
+    assert after(rolling(None, WAITS)) == TurnRecord(MoveReason.ROLLOUT, NOW, NOW)
+    not_begun = rolling(None, WAITS, step=Step(2, NOW - 9999, made=True))
+    assert after(not_begun) == TurnRecord(MoveReason.ROLLOUT, NOW)
+
+
+@pytest.mark.parametrize("phase", [COMPLETE, RolloutPhase.ROLLED_BACK, RolloutPhase.FAILED])
+def test_it_is_over_with_the_rollout_in_the_same_write(phase: RolloutPhase) -> None:
+    for turn in (GIVEN, ASKED, replace(GIVEN, done_at=NOW - 50)):
+        assert after(rolling(turn), phase=phase) == replace(turn, done_at=NOW)
+    assert after(rolling(DONE, phase=phase)) == DONE, "and stays as it is"
+    free = replace(rolling(GIVEN), turn=Turn())
+    assert after(free, phase=phase) == replace(GIVEN, done_at=NOW), "though its fleet is gone"
+
+
+def test_going_back_keeps_it() -> None:
+    assert after(rolling(GIVEN), phase=RolloutPhase.ROLLING_BACK) == GIVEN
+
+
+@pytest.mark.parametrize("phase", [RolloutPhase.FAILED, RolloutPhase.ROLLED_BACK, RolloutPhase.ROLLING_BACK])
+def test_what_follows_a_version_that_failed_is_a_fix(phase: RolloutPhase) -> None:
+    failed = rolling(DONE, WAITS, phase=phase)
+    assert after(failed, phase=PROGRESSING, started_at=NOW) == TurnRecord(MoveReason.ROLLOUT, NOW, is_a_fix=True)
+
+
+GIVEN_BACK: Final = replace(ASKED, yielded=1)
+LONG: Final = {"rejoinTimeout": "5m"}
+
+
+@pytest.mark.parametrize(
+    ("seen", "gives_way"),
+    [
+        (rolling(GIVEN), True),
+        (rolling(replace(GIVEN, given_at=NOW - STANDS_STILL_S + 1)), False),
+        (rolling(GIVEN, step=Step(2, NOW - STANDS_STILL_S + 1)), False),
+        (replace(rolling(GIVEN), group=group(rollout={"stableFor": "10m"})), False),  # its pods take so long each
+        (changed(rolling(GIVEN), pods=(pod(0), pod(1), pod(2, ready=False))), True),  # for longer than rejoinTimeout
+        (changed(rolling(GIVEN, step=Step(2, NOW - 200)), pods=(pod(0), pod(1), pod(2, ready=False))), False),
+        (changed(rolling(GIVEN, step=Step(2, NOW - 200)), pods=(pod(0), pod(1))), False),
+        (changed(rolling(GIVEN, step=Step(2, NOW - 200)), kafka=observation(members(0, 1))), False),
+        (changed(rolling(GIVEN, step=Step(2, NOW - 200)), kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), False),
+        (changed(rolling(GIVEN), kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "", NOW)), True),
+        (rolling(GIVEN, phase=RolloutPhase.ROLLING_BACK), False),
+        (rolling(ASKED, WAITS), False),
+    ],
+)
+def test_who_stands_still_gives_way(seen: World, gives_way: bool) -> None:
+    """For two minutes with every pod up, or for longer than a pod may be away; and keeps its place."""
+    assert (after(seen) == GIVEN_BACK) is gives_way
+
+
+def test_nobody_gives_way_in_the_middle_of_an_act_or_of_a_stop() -> None:
+    seen = rolling(GIVEN)
+    assert with_turn(seen, Decision(seen.memory, AlterGroupSettings({}))).memory.turn == GIVEN
+    stopped = replace(UPGRADE, strategy=StrategyName.DRAIN_CUTOVER, stopped_at=NOW - 500)
+    turn = replace(GIVEN, reason=MoveReason.PROTOCOL_UPGRADE)
+    drained = changed(rolling(turn, upgrade=stopped), pods=(), workload=workload(replicas=0))
+    assert after(drained) == turn
+
+
+def test_no_turn_ends_sooner_than_a_late_request_may_land() -> None:
+    assert STANDS_STILL_S > HORIZON_S
+    assert CALM_S > 0
+
+
+def test_who_has_nothing_left_to_restart_is_done_before_it_is_complete() -> None:
+    """As one that waits for its lag: it moves nobody any more, and would be called for nothing."""
+    new = changed(rolling(GIVEN), pods=tuple(pod(n, NEW) for n in range(3)))
+    assert after(new) == replace(GIVEN, done_at=NOW)
+
+
+def test_a_canary_is_held_without_a_turn_and_asks_again_in_its_place() -> None:
+    seen = rolling(replace(GIVEN, given_at=NOW - 650), started_at=NOW - 650)
+    held = with_turn(seen, Decision(seen.memory), is_canary_held=True).memory
+    assert held.turn == replace(GIVEN, given_at=NOW - 650, done_at=NOW)
+    later = replace(seen, memory=held)
+    assert with_turn(later, Decision(held), is_canary_held=True).memory.turn == held.turn
+    assert with_turn(later, Decision(held)).memory.turn == GIVEN_BACK, "and goes on with what it has begun"
+
+
+def test_where_the_last_fleet_is_gone_a_rollout_that_waited_begins_now() -> None:
+    seen = replace(rolling(ASKED, lag_before=0, step=None), turn=Turn(), kafka=observation(lag=70))
+    freed = plan(seen).memory
+    assert (freed.turn, freed.started_at, freed.lag_before) == (None, NOW, 70)
+    begun = with_turn(replace(seen, memory=replace(seen.memory, turn=GIVEN_BACK)), Decision(seen.memory)).memory
+    assert begun.turn is None
+
+
+SCALING: Final = TurnRecord(MoveReason.SCALE, NOW - 600, NOW - 500)
+
+
+@pytest.mark.parametrize(
+    ("turn", "replicas", "pods", "following"),
+    [
+        (SCALING, 3, 3, replace(SCALING, done_at=NOW)),
+        (SCALING, 3, 2, replace(SCALING, done_at=NOW)),  # for longer than a pod may be away
+        (replace(SCALING, given_at=NOW - 5), 3, 2, replace(SCALING, given_at=NOW - 5)),
+        (replace(SCALING, given_at=NOW - 5), 2, 2, replace(SCALING, given_at=NOW - 5)),
+        (replace(SCALING, given_at=None), 2, 2, replace(SCALING, given_at=None)),
+        (replace(SCALING, given_at=None), 3, 3, replace(SCALING, given_at=None, done_at=NOW)),  # wanted no more
+    ],
+)
+def test_a_turn_to_scale_is_over_when_every_pod_is_up(
+    turn: TurnRecord, replicas: int, pods: int, following: TurnRecord
+) -> None:
+    asks = Turn(WAITS, ("slackwater/platform",), ALWAYS_ASKS | {MoveReason.SCALE})
+    memory = RolloutMemory(COMPLETE, turn=turn)
+    seen = world(
+        memory=memory,
+        turn=asks,
+        workload=workload(replicas=replicas),
+        pods=tuple(pod(n, NEW) for n in range(pods)),
+        kafka=observation(members(*range(pods))),
+    )
+    assert after(seen) == following
