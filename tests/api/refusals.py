@@ -6,10 +6,10 @@ Each entry breaks one rule. `sentence` has to stand in the refusal, at `path`. W
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from slackwater.api.settings_profiles import SAID_ELSEWHERE
+from tests.api.campaign_refusals import REFUSALS as OF_CAMPAIGNS
 from tests.api.manifests import (
     ABSENT,
     Manifest,
@@ -19,23 +19,9 @@ from tests.api.manifests import (
     kafka_connection,
     template,
 )
+from tests.api.refusal import DURATION, POSITIVE, Refusal
 
-DURATION = "write a duration in whole h, m, s and ms, such as 45s, 5m, 1h30m or 500ms"
-POSITIVE = "write a duration longer than 0, such as 45s, 5m, 1h30m or 500ms"
 HOST_PORT = "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    name: str
-    manifest: Manifest
-    path: str
-    sentence: str
-    server: str = ""
-
-    @property
-    def server_sentence(self) -> str:
-        return self.server or self.sentence
 
 
 def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
@@ -783,4 +769,5 @@ REFUSALS = (
     *CONNECTIONS,
     *SHARED,
     *FLEETS,
+    *(each for each in OF_CAMPAIGNS if each.manifest["kind"] == "ConsumerFleet"),
 )

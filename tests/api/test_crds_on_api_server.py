@@ -12,7 +12,8 @@ import pytest
 from slackwater.api.parsing import parse_consumer_fleet, parse_consumer_group, parse_kafka_connection
 from tests.api.kubectl import Kubectl, Refused
 from tests.api.manifests import ABSENT, Manifest, consumer_fleet, consumer_group, kafka_connection, template
-from tests.api.refusals import REFUSALS, Refusal
+from tests.api.refusal import Refusal
+from tests.api.refusals import REFUSALS
 
 pytestmark = pytest.mark.e2e
 

@@ -22,7 +22,8 @@ from slackwater.api.parsing import (
 )
 from slackwater.api.settings_profiles import ProfileName
 from tests.api.manifests import Manifest, consumer_group, kafka_connection, template
-from tests.api.refusals import REFUSALS, Refusal
+from tests.api.refusal import Refusal
+from tests.api.refusals import REFUSALS
 
 PARSE: dict[str, Callable[[Manifest], object]] = {
     "ConsumerGroup": parse_consumer_group,

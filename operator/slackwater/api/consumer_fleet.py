@@ -2,71 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
 from slackwater.api.amounts import Amount, IntOrPercent
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import DurationMs, PositiveDurationMs, cel_between
-from slackwater.api.fleet_budgets import Budget, LabelKey
+from slackwater.api.fleet_budgets import Budget
+from slackwater.api.fleet_defaults import FleetDefaults
 from slackwater.api.fleet_times import Freeze, LocalTime, TimeZone, UnderWay, Window
-from slackwater.api.model import ApiModel, rule
+from slackwater.api.fleet_waves import WAVE_RULES, Waves
+from slackwater.api.label_selector import LabelSelector
+from slackwater.api.model import ApiModel, Rule, rule
 from slackwater.api.text import Text
 
 DAY_MS: Final = 24 * 3_600_000
-LabelValue = Annotated[
-    str, Text("([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?", "write the value of a label, 63 characters", 63)
-]
 Namespace = Annotated[
     str,
     Text(r"\*|[a-z0-9]([-a-z0-9]*[a-z0-9])?", 'write the name of a namespace, or "*" for all of them', 63),
 ]
 Reason = Annotated[str, Field(max_length=512)]
-
-
-class SelectorOperator(StrEnum):
-    """Kubernetes' own words."""
-
-    IN = "In"
-    NOT_IN = "NotIn"
-    EXISTS = "Exists"
-    DOES_NOT_EXIST = "DoesNotExist"
-
-
-class SelectorRequirement(ApiModel):
-    key: LabelKey
-    """The label that is asked about."""
-    operator: SelectorOperator
-    """In and NotIn ask for its value, Exists and DoesNotExist whether it is there."""
-    values: Annotated[tuple[LabelValue, ...], Field(max_length=32)] = ()
-    """With In and NotIn."""
-
-    @rule(
-        "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-        "In and NotIn take values, Exists and DoesNotExist take none",
-        field_path="values",
-    )
-    def values_suit_the_operator(self) -> bool:
-        return (self.operator in (SelectorOperator.IN, SelectorOperator.NOT_IN)) == bool(self.values)
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        if self.operator in (SelectorOperator.EXISTS, SelectorOperator.DOES_NOT_EXIST):
-            return (self.key in labels) == (self.operator is SelectorOperator.EXISTS)
-        return (labels.get(self.key) in self.values) == (self.operator is SelectorOperator.IN)
-
-
-class LabelSelector(ApiModel):
-    match_labels: Annotated[Mapping[LabelKey, LabelValue], Field(max_length=32)] = Field(default_factory=dict)
-    """Labels that a group has, with these values."""
-    match_expressions: Annotated[tuple[SelectorRequirement, ...], Field(max_length=16)] = ()
-    """What else is asked of its labels; all of it."""
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        same = all(labels.get(key) == value for key, value in self.match_labels.items())
-        return same and all(each.matches(labels) for each in self.match_expressions)
 
 
 class Passes(StrEnum):
@@ -129,6 +86,8 @@ class HeadStart(ApiModel):
 
 
 class ConsumerFleetSpec(ApiModel):
+    RULES: ClassVar[tuple[Rule, ...]] = WAVE_RULES
+
     explicit_selector: Annotated[LabelSelector | None, Field(alias="selector")] = None
     """Which groups it is about; {} selects all of them. It has to be said."""
     namespaces: Annotated[tuple[Namespace, ...], Field(max_length=64), Distinct()] = ()
@@ -154,6 +113,10 @@ class ConsumerFleetSpec(ApiModel):
     """Who goes before others who asked earlier. The first that selects a group counts."""
     settle_for_ms: Annotated[DurationMs, Field(alias="settleFor")] = 0
     """How much longer a group counts after it is done."""
+    waves: Waves = ()
+    """In what order a FleetCampaign of this fleet goes through its groups, where it says nothing itself."""
+    defaults: FleetDefaults = Field(default_factory=FleetDefaults)
+    """What groups get that say nothing themselves. No group restarts for it."""
 
     @rule(
         "has(self.selector)",

@@ -12,20 +12,19 @@ from slackwater.api.disruption_budget import DisruptionBudget
 from slackwater.api.distinct import Distinct
 from slackwater.api.durations import cel_between
 from slackwater.api.left_alone import left_alone
-from slackwater.api.model import MOST_PODS, ApiModel, Flag, Int32, Rule, rule
+from slackwater.api.model import MOST_PODS, ApiModel, Flag, Int32, Rule, cel_given, rule
 from slackwater.api.owned_settings import OwnedSetting
 from slackwater.api.pod_template import Container, PodTemplate
 from slackwater.api.protocol import Protocol, ProtocolTarget
 from slackwater.api.references import ConnectionRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
-from slackwater.api.timeouts import MAX_POLL_INTERVAL_CEL, SESSION_CEL, Timeouts
+from slackwater.api.timeouts import Timeouts
 
-_TARGETS_CONSUMER: Final = "(has(self.protocol.target) && self.protocol.target == 'Consumer')"
-
-_SESSION: Final = SESSION_CEL.format("self.timeouts")
-_MAX_POLL_INTERVAL: Final = MAX_POLL_INTERVAL_CEL.format("self.timeouts")
-
+_TARGETS_CONSUMER: Final = f"({cel_given('protocol.target')} && self.protocol.target == 'Consumer')"
+_IS_WARM: Final = f"({cel_given('rollout.strategy')} && self.rollout.strategy == 'WarmHandover')"
+_SESSION: Final = f"({cel_given('timeouts.session')} ? self.timeouts.session : '45s')"
+_MAX_POLL_INTERVAL: Final = f"({cel_given('timeouts.maxPollInterval')} ? self.timeouts.maxPollInterval : '5m')"
 
 MOST_MEMBERS_PER_POD: Final = 1_000
 
@@ -129,7 +128,7 @@ class ConsumerGroupSpec(ApiModel):
         return consumer or self.timeouts.classic_session_timeout_ms <= self.timeouts.given_max_poll_interval_ms
 
     @rule(
-        f"!{_TARGETS_CONSUMER} || !(has(self.timeouts.session) || has(self.timeouts.heartbeat))",
+        f"!{_TARGETS_CONSUMER} || !(({cel_given('timeouts.session')}) || ({cel_given('timeouts.heartbeat')}))",
         "with protocol.target Consumer the broker keeps session and heartbeat for the whole group, and clients that"
         " are given them refuse to start: move timeouts.session and timeouts.heartbeat to timeouts.consumer, or remove"
         " them",
@@ -141,7 +140,7 @@ class ConsumerGroupSpec(ApiModel):
         return not (classic and self.protocol.target is ProtocolTarget.CONSUMER)
 
     @rule(
-        f"self.rollout.strategy != 'WarmHandover' || (self.membership == 'Static' && !{_TARGETS_CONSUMER})",
+        f"!{_IS_WARM} || (self.membership == 'Static' && !{_TARGETS_CONSUMER})",
         "a warm handover needs static members of the classic protocol: use strategy InPlace, or set membership to"
         " Static and a protocol.target other than Consumer",
         field_path="rollout.strategy",
@@ -153,7 +152,7 @@ class ConsumerGroupSpec(ApiModel):
         return in_place or (classic and self.membership is Membership.STATIC)
 
     @rule(
-        "!has(self.protocol.profiles) || self.client.library == 'Other'",
+        f"!({cel_given('protocol.profiles')}) || self.client.library == 'Other'",
         "only of an unknown library need the settings be spelled out: remove protocol.profiles, or set client.library"
         " to Other",
         field_path="protocol.profiles",
@@ -162,7 +161,7 @@ class ConsumerGroupSpec(ApiModel):
         return self.protocol.settings_profiles is None or self.client.library is Library.OTHER
 
     @rule(
-        "!has(self.protocol.upgradeFrom) || self.client.library == 'KafkaStreams'",
+        f"!({cel_given('protocol.upgradeFrom')}) || self.client.library == 'KafkaStreams'",
         "upgradeFrom is a setting of Kafka Streams: remove protocol.upgradeFrom, or set client.library to KafkaStreams",
         field_path="protocol.upgradeFrom",
     )

@@ -123,6 +123,9 @@ class RolloutStatus(StatusPart):
     upgrade: UpgradeStatus | None = None
     """None when the group is on its way to no other protocol."""
     claimed: ClaimedStatus | None = None
+    inherited: Mapping[str, JsonValue] = Field(default_factory=dict)
+    """By the path below spec: what pods are made with because a ConsumerFleet gave it, {value, fleet}. Only a rollout
+    changes it, whatever becomes of the fleet."""
     turn: TurnStatus | None = None
     """None where no ConsumerFleet selects the group, or it has never moved since."""
     took: TookStatus | None = None

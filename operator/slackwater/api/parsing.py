@@ -11,7 +11,14 @@ from pydantic import ValidationError
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.model import ApiModel
-from slackwater.api.resources import ClusterKafkaConnection, Connection, ConsumerFleet, ConsumerGroup, KafkaConnection
+from slackwater.api.resources import (
+    ClusterKafkaConnection,
+    Connection,
+    ConsumerFleet,
+    ConsumerGroup,
+    FleetCampaign,
+    KafkaConnection,
+)
 from slackwater.api.sentences import sentences
 
 M = TypeVar("M", bound=ApiModel)
@@ -60,6 +67,11 @@ def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
 def parse_consumer_fleet(obj: Mapping[str, Any]) -> ConsumerFleet:
     """Read a ConsumerFleet; InvalidSpec names every problem."""
     return _parse(ConsumerFleet, obj)
+
+
+def parse_fleet_campaign(obj: Mapping[str, Any]) -> FleetCampaign:
+    """Read a FleetCampaign; InvalidSpec names every problem."""
+    return _parse(FleetCampaign, obj)
 
 
 def _too_large(spec: object) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from slackwater.api.durations import DurationMs, PositiveDurationMs
-from slackwater.api.model import MOST_PODS, ApiModel, Int32, Int64, rule
+from slackwater.api.model import MOST_PODS, WITHOUT_DEFAULT, ApiModel, Int32, Int64, rule
 
 
 class RolloutStrategy(StrEnum):
@@ -49,25 +49,28 @@ class CanaryStep(ApiModel):
 
 
 class Rollout(ApiModel):
-    strategy: RolloutStrategy = RolloutStrategy.IN_PLACE
-    """InPlace restarts pods one at a time. WarmHandover starts each replacement before its pod ends: no idle
-    partitions, some duplicates, one pod more; for static members of the classic protocol."""
-    stable_for_ms: Annotated[DurationMs, Field(alias="stableFor")] = 10_000
-    """The group has to have been calm this long before each step."""
+    strategy: Annotated[RolloutStrategy, Field(json_schema_extra=WITHOUT_DEFAULT)] = RolloutStrategy.IN_PLACE
+    """InPlace, also when not given, restarts pods one at a time. WarmHandover starts each replacement before its pod
+    ends: no idle partitions, some duplicates, one pod more; for static members of the classic protocol."""
+    stable_for_ms: Annotated[DurationMs, Field(alias="stableFor", json_schema_extra=WITHOUT_DEFAULT)] = 10_000
+    """The group has to have been calm this long before each step; 10s when not given."""
     max_lag: MaxLag | None = None
     """The lag above which no pod is restarted. Never 0: transaction markers leave a lag that nobody can consume."""
-    rejoin_timeout_ms: Annotated[PositiveDurationMs, Field(alias="rejoinTimeout")] = 300_000
-    """A restarted pod that is not back in the group after this time has failed."""
+    rejoin_timeout_ms: Annotated[
+        PositiveDurationMs, Field(alias="rejoinTimeout", json_schema_extra=WITHOUT_DEFAULT)
+    ] = 300_000
+    """A restarted pod that is not back in the group after this time has failed; 5m when not given."""
     surge_timeout_ms: Annotated[DurationMs | None, Field(alias="surgeTimeout")] = None
     """WarmHandover: when there has been no room for one pod more for so long, the rollout goes on in place. Without it
     the rollout waits."""
-    handover: HandoverTiming = HandoverTiming.OVERLAPPING
-    """WarmHandover: when an old pod is let go. Overlapping: when its replacement has taken over; until it has ended,
-    some records are delivered twice. Predictive: just before that, by how long earlier pods of the same version took
-    to join; almost nothing is delivered twice, and partitions are idle for less than a second. The first pod of each
-    version is handed over as with Overlapping."""
-    on_failure: OnFailure = OnFailure.PAUSE
-    """What a failed pod means: Pause stops until somebody decides, Rollback restores the last good version."""
+    handover: Annotated[HandoverTiming, Field(json_schema_extra=WITHOUT_DEFAULT)] = HandoverTiming.OVERLAPPING
+    """WarmHandover: when an old pod is let go. Overlapping, also when not given: when its replacement has taken over;
+    until it has ended, some records are delivered twice. Predictive: just before that, by how long earlier pods of the
+    same version took to join; almost nothing is delivered twice, and partitions are idle for less than a second. The
+    first pod of each version is handed over as with Overlapping."""
+    on_failure: Annotated[OnFailure, Field(json_schema_extra=WITHOUT_DEFAULT)] = OnFailure.PAUSE
+    """What a failed pod means: Pause, also when not given, stops until somebody decides, Rollback restores the last
+    good version."""
     canary: Annotated[tuple[CanaryStep, ...], Field(max_length=16)] = ()
     """Where to stop on the way, in the order of their replicas."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from slackwater.api.durations import format_duration
+from slackwater.api.model import WITHOUT_DEFAULT
 
 Schema = dict[str, Any]
 
@@ -52,6 +53,8 @@ class _Translation:
 
     def node(self, source: Schema) -> Schema:
         source = self._resolved(source)
+        if self.with_defaults and WITHOUT_DEFAULT.items() <= source.items():
+            return replace(self, with_defaults=False).node(source)
         result = dict(source)
         result["default"] = self._default(source)
         result["description"] = " ".join(source.get("description", "").split())

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field, Strict
 
 from slackwater.api.durations import PositiveDurationMs, cel_between
-from slackwater.api.model import ApiModel, Int32, rule
+from slackwater.api.model import WITHOUT_DEFAULT, ApiModel, Int32, rule
 
 DEFAULT_SESSION_TIMEOUT_MS: Final = 45_000
 DEFAULT_HEARTBEAT_INTERVAL_MS: Final = 3_000
@@ -16,10 +16,7 @@ DEFAULT_MAX_POLL_INTERVAL_MS: Final = 300_000
 LONGEST_TIMEOUT_MS: Final = 24 * 24 * 3_600_000
 """Kafka keeps timeouts as signed 32-bit milliseconds: a little under 25 days."""
 
-SESSION_CEL: Final = "(has({0}.session) ? {0}.session : '45s')"
-"""CEL for the session that classic members get, given where the timeouts are."""
-MAX_POLL_INTERVAL_CEL: Final = "(has({0}.maxPollInterval) ? {0}.maxPollInterval : '5m')"
-"""CEL for the max poll interval that members get, given where the timeouts are."""
+_SESSION: Final = "(has(self.session) ? self.session : '45s')"
 
 
 class TimeoutsMode(StrEnum):
@@ -63,8 +60,9 @@ class ConsumerTimeouts(ApiModel):
 
 
 class Timeouts(ApiModel):
-    mode: TimeoutsMode = TimeoutsMode.OFF
-    """What to do with recommended timeouts: "Off" (in quotes: YAML takes a bare Off for false), Recommend or Auto."""
+    mode: Annotated[TimeoutsMode, Field(json_schema_extra=WITHOUT_DEFAULT)] = TimeoutsMode.OFF
+    """What to do with recommended timeouts: "Off" (in quotes: YAML takes a bare Off for false), Recommend or Auto; Off
+    when not given."""
     session_timeout_ms: Annotated[PositiveDurationMs | None, Field(alias="session")] = None
     """session.timeout.ms of classic members; 45s when not given. Brokers take 6s to 30m unless told otherwise. Not
     with protocol.target Consumer, where timeouts.consumer takes its place."""
@@ -94,9 +92,8 @@ class Timeouts(ApiModel):
     @rule(
         "!has(self.heartbeat) || "
         + cel_between(
-            ("self.heartbeat", SESSION_CEL.format("self")),
-            "duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat)"
-            f" <= duration({SESSION_CEL.format('self')})",
+            ("self.heartbeat", _SESSION),
+            f"duration(self.heartbeat) + duration(self.heartbeat) + duration(self.heartbeat) <= duration({_SESSION})",
         ),
         "a session must have room for three heartbeats: lower timeouts.heartbeat or raise timeouts.session"
         " (45s when it is not given)",

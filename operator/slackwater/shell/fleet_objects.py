@@ -8,9 +8,10 @@ from math import inf
 from typing import Any
 
 from slackwater.api.annotations import PAUSE, RESUME, URGENT
-from slackwater.api.consumer_fleet import ConsumerFleetSpec, LabelSelector
+from slackwater.api.consumer_fleet import ConsumerFleetSpec
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.api.label_selector import LabelSelector
 from slackwater.api.parsing import parse_consumer_fleet
 from slackwater.api.timestamps import moment
 from slackwater.core.fleet.claim import Standing

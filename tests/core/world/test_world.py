@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover import Begun, Handover, Held
+from slackwater.core.world.inherited import Pin
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import (
     Canary,
@@ -288,6 +290,9 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "claimed": st.none() | st.builds(Claimed, WORDS, MOMENTS),
     "outranked": st.none() | st.builds(Outranked, st.none() | MOMENTS),
     "tuning": TUNINGS,
+    "inherited": st.dictionaries(
+        st.sampled_from(PinnedField), st.builds(Pin, st.booleans() | st.integers(1, 9) | WORDS, WORDS), max_size=2
+    ),
     "step": st.none() | STEPS,
     "handover": st.none() | HANDOVERS,
     "canary": st.none() | CANARIES,

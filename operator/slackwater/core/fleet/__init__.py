@@ -11,4 +11,12 @@ Whoever does not lead works things out of objects: `seen` is a group or a fleet 
 waits where, and for whom; `plan` runs a ledger forward, and `forecast` says what would be.
 
 On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends.
+
+A campaign goes through a fleet's groups, wave by wave: `campaign` is its fold, over `participants` (how far each group
+is), `waves` (who is in which) and `openings` (what comes before the next wave). What a group remembers of it is in
+`records`, and what is ordered of it in `orders`; what is known of a group becomes its part in `campaign_groups`, and
+people see `campaign_report`.
+
+What fleets give groups that say nothing themselves: `layers` (who says what), `defaults` (what is in force, what is
+pinned) and `explained` (whose each value is).
 """

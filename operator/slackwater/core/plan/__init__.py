@@ -2,6 +2,7 @@
 
 `chapters` reads what is wanted and which phase the rollout is in; `next_act` says which act follows from that, and
 `first_pods` where there is no StatefulSet. The order of both is written down, as tuples: `WANTED`, `PHASE`, `ACTS`.
+`in_fleets` is the same of a group to which ConsumerFleets give defaults, or a campaign an order.
 """
 
 from slackwater.core.plan.chapters import plan

@@ -6,9 +6,10 @@
 `two_sets` the two StatefulSets of a warm rollout, `memory` what survives a crash (`status.rollout`), `handover` its
 part about an ordinal that is handed over and `handover_wire` how that is written, `put_back` its part about somebody
 else who scales the StatefulSet, `refusal` that about pods that were refused their id, `turn` that about a turn that
-fleets give (and what they say of it now), `took` that about how long rollouts take, `tuning` its part about timeouts,
-`set_back` what becomes of it where a clock was ahead, `advice` the newest recommendation, `claims` which other
-ConsumerGroups have the same group in Kafka and `claimed` what is remembered of who has it.
+fleets give (and what they say of it now), `inherited` what it has by their defaults, `took` that about how long
+rollouts take, `tuning` its part about timeouts, `set_back` what becomes of it where a clock was ahead, `advice` the
+newest recommendation, `claims` which other ConsumerGroups have the same group in Kafka and `claimed` what is remembered
+of who has it.
 `identity`, `profile`, `settings` and `reasons` (the catalogue of all reasons) are the vocabularies. `recording` writes
 a world to a file and reads it again.
 """

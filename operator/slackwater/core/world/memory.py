@@ -19,6 +19,7 @@ from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover_wire import WireHandover
+from slackwater.core.world.inherited import Pins
 from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
@@ -232,6 +233,8 @@ class RolloutMemory:
     ended_since: Moment | None = None
     """Since when members of pods that were scaled away and have ended wait for those of pods that still end."""
     tuning: Tuning = field(default_factory=Tuning)
+    inherited: Pins = field(default_factory=dict)
+    """Path below the spec → what pods are made with because a fleet gave it, where the spec says nothing itself."""
     step: Step | None = None
     handover: WireHandover | None = None
     canary: Canary | None = None
