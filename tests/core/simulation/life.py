@@ -144,6 +144,9 @@ class Life(Outside):
         names = dict(zip(sorted(self.broker.partitions), self.layout, strict=True))
         return bool(owned) and all(names[each].topic not in self.spec["topics"] for each in owned)
 
+    def members_asked_of(self, pod: SimulatedPod) -> int:
+        return max(super().members_asked_of(pod), self.said.get(self.image(pod), 0))
+
     def has_as_many_as_people_said(self, ordinal: int) -> bool:
         """Its program has more: of those one may end, once the others have its partitions. Of a version that was given
         up for them, what they own is nobody's who would be missed: its replacement is on its way."""
