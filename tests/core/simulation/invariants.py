@@ -153,6 +153,7 @@ class Invariants:
         nobody_can_tell = self.outside.reads_only_what_nobody_named(ordinal)
         whole = self.outside.has_as_many_as_people_said(ordinal)
         known_idle = self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
+        nobody_can_tell = nobody_can_tell or self.outside.reads_only_what_nobody_read_before(ordinal)
         had_its_time = self._stands_since_nobody_looked(ordinal) or self._has_kept_those_without_room_waiting(ordinal)
         return nobody_can_tell or whole or known_idle or had_its_time
 
