@@ -414,12 +414,12 @@ def with_unread(calm_s: float, **changes: object) -> World:
 
 
 FORGOTTEN = [
-    ("for longer than rejoinTimeout", with_unread(301), True),
-    ("for less", with_unread(300), False),
-    ("every topic is read", with_unread(301, kafka=observation(), history=watched(observation(), 301)), False),
-    ("an old pod is left", with_unread(301, pods=(pod(0), *NEW_PODS[1:])), False),
-    ("the group is not calm", with_unread(301, kafka=replace(UNREAD, state=GroupState.PREPARING_REBALANCE)), False),
-    ("a pod is not Ready", with_unread(301, pods=(*NEW_PODS[:2], pod(2, NEW, ready=False))), False),
+    ("for longer than stableFor and rejoinTimeout", with_unread(311), True),
+    ("for less: somebody is taken out after stableFor", with_unread(310), False),
+    ("every topic is read", with_unread(311, kafka=observation(), history=watched(observation(), 311)), False),
+    ("an old pod is left", with_unread(311, pods=(pod(0), *NEW_PODS[1:])), False),
+    ("the group is not calm", with_unread(311, kafka=replace(UNREAD, state=GroupState.PREPARING_REBALANCE)), False),
+    ("a pod is not Ready", with_unread(311, pods=(*NEW_PODS[:2], pod(2, NEW, ready=False))), False),
 ]
 
 

@@ -94,7 +94,8 @@ class Broker:
         self._learned_at = 0.0
         """When all members know of the rebalance under way."""
         self._end = dict.fromkeys(self.partitions, 100)
-        self._committed: dict[TopicPartition, int] = {}
+        self.committed: dict[TopicPartition, int] = {}
+        """The next offset to be read, by partition."""
         self._ids = Numbers()
 
     def join(self, process: Process, now: float) -> None:
@@ -151,7 +152,7 @@ class Broker:
 
     def forget_group(self) -> None:
         """Somebody has deleted the group, with its offsets; it has no members."""
-        self.group, self._committed = Group(), {}
+        self.group, self.committed = Group(), {}
 
     def set_reachable(self, reachable: bool, now: float) -> None:
         """A coordinator that comes back gives every member a whole session again."""
@@ -176,7 +177,7 @@ class Broker:
     def observe(self, now: float) -> KafkaView:
         if not self.reachable:
             return Unobserved(Reason.KAFKA_UNREACHABLE, "no broker answers", self.down_since)
-        offsets = {p: PartitionOffsets(self._committed.get(p), self._end[p]) for p in self.partitions}
+        offsets = {p: PartitionOffsets(self.committed.get(p), self._end[p]) for p in self.partitions}
         seen = observed(self.group, now, self._host_of, offsets)
         if not self.hides_assignments or seen.type is not GroupType.CLASSIC or seen.state is GroupState.STABLE:
             return seen
@@ -249,7 +250,7 @@ class Broker:
             if process.alive and process.consumes and now - process.committed_at >= COMMIT_EVERY_S:
                 process.committed_at = now
                 read = {p for p in topic(member.assignment) if process.reads_poison or p not in self.poisoned}
-                self._committed |= {p: self._read_to(p) for p in read}
+                self.committed |= {p: self._read_to(p) for p in read}
 
     def fill(self, records: int) -> None:
         """So many more in each partition, at once."""
@@ -258,8 +259,8 @@ class Broker:
 
     def unread(self) -> int:
         """In all partitions."""
-        return sum(self._end[partition] - self._committed.get(partition, 0) for partition in self.partitions)
+        return sum(self._end[partition] - self.committed.get(partition, 0) for partition in self.partitions)
 
     def _read_to(self, partition: TopicPartition) -> int:
         end = self._end[partition]
-        return end if self.batch is None else min(end, self._committed.get(partition, 0) + self.batch)
+        return end if self.batch is None else min(end, self.committed.get(partition, 0) + self.batch)

@@ -101,10 +101,9 @@ class Invariants:
         )
 
     def _lacks_what_is_asked_for(self, pod: SimulatedPod) -> bool:
-        """It serves as its program can; the spec asks for more members than that has, or for instance ids."""
-        spec, version = self.outside.spec, pod.version
-        nameless = spec.get("membership") != "Dynamic" and not version.takes_its_id
-        return nameless or version.members < spec.get("membersPerPod", 1)
+        """It serves as its program can; more members are asked of it than that has, or instance ids."""
+        nameless = self.outside.spec.get("membership") != "Dynamic" and not pod.version.takes_its_id
+        return nameless or pod.version.members < self.outside.members_asked_of(pod)
 
     def _is_kept(self, pod: SimulatedPod) -> bool:
         """Its StatefulSet's controller restarts nobody while another pod is not Ready."""
@@ -154,6 +153,7 @@ class Invariants:
         nobody_can_tell = self.outside.reads_only_what_nobody_named(ordinal)
         whole = self.outside.has_as_many_as_people_said(ordinal)
         known_idle = self._is_idle_for_good(ordinal) or self._works_unready(ordinal)
+        nobody_can_tell = nobody_can_tell or self.outside.reads_only_what_nobody_read_before(ordinal)
         had_its_time = self._stands_since_nobody_looked(ordinal) or self._has_kept_those_without_room_waiting(ordinal)
         return nobody_can_tell or whole or known_idle or had_its_time
 

@@ -144,6 +144,18 @@ class Life(Outside):
         names = dict(zip(sorted(self.broker.partitions), self.layout, strict=True))
         return bool(owned) and all(names[each].topic not in self.spec["topics"] for each in owned)
 
+    def reads_only_what_nobody_read_before(self, ordinal: int) -> bool:
+        """Of the topics that are asked for; nobody has ever committed in those that it was given."""
+        names = dict(zip(sorted(self.broker.partitions), self.layout, strict=True))
+        processes = [process for pod in self.pods if pod.ordinal == ordinal for process in pod.processes]
+        owned = {names[each].topic for process in processes for each in self.broker.owned_by(process)}
+        read = {names[each].topic for each in self.broker.committed}
+        named = owned & set(self.spec["topics"])
+        return bool(named) and not named & read
+
+    def members_asked_of(self, pod: SimulatedPod) -> int:
+        return max(super().members_asked_of(pod), self.said.get(self.image(pod), 0))
+
     def has_as_many_as_people_said(self, ordinal: int) -> bool:
         """Its program has more: of those one may end, once the others have its partitions. Of a version that was given
         up for them, what they own is nobody's who would be missed: its replacement is on its way."""

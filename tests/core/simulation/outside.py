@@ -264,6 +264,14 @@ class Outside:
         """Nobody can see whether it gets on there."""
         return False
 
+    def reads_only_what_nobody_read_before(self, ordinal: int) -> bool:
+        """There is nothing to compare it with."""
+        return False
+
+    def members_asked_of(self, pod: SimulatedPod) -> int:
+        """The most that people have asked of its version, or ask now."""
+        return int(self.spec.get("membersPerPod", 1))
+
     def has_as_many_as_people_said(self, ordinal: int) -> bool:
         """Where its program has more members than that, and not all of them work."""
         return False

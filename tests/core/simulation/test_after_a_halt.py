@@ -1,4 +1,4 @@
-"""A version failed, since a partition stood in a pod of it: that pod is the first to get the next one, and no more."""
+"""A version failed, since a partition stood in a pod of it, or a member was lost: that pod gets the next one first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.core.simulation.runs import Run
 COMPLETE, FAILED = RolloutPhase.COMPLETE, RolloutPhase.FAILED
 
 
-def halted(*, last: bool = False, **options: Any) -> Run:
+def halted(*, last: bool = False, fails: str = "stands-in-one-of-two", **options: Any) -> Run:
     """Failed at the pod with the highest ordinal; or at pod 0, which was down when the version came."""
     usual = {"version": "two-threads", "stableFor": "10s", "rejoinTimeout": "20s"}
     run = Run(Outside(replicas=3, **(usual | options)))
@@ -22,7 +22,7 @@ def halted(*, last: bool = False, **options: Any) -> Run:
     run.for_seconds(30)
     if last:
         run.do("pod 0 ends", lambda o: o.crash(0))
-    run.do("a version that stands", lambda o: o.apply("stands-in-one-of-two"))
+    run.do("a version that stands, or loses a member", lambda o: o.apply(fails))
     run.until(FAILED)
     run.for_seconds(10)
     return run
@@ -42,6 +42,13 @@ def made_first(run: Run, version: str) -> int:
 
 def test_the_fix_goes_there_first() -> None:
     run = halted(last=True)
+    assert made_first(run, "two-b") == 0
+    run.until(COMPLETE)
+
+
+def test_where_a_member_is_gone_for_good_the_fix_goes_there_first() -> None:
+    """A pod that works would be away beside one that lacks a thread."""
+    run = halted(last=True, stableFor="22s", fails="loses-one-of-two")
     assert made_first(run, "two-b") == 0
     run.until(COMPLETE)
 

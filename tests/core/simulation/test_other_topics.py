@@ -53,6 +53,15 @@ def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[
     assert len([each for each in run.outside.sets.values() if each.exists]) == 1
 
 
+def test_what_nobody_read_is_read_though_stablefor_is_longer_than_rejointimeout() -> None:
+    """Somebody is taken out for it after `stableFor`; the version was given up a moment before."""
+    run = at_rest("orders-only", {**WARM, "stableFor": "22s"})
+    assert run.outside.edit(asks_for("orders-and-refunds", BOTH))
+    run.for_seconds(2)
+    run.until(RolloutPhase.COMPLETE)
+    assert read(run) == BOTH
+
+
 class AtARemoval(Crashes):
     """The operator dies once, when it has written down that members are to be taken out for other topics."""
 

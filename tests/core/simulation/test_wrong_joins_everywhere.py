@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import islice
 from typing import Any, Final
 
 import pytest
@@ -66,6 +67,24 @@ def test_from_every_state_there_is_a_way_to_an_end(
             except AssertionError as error:
                 log = "\n".join(run.operator.log[-60:])
                 raise AssertionError(f"{disturbance} in state {number} of {len(reached)}: {error}\n{log}") from error
+
+
+FOUND: Final = (
+    ("three members to two", "loses-a-thread", "Pause", 0, "pod 0's container ends"),
+    ("other topics", "loses-a-thread", "WarmHandover", 0, "a conflict"),
+    ("one member to three", "calls-itself-0", "Pause", 0, "pod 0's container ends"),
+    ("three members to one", "calls-itself-0", "WarmHandover", 10, "the status is lost"),
+    ("other topics", "never-consumes", "Pause", 0, "pod 0's node is lost"),
+)
+"""Ways that did not end well once, each with the number of its state: a working pod that went before one which lacked a
+member; a topic that was given up before anybody was asked to read it; a way back that led on to a version which could
+not take over; one that reads only what nobody read before, of which nobody can tell whether it gets on."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("change", "version", "options", "number", "disturbance"), FOUND)
+def test_what_was_found_once(change: str, version: str, options: str, number: int, disturbance: str) -> None:
+    disturbed(next(islice(states(case(change, version, OPTIONS[options])), number, None)), disturbance)
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
         return Decision(world.memory, hold=hold)
     if hold := first_refusal(judged(world), down):
         forced_on = hold.reason in OF_A_POD and _is_forced_on(world, beside)
-        if way.following is None and (forced_on or _is_no_good_either(world, beside)):
+        if way.following is None and (forced_on or _is_no_good_either(world, beside, way)):
             return _delete(world.memory, beside, way.off, forward=way.forward)
         missing = not_joining(world) if hold.reason in OF_A_POD else None
         return Decision(world.memory, hold=missing or not_yet(world, hold))
@@ -103,7 +103,9 @@ def leads_nowhere(world: World, beside: Beside) -> bool:
     memory = world.memory
     if memory.phase.goes_back or not is_overtaken(beside, memory.target_hash):
         return False
-    old = [pod for pod in world.wanted_pods if pod.workload == beside.in_use.name]
+    # One that got the younger version in the older StatefulSet, in place, says nothing about the older one.
+    younger = beside.newcomer.template_hash
+    old = [p for p in world.wanted_pods if p.workload == beside.in_use.name and p.template_hash != younger]
     new = [pod for pod in world.wanted_pods if pod.workload == beside.newcomer.name]
     if not never_was_whole(beside, memory.target_hash, memory):
         # Its StatefulSet may hold the good version, and no pod of it have that yet.
@@ -118,9 +120,13 @@ def _without_overlap(world: World, beside: Beside, way: Direction, ordinal: int)
     return Decision(replace(world.memory, step=step), write)
 
 
-def _is_no_good_either(world: World, beside: Beside) -> bool:
-    """All pods have the younger version by now, one does not work, and a third is wanted."""
-    overtaken = never_was_whole(beside, world.memory.target_hash, world.memory)
+def _is_no_good_either(world: World, beside: Beside, way: Direction) -> bool:
+    """All pods have one version by now, one does not work, and a third is wanted. The emptied StatefulSet has no good
+    version to go back to."""
+    memory = world.memory
+    back_again = not way.forward and not memory.phase.goes_back and is_overtaken(beside, memory.target_hash)
+    nothing_is_lost = back_again and not _is_known_good(memory, way.off)
+    overtaken = nothing_is_lost or never_was_whole(beside, memory.target_hash, memory)
     return overtaken and any(is_down(world, pod) for pod in world.wanted_pods)
 
 

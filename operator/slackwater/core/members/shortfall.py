@@ -1,10 +1,16 @@
-"""What a pod lacks to have all its members in the group, in words."""
+"""What a pod lacks to have all its members in the group: whether for good, and in words."""
 
 from __future__ import annotations
 
-from slackwater.core.members.presence import Presence, cases_of, member_presence
+from slackwater.core.members.presence import Presence, absent_since, cases_of, lives, member_presence
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
+
+
+def lacks_members_for_good(world: World, pod: Pod) -> bool:
+    """It consumes; but what it lacks to be whole, an instance id or a member, it has lacked for `rejoinTimeout`."""
+    overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_s
+    return overdue and lives(world, pod) and len(world.members_of(pod)) < world.made_with(pod).members_per_pod
 
 
 def members_in_words(world: World, pod: Pod, found: int) -> str:

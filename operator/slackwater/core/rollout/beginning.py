@@ -8,6 +8,7 @@ from slackwater.api.annotations import TEMPLATE_HASH
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
 from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
+from slackwater.core.members.shortfall import lacks_members_for_good
 from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
@@ -121,7 +122,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
-        step=_halted_step(memory),
+        step=_failed_step(world),
         handover=replace(memory.handover, fenced=0, cold=False, returned=0) if memory.handover is not None else None,
         canary=None,
         onwards_hash="",
@@ -129,10 +130,14 @@ def _started(world: World, version: str) -> RolloutMemory:
     )
 
 
-def _halted_step(memory: RolloutMemory) -> Step | None:
-    """Of a version that failed, since partitions stood in the pod: that is the first to get the next one."""
-    step = memory.step
-    return step if step is not None and step.halted and memory.phase is RolloutPhase.FAILED else None
+def _failed_step(world: World) -> Step | None:
+    """Of a version that failed, since partitions stood in the pod, or a member never came: that is the first to get the
+    next one."""
+    step = world.memory.step
+    if step is None or world.memory.phase is not RolloutPhase.FAILED:
+        return None
+    pod = world.pod(step.ordinal)
+    return step if step.halted or (pod is not None and lacks_members_for_good(world, pod)) else None
 
 
 def _same_version(world: World, template: Template) -> RolloutMemory | None:

@@ -10,6 +10,7 @@ from slackwater.core.members.death import has_ended
 from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
+from slackwater.core.members.shortfall import lacks_members_for_good
 from slackwater.core.members.standing import find_standing, is_halted
 from slackwater.core.members.work import is_stalled
 from slackwater.core.rollout.failure import has_failed
@@ -87,14 +88,22 @@ def _down_in_both(world: World) -> frozenset[int]:
 
 def incomplete(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
     """Ordinals of those that consume, but not all that is theirs: they have less to lose than others. On the way back;
-    or the pod where the version before this one failed, since a partition stood there.
+    or the pod where the version before this one failed, since a partition stood there, or a member never came.
     None where the next in order is one of them, or may not live: it is waited for, or goes first."""
     if not candidates or not lives(world, candidates[0]):
         return frozenset()
     goes_back = world.memory.phase.goes_back
-    found = tuple(pod for pod in candidates if is_halted(world, pod) or (goes_back and _lacks_some(world, pod)))
+    found = tuple(
+        pod for pod in candidates if _has_failed_in_part(world, pod) or (goes_back and _lacks_some(world, pod))
+    )
     is_next = candidates[:1] == found[:1]
     return frozenset(pod.ordinal for pod in found if not pod.terminating and not is_next)
+
+
+def _has_failed_in_part(world: World, pod: Pod) -> bool:
+    step = world.memory.step
+    is_of_the_last_one = step is not None and step.ordinal == pod.ordinal and step_of(world.memory) is None
+    return is_halted(world, pod) or (is_of_the_last_one and lacks_members_for_good(world, pod))
 
 
 def _lacks_some(world: World, pod: Pod) -> bool:

@@ -69,13 +69,15 @@ def _with_whose_id(world: World, failure: Failure) -> Failure:
 def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
     """Every pod has the version and works, nothing has changed for `rejoinTimeout`, and nobody reads a topic.
 
+    After `stableFor` a member is taken out, so that the group rebalances: not sooner than that may have helped.
     Partitions that a topic was given lately have no owner until the clients look; others of it do.
     """
     if world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
         return None
     unowned = find_unread(kafka)
-    timeout_s, begun_s = world.group.spec.rollout.rejoin_timeout_s, world.now - (world.memory.started_at or 0.0)
-    if not unowned or min(begun_s, world.history.calm_for(kafka)) <= timeout_s:
+    rollout, begun_s = world.group.spec.rollout, world.now - (world.memory.started_at or 0.0)
+    timeout_s = rollout.rejoin_timeout_s
+    if not unowned or min(begun_s, world.history.calm_for(kafka)) <= timeout_s + rollout.stable_for_s:
         return None
     partitions = partitions_in_words(unowned)
     message = f"every pod has the version and is in the group, and after {seconds(timeout_s)} nobody owns {partitions}"

@@ -19,8 +19,8 @@ from slackwater.core.members.crashing import find_crashed
 from slackwater.core.members.death import find_outlived, has_ended
 from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_left_behind, find_strangers, strangers_in_words
-from slackwater.core.members.presence import Presence, absent_since, consumes_unready, lives, presence
-from slackwater.core.members.shortfall import members_in_words
+from slackwater.core.members.presence import Presence, consumes_unready, presence
+from slackwater.core.members.shortfall import lacks_members_for_good, members_in_words
 from slackwater.core.members.standing import find_standing
 from slackwater.core.members.surplus import consumers_more, pods_beside, shares_its_address, what_to_correct
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
@@ -218,7 +218,7 @@ def _members_are_present(world: World, down: Down) -> Hold | None:
         if alive > wanted and pod.ordinal not in outdated:
             message = f"pod {pod.name} has {alive} members, not membersPerPod {wanted}: {_why_too_many(world, pod)}"
             return Hold(Reason.FOREIGN_MEMBERS, message, LATER_S)
-        if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
+        if pod.ordinal in outdated and lacks_members_for_good(world, pod):
             continue  # its replacement is the remedy
         if found < wanted:
             message = f"pod {pod.name} {members_in_words(world, pod, found)}"
@@ -239,12 +239,6 @@ def _why_too_many(world: World, pod: Pod) -> str:
     )
 
 
-def _lacks_members_for_good(world: World, pod: Pod) -> bool:
-    """It consumes; but what it lacks to be whole, an instance id or a member, it has lacked for `rejoinTimeout`."""
-    overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_s
-    return overdue and lives(world, pod) and len(world.members_of(pod)) < world.made_with(pod).members_per_pod
-
-
 def _none_crashes(world: World, down: Down) -> Hold | None:
     """Of the pods that have the version. Where others end as well, it is not the version's doing."""
     if not any(pod.restarts for pod in world.wanted_pods):
@@ -260,7 +254,7 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
         restarted = step is None or step.ordinal == pod.ordinal or overtaken  # None: it may be any
-        if pod.ordinal in outdated and _lacks_members_for_good(world, pod):
+        if pod.ordinal in outdated and lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:
             continue
