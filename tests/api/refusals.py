@@ -769,5 +769,5 @@ REFUSALS = (
     *CONNECTIONS,
     *SHARED,
     *FLEETS,
-    *(each for each in OF_CAMPAIGNS if each.manifest["kind"] == "ConsumerFleet"),
+    *OF_CAMPAIGNS,
 )

@@ -18,6 +18,7 @@ from slackwater.api.parsing import (
     cut_to_size,
     parse_consumer_fleet,
     parse_consumer_group,
+    parse_fleet_campaign,
     parse_kafka_connection,
 )
 from slackwater.api.settings_profiles import ProfileName
@@ -28,6 +29,7 @@ from tests.api.refusals import REFUSALS
 PARSE: dict[str, Callable[[Manifest], object]] = {
     "ConsumerGroup": parse_consumer_group,
     "ConsumerFleet": parse_consumer_fleet,
+    "FleetCampaign": parse_fleet_campaign,
     "KafkaConnection": parse_kafka_connection,
     "ClusterKafkaConnection": parse_kafka_connection,
 }

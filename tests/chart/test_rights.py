@@ -18,6 +18,8 @@ RIGHTS = {
     "slackwater.dev/kafkaconnections/status": {"patch"},
     "slackwater.dev/consumerfleets": {"get", "list", "watch"},
     "slackwater.dev/consumerfleets/status": {"patch"},
+    "slackwater.dev/fleetcampaigns": {"get", "list", "watch"},
+    "slackwater.dev/fleetcampaigns/status": {"patch"},
     "apps/statefulsets": {"get", "list", "watch", "create", "patch", "delete"},
     "apps/controllerrevisions": {"get"},
     "policy/poddisruptionbudgets": {"list", "watch", "create", "patch", "delete"},
@@ -51,8 +53,9 @@ def test_they_are_the_same_for_one_namespace() -> None:
     assert rights(only(operators(watchNamespaces="{team-a}"), "Role", RELEASE)) == RIGHTS
 
 
-def test_in_its_own_namespace_it_reads_the_fleets_for_all_of_them_and_nothing_else() -> None:
-    fleets = {resource: verbs for resource, verbs in RIGHTS.items() if "/consumerfleets" in resource}
+def test_in_its_own_namespace_it_reads_fleets_and_campaigns_for_all_of_them_and_nothing_else() -> None:
+    of_fleets = ("/consumerfleets", "/fleetcampaigns")
+    fleets = {resource: verbs for resource, verbs in RIGHTS.items() if any(kind in resource for kind in of_fleets)}
     role = only(operators(watchNamespaces="{team-a}"), "Role", f"{RELEASE}-fleets")
     assert role["metadata"]["namespace"] == NAMESPACE
     assert rights(role) == fleets

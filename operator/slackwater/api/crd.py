@@ -13,7 +13,14 @@ from pydantic import BaseModel
 from slackwater.api.annotations import GROUP, VERSION
 from slackwater.api.consumer_fleet_status import ConsumerFleetStatus
 from slackwater.api.consumer_group_status import ConsumerGroupStatus, KafkaConnectionStatus
-from slackwater.api.resources import ClusterKafkaConnection, ConsumerFleet, ConsumerGroup, KafkaConnection
+from slackwater.api.fleet_campaign_status import FleetCampaignStatus
+from slackwater.api.resources import (
+    ClusterKafkaConnection,
+    ConsumerFleet,
+    ConsumerGroup,
+    FleetCampaign,
+    KafkaConnection,
+)
 from slackwater.api.structural import Schema, structural_schema
 
 Column = tuple[str, str, str, int]
@@ -105,7 +112,24 @@ CONSUMER_FLEETS: Final = Resource(
         ("Message", "string", '.status.conditions[?(@.type=="Open")].message', 1),
     ),
 )
-RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS, CONSUMER_FLEETS)
+FLEET_CAMPAIGNS: Final = Resource(
+    model=FleetCampaign,
+    status=FleetCampaignStatus,
+    plural="fleetcampaigns",
+    short_name="campaign",
+    columns=(
+        ("Fleet", "string", ".spec.fleetRef.name", 0),
+        ("Phase", "string", ".status.phase", 0),
+        ("Wave", "string", ".status.wave", 0),
+        ("Started", "date", ".status.startedAt", 0),
+        ("Age", "date", ".metadata.creationTimestamp", 0),
+        ("Accepted", "string", '.status.conditions[?(@.type=="Accepted")].status', 1),
+        ("Overdue", "string", '.status.conditions[?(@.type=="Overdue")].status', 1),
+        ("ETA", "string", ".status.eta.p50", 1),
+        ("Message", "string", '.status.conditions[?(@.type=="Progressing")].message', 1),
+    ),
+)
+RESOURCES: Final = (CONSUMER_GROUPS, KAFKA_CONNECTIONS, CLUSTER_KAFKA_CONNECTIONS, CONSUMER_FLEETS, FLEET_CAMPAIGNS)
 
 
 def custom_resource_definition(resource: Resource) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import CAMPAIGN, PAUSE
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.fleet_campaign import Action, ApplyDefaults, FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import FleetCampaignStatus, Skip
@@ -15,7 +15,6 @@ from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign
 from slackwater.core.fleet.campaign_groups import (
-    NAMES_A_CAMPAIGN,
     KnownGroup,
     applies_of,
     participant_of,
@@ -180,7 +179,7 @@ def test_what_is_not_known_is_waited_for() -> None:
 )
 def test_whose_changes_are_ordered(annotation: str, is_named: bool, waits: bool) -> None:
     """The change of a campaign that is gone waits: a deleted one lets nobody begin."""
-    group = replace(NOTHING, annotations={NAMES_A_CAMPAIGN: annotation})
+    group = replace(NOTHING, annotations={CAMPAIGN: annotation})
     part = participant_of(campaign(action={"changes": {}}), group, {}, BEGAN)
     assert part.is_named is is_named
     assert bool(waits_for_nobody(group, frozenset({"slackwater/run"}))) is waits

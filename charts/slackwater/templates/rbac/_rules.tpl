@@ -17,10 +17,10 @@
   resources: [kafkaconnections/status]
   verbs: [patch]
 - apiGroups: [slackwater.dev]
-  resources: [consumerfleets]
+  resources: [consumerfleets, fleetcampaigns]
   verbs: [get, list, watch]
 - apiGroups: [slackwater.dev]
-  resources: [consumerfleets/status]
+  resources: [consumerfleets/status, fleetcampaigns/status]
   verbs: [patch]
 {{- if not .Values.watchNamespaces }}
 - apiGroups: [slackwater.dev]
@@ -63,13 +63,13 @@
 {{- end }}
 {{- end }}
 
-{{/* The same of fleets, for the operator's own namespace, where those for several namespaces are. */}}
+{{/* The same of fleets and their campaigns, for the operator's own namespace, where those for several namespaces are. */}}
 {{- define "slackwater.fleetRules" -}}
 - apiGroups: [slackwater.dev]
-  resources: [consumerfleets]
+  resources: [consumerfleets, fleetcampaigns]
   verbs: [get, list, watch]
 - apiGroups: [slackwater.dev]
-  resources: [consumerfleets/status]
+  resources: [consumerfleets/status, fleetcampaigns/status]
   verbs: [patch]
 {{- end }}
 

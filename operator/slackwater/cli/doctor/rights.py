@@ -51,6 +51,8 @@ OPERATOR: Final = (
     *_rights(GROUP, "kafkaconnections/status", "patch"),
     *_rights(GROUP, "consumerfleets", "get list watch"),
     *_rights(GROUP, "consumerfleets/status", "patch"),
+    *_rights(GROUP, "fleetcampaigns", "get list watch"),
+    *_rights(GROUP, "fleetcampaigns/status", "patch"),
     *_rights("apps", "statefulsets", "get list watch create patch delete"),
     *_rights("apps", "controllerrevisions", "get"),
     *_rights("policy", "poddisruptionbudgets", "list watch create patch delete"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import CAMPAIGN, PAUSE
 from slackwater.api.fleet_campaign import ApplyDefaults
 from slackwater.api.fleet_campaign_status import Skip
 from slackwater.api.fleet_defaults import PinnedField
@@ -18,9 +18,6 @@ from slackwater.core.fleet.layers import Given, Said
 from slackwater.core.fleet.participants import Obstacle, Participant, Progress, Shown, done_at, progress_of
 from slackwater.core.fleet.records import Values, record_of
 from slackwater.core.world.inherited import Pins
-
-NAMES_A_CAMPAIGN: Final = "slackwater.dev/campaign"
-"""Annotation of a group whose change a campaign orders: that one's name, or namespace/name where it is elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ def applies_of(asked: ApplyDefaults | None, says: Said) -> Values:
 
 def named_by(group: KnownGroup) -> str:
     """The campaign whose order its changes wait for, by `namespace/name`; empty: none."""
-    written = group.annotations.get(NAMES_A_CAMPAIGN, "")
+    written = group.annotations.get(CAMPAIGN, "")
     return written if "/" in written or not written else f"{group.key.partition('/')[0]}/{written}"
 
 
