@@ -165,6 +165,16 @@ async def test_two_fleets_of_one_layer_name_whom_both_select() -> None:
     assert message == "default/other selects default/first as well"
 
 
+async def test_two_fleets_of_one_layer_that_give_different_defaults_say_so() -> None:
+    found = await stage("first")
+    found.fleet(defaults={"timeouts": {"session": "30s"}})
+    found.fleet(name="other", defaults={"timeouts": {"session": "60s"}})
+    await found.keeping.keep_once()
+    assert found.condition("Overlaps") == ("True", "DefaultsDiffer")
+    other = found.api.objects["ConsumerFleet", "default", "other"]["status"]["conditions"]
+    assert [each["reason"] for each in other if each["type"] == "Overlaps"] == ["DefaultsDiffer"]
+
+
 async def test_the_fleets_of_its_own_namespace_are_listed_where_that_is_not_watched() -> None:
     found = FleetStage()
     await found.begin()

@@ -18,7 +18,8 @@ from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.report import status_of
 from slackwater.ports import Cluster
 from slackwater.shell.events import event_about
-from slackwater.shell.fleets import Begun, Fleets
+from slackwater.shell.fleet_series import Begun
+from slackwater.shell.fleets import Fleets
 from slackwater.shell.store import Key, Store
 
 Json = Mapping[str, Any]

@@ -18,6 +18,7 @@ from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halted, Halts
+from slackwater.core.fleet.layers import Giver, said_by
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.sight import Sight
 from slackwater.core.fleet.times import Gates, Refused, Scope, gates_of
@@ -38,6 +39,8 @@ class ReadFleet:
     """The token of the command to resume; empty: none was given."""
     version: tuple[object, ...]
     """Equal where nothing has changed that people write."""
+    giver: Giver | None = None
+    """What it says of its groups' defaults; None: nothing, or it cannot be read."""
 
     def gates(self, scope: Scope, now: float) -> Gates:
         if self.unread is not None:
@@ -54,7 +57,17 @@ def read_fleet(obj: Json, own_namespace: str) -> ReadFleet:
         spec, unread = _whom_it_may_select(obj), Refused(FleetReason.INVALID_SPEC, str(error))
     is_of_the_operator = metadata["namespace"] == own_namespace
     fleet = Fleet(metadata["namespace"], metadata["name"], spec, is_of_the_operator)
-    return ReadFleet(fleet, unread, resume, (metadata["uid"], metadata.get("generation", 0), resume))
+    version = (metadata["uid"], metadata.get("generation", 0), resume)
+    return ReadFleet(fleet, unread, resume, version, _giver(fleet, metadata))
+
+
+def _giver(fleet: Fleet, metadata: Json) -> Giver | None:
+    says = {} if fleet.spec.defaults is None else said_by(fleet.spec.defaults)
+    if not says:
+        return None
+    made = metadata.get("creationTimestamp")
+    generation = metadata.get("generation", 0)
+    return Giver(fleet.namespace, fleet.name, says, moment(made) if made else 0.0, generation)
 
 
 def halts_in(obj: Json) -> Halts:

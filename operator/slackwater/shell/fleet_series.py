@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.shell.store import Key
 
 WAIT_BUCKETS_S: Final = (10.0, 60.0, 300.0, 900.0, 3_600.0, 4 * 3_600.0, 86_400.0)
 TURN_BUCKETS_S: Final = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0)
@@ -57,3 +58,14 @@ class FleetSeries:
             self.count("yielded", group)
         else:
             self.lengths.add(max(0.0, took_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A group that was given its turn, for people to read."""
+
+    group: Key
+    fleets: tuple[str, ...]
+    waited_s: float
+    let_through: tuple[str, ...]
+    """Fleets that let nobody else begin just now."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from math import inf
 
 import structlog
@@ -17,9 +16,11 @@ import structlog
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.decision.decision import Decision
+from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Kept, Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
 from slackwater.core.fleet.times import Scope
@@ -28,23 +29,12 @@ from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnStanding
 from slackwater.core.world.world import World
 from slackwater.ports import Kind
 from slackwater.shell.fleet_objects import Json, ReadFleet, facts_of, halts_in, read_fleet
-from slackwater.shell.fleet_series import FleetSeries
+from slackwater.shell.fleet_series import Begun, FleetSeries
 from slackwater.shell.memories import Memories
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A group that was given its turn, for people to read."""
-
-    group: Key
-    fleets: tuple[str, ...]
-    waited_s: float
-    let_through: tuple[str, ...]
-    """Fleets that let nobody else begin just now."""
 
 
 class Fleets(Witness):
@@ -143,6 +133,20 @@ class Fleets(Witness):
         """When `tick` has something to do; infinite where nothing is due."""
         due = (self.ledger.allocator.wakes_at(), self.ledger.allocator.relist_at)
         return min([*(self._due(kept) for kept in self.ledger.fleets()), *(at for at in due if at is not None), inf])
+
+    def givers_of(self, group: str) -> tuple[Giver, ...]:
+        """Fleets that select the group and say something of its defaults."""
+        found = (self._read[fleet].giver for fleet in self.ledger.fleets_of(group))
+        return tuple(giver for giver in found if giver is not None)
+
+    @property
+    def living(self) -> frozenset[str]:
+        """Fleets that are there, and can be read: what one has given stays while a slip makes it unreadable."""
+        return frozenset(name for name, read in self._read.items() if read.unread is None)
+
+    def order_of(self, group: str) -> Order | None:
+        """What a campaign orders of the group, once that is called."""
+        return None
 
     def relisted(self) -> None:
         """The store has all groups as they were listed at `relist_at` or later."""

@@ -25,7 +25,6 @@ from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.members.rejoined import marks_due
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, is_out_of_date, matters, pace_after, still_refused
-from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView
@@ -43,6 +42,7 @@ from slackwater.shell.fleets import Fleets
 from slackwater.shell.gathering import Gathering
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.reports import Reports
+from slackwater.shell.sayings import Sayings
 from slackwater.shell.store import Key, Store, key_of
 from slackwater.shell.unanswered import Unanswered, UnansweredStatus
 from slackwater.shell.witnesses import Witness
@@ -72,6 +72,7 @@ class Reconciler:
         self._connections = connections
         self._now = now
         self._gathering = Gathering(api, store, connections, advice, now, fleets)
+        self._sayings = Sayings(fleets)
         self._post = Post(api)
         self._deletion = Deletion(
             api, connections, Claims(store, connections), self._gathering.take_in, now, self._acted
@@ -122,13 +123,14 @@ class Reconciler:
             world, status = await self._gathering.from_store(key, group)
         if self._connections.awaits_first_look(key):
             return None  # a restarted operator knows nothing yet: saying so would be two writes for each group
-        decided = plan(world)
+        planned, decided = self._sayings.plan(key, world)
         if matters(world, decided) or self._gathering.doubts(key, world):
             fresh = await self._read_again(key, world, status)
             if fresh is None:
                 return AT_ONCE
             world, status = fresh
-            decided = plan(world)
+            planned, decided = self._sayings.plan(key, world)
+        world = planned
         await self._tell_of_unanswered(key, world, status, decided)
         refused = self._refusals.get(key)
         decided = still_refused(decided, refused)
@@ -257,10 +259,11 @@ class Reconciler:
         What was written for it took long, and would take as long in each pass: that remembers the moment of its act."""
         fresh = await self._gathering.read_again(key)
         if fresh is not None:
-            again = plan(fresh[0]).act
+            planned, decided = self._sayings.plan(key, fresh[0])
+            again = decided.act
             same = again is not None and without_version(again) == without_version(act)
-            if again is not None and same and not is_out_of_date(fresh[0], again, self._now()):
-                return fresh[0], again
+            if again is not None and same and not is_out_of_date(planned, again, self._now()):
+                return planned, again
         _log.warning("look_out_of_date", group=str(key), act=kind_of(act))
         return world, None
 
@@ -288,13 +291,10 @@ class Reconciler:
 
     async def _forget(self, key: Key) -> None:
         await self._connections.forget(key)
-        self._deletion.forget(key)
-        self._post.forget(key)
-        self._companions.forget(key)
-        self._gathering.forget(key)
-        self._refusals.forget(key)
         self._marked.discard(key)
-        self._told.forget(key)
-        self._unanswered.forget(key)
-        for witness in self._witnesses:
-            witness.forget(key)
+        for forget in (
+            *(self._deletion.forget, self._post.forget, self._companions.forget, self._gathering.forget),
+            *(self._sayings.forget, self._refusals.forget, self._told.forget, self._unanswered.forget),
+            *(witness.forget for witness in self._witnesses),
+        ):
+            forget(key)

@@ -30,6 +30,8 @@ class FleetReason(StrEnum):
     NOBODY_WAITS = "NobodyWaits"
 
     SELECTED_TWICE = "SelectedTwice"
+    DEFAULTS_DIFFER = "DefaultsDiffer"
+    """Another fleet of its layer says other things of the same groups: the older one's hold."""
     NO_OVERLAP = "NoOverlap"
 
     OPENED = "Opened"

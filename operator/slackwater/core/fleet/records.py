@@ -55,6 +55,11 @@ def with_done(commands: Commands, at: float) -> Commands:
     }
 
 
+def has_open_record(commands: Commands) -> bool:
+    """A campaign has begun with the group, and it is not noted yet that this is done."""
+    return any(key.startswith(PREFIX) and _DONE not in token for key, token in commands.items())
+
+
 def without_those_of_others(commands: Commands, campaigns: frozenset[str]) -> Commands:
     """Only those of campaigns that are still there, by uid; to be asked when something else is written anyway."""
     kept = {f"{PREFIX}{uid}" for uid in campaigns}

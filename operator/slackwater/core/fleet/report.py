@@ -13,6 +13,7 @@ from slackwater.core.decision.words import count, listing, shown
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import NO_LIMIT
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.layers import Giver, overlapping, said_by
 from slackwater.core.fleet.ledger import Kept, Ledger
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.tally import NAMED
@@ -21,6 +22,7 @@ Json = dict[str, Any]
 
 LONGEST_MESSAGE: Final = 1024
 TRUE, FALSE = ConditionStatus.TRUE, ConditionStatus.FALSE
+_DIFFERS: Final = ", and gives other defaults: those of the older fleet hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,20 @@ def _overlaps(kept: Kept, ledger: Ledger) -> Verdict:
                 others.setdefault(key, set()).add(group)
     if not others:
         return Verdict(FleetConditionType.OVERLAPS, FALSE, FleetReason.NO_OVERLAP, "")
-    said = (f"{key} selects {listing(sorted(groups))} as well" for key, groups in sorted(others.items()))
-    return Verdict(FleetConditionType.OVERLAPS, TRUE, FleetReason.SELECTED_TWICE, "; ".join(said))
+    differing = {key for key in others if _says_otherwise(kept, ledger.kept(key))}
+    said = (
+        f"{key} selects {listing(sorted(groups))} as well" + (_DIFFERS if key in differing else "")
+        for key, groups in sorted(others.items())
+    )
+    reason = FleetReason.DEFAULTS_DIFFER if differing else FleetReason.SELECTED_TWICE
+    return Verdict(FleetConditionType.OVERLAPS, TRUE, reason, "; ".join(said))
+
+
+def _says_otherwise(kept: Kept, other: Kept | None) -> bool:
+    fleets = [each.fleet for each in (kept, other) if each is not None and each.fleet.spec.defaults is not None]
+    says = ((each, each.spec.defaults) for each in fleets)
+    givers = [Giver(each.namespace, each.name, said_by(said)) for each, said in says if said is not None]
+    return bool(overlapping(kept.fleet.namespace, givers))
 
 
 def _same_layer(kept: Kept, other: Kept | None) -> bool:

@@ -285,7 +285,8 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         who = strangers_in_words(world, strangers)
         message = f"members that we do not run are in the group: {who}. Stop them, or give them another group.id"
         return Verdict(kind, TRUE, Reason.FOREIGN_MEMBERS, message)
-    return Verdict(kind, FALSE, Reason.AS_WANTED, "")
+    refused = world.defaults_refused
+    return Verdict(kind, TRUE, Reason.DEFAULTS_REFUSED, refused) if refused else Verdict(kind, FALSE, Reason.AS_WANTED)
 
 
 def _uninvited(world: World) -> tuple[Member, ...]:

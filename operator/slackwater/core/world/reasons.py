@@ -116,6 +116,7 @@ class Reason(StrEnum):
     POD_NOT_JOINING = "PodNotJoining", Facet.DEGRADES
     SCALED_BY_OTHERS = "ScaledByOthers", Facet.DEGRADES, Facet.STANDS_STILL
     AWAITING_TURN = "AwaitingTurn", Facet.STANDS_STILL
+    DEFAULTS_REFUSED = "DefaultsRefused"
     CANARY_HOLD = "CanaryHold", Facet.STANDS_STILL, Facet.BEHIND_THE_GATES
     ROLLOUT_UNDER_WAY = "RolloutUnderWay"
     STEP_NOT_PROVEN = "StepNotProven", Facet.BEHIND_THE_GATES

@@ -70,6 +70,8 @@ class World:
     """Other ConsumerGroups that have, or may have, the same group in Kafka; none of them is being deleted."""
     turn: Turn = field(default_factory=Turn)
     """What ConsumerFleets say of its turn to move."""
+    defaults_refused: str = ""
+    """Why not all that ConsumerFleets give holds for the group; empty: it does."""
 
     def remembering(self, memory: RolloutMemory) -> World:
         """The same world with another memory; where it is no other, what was asked once need not be asked again."""
