@@ -12,6 +12,7 @@ from slackwater.adapters.cluster.paths import (
 from slackwater.core.fleet.times import Scope
 from slackwater.core.pace import AT_ONCE
 from slackwater.shell.advice import AdviceBook
+from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.reconciler import Reconciler
@@ -35,7 +36,8 @@ class Stage:
         """How far its clock is ahead of ours."""
         self.woken: list[Key] = []
         self.fleets = Fleets(self.store, self.woken.append, Scope(), self.now)
-        witnesses = (self.metrics, telemetry, self.fleets)
+        self.campaigns = Campaigns(self.store, self.fleets, self.now)
+        witnesses = (self.metrics, telemetry, self.fleets, self.campaigns)
         self.reconciler = Reconciler(api, self.store, connections, self.advice, self.now, witnesses, self.fleets)
         self.fleets.begin()
 

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from slackwater.api.timestamps import moment
 from slackwater.core.fleet.claim import Standing
-from slackwater.core.fleet.ledger import Kept
+from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.report import budgets, counts
 from slackwater.shell.fleets import Fleets

@@ -10,6 +10,8 @@ from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.times import Scope
 from slackwater.ports import Cluster
+from slackwater.shell.campaign_keeping import CampaignKeeping
+from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.fleet_keeping import FleetKeeping
 from slackwater.shell.fleet_metrics import FleetMetrics
 from slackwater.shell.fleets import Fleets
@@ -34,6 +36,8 @@ class FleetParts:
         scope = Scope(settings.pod_namespace or "", settings.namespace)
         self.fleets = Fleets(store, wake, scope, time.time)
         self._keeping = FleetKeeping(api, store, self.fleets, relist, time.time)
+        self.campaigns = Campaigns(store, self.fleets, time.time)
+        self._campaign_keeping = CampaignKeeping(api, store, self.campaigns, time.time)
         self._own = OwnFleets(api, store, settings.own_fleets_in, settings.namespace)
         self._follows_own = bool(settings.own_fleets_in)
 
@@ -42,10 +46,12 @@ class FleetParts:
         if self._follows_own:
             await self._own.list_once()
         self.fleets.begin()
+        self.campaigns.fold()
 
     def parts(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
         """What runs as long as this replica leads, by name."""
         yield "fleets", self._keeping.keep()
+        yield "campaigns", self._campaign_keeping.keep()
         if self._follows_own:
             yield "own-fleets", self._own.follow()
 

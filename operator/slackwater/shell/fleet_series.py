@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
+from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.shell.store import Key
 
@@ -69,3 +71,24 @@ class Begun:
     waited_s: float
     let_through: tuple[str, ...]
     """Fleets that let nobody else begin just now."""
+
+
+def counted(
+    series: Mapping[str, FleetSeries],
+    fleets: tuple[str, ...],
+    change: tuple[GroupFacts, GroupFacts],
+    let_through: tuple[str, ...],
+    now: float,
+) -> Begun | None:
+    """What the change of one group of `fleets` means to those who read metrics and Events; a turn that was given."""
+    before, facts = change
+    if before.standing is Standing.ASKS and facts.standing is Standing.HAS:
+        waited_s = max(0.0, now - facts.asked_at)
+        for fleet in fleets:
+            series[fleet].began(facts, waited_s, let_through=fleet in let_through)
+        return Begun(Key(facts.namespace, facts.name), fleets, waited_s, let_through)
+    if before.standing is Standing.HAS and facts.standing is not Standing.HAS:
+        ended = facts.standing is not Standing.ASKS
+        for fleet in fleets:
+            series[fleet].ended(facts, now - before.begun_at if ended else None)
+    return None

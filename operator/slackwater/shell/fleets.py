@@ -14,14 +14,16 @@ from math import inf
 import structlog
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.errors import InvalidSpec
 from slackwater.core.decision.decision import Decision
 from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.layers import Giver
-from slackwater.core.fleet.ledger import Kept, Ledger
+from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.layers import Giver, Said
+from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
 from slackwater.core.fleet.times import Scope
 from slackwater.core.world.memory import RolloutMemory
@@ -29,8 +31,9 @@ from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnStanding
 from slackwater.core.world.world import World
 from slackwater.ports import Kind
 from slackwater.shell.fleet_objects import Json, ReadFleet, facts_of, halts_in, read_fleet
-from slackwater.shell.fleet_series import Begun, FleetSeries
+from slackwater.shell.fleet_series import Begun, FleetSeries, counted
 from slackwater.shell.memories import Memories
+from slackwater.shell.orders import Orders, key_in
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
 
@@ -51,6 +54,10 @@ class Fleets(Witness):
         """Fleets whose status may say something else by now."""
         self.begun: list[Begun] = []
         """Turns that were given, and not yet said so."""
+        self.orders = Orders()
+        """Of campaigns."""
+        self.noticed: Callable[[], None] = lambda: None
+        """Called when something has changed that campaigns go by."""
         self._store = store
         self._wake = wake
         self._scope = scope
@@ -72,7 +79,7 @@ class Fleets(Witness):
                 gates = read.gates(self._scope, now)
                 fleets.append(Kept(read.fleet.overridden(gates.is_overridden), gates, halts_in(obj)))
         if fleets:
-            facts = self._all_facts([kept.fleet for kept in fleets])
+            facts = self._facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
             self._call(self.ledger.began(fleets, facts, now))
             self._obey()
             self._touch(each.fleet.key for each in fleets)
@@ -88,7 +95,8 @@ class Fleets(Witness):
             standing = TurnStanding.HAS if self.ledger.may_go_on(name) else standing
         elif self.ledger.may_begin(name, self._now()):
             standing = TurnStanding.CALLED
-        return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name))
+        order = self.order_of(name)
+        return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name), "" if order is None else order.campaign)
 
     def may_write(self, key: Key, world: World, memory: RolloutMemory) -> bool:
         """Whether the turn that `memory` would give, if it does, is still to be had. It is kept for as long as nobody
@@ -109,6 +117,7 @@ class Fleets(Witness):
         if self._read and sight != self._sights.get(key):
             self._sights[key] = sight
             self._look_at(key, self._store.get(CONSUMER_GROUP, key))
+            self.noticed()
 
     def forget(self, key: Key) -> None:
         self._sights.pop(key, None)
@@ -118,7 +127,7 @@ class Fleets(Witness):
         """What time has changed."""
         now = self._now()
         for kept in self.ledger.fleets():
-            if self._due(kept) <= now:
+            if kept.due_at <= now:
                 key = kept.fleet.key
                 self._call(self.ledger.passed(key, self._read[key].gates(self._scope, now), now))
                 self._touch([key])
@@ -132,12 +141,22 @@ class Fleets(Witness):
     def wakes_at(self) -> float:
         """When `tick` has something to do; infinite where nothing is due."""
         due = (self.ledger.allocator.wakes_at(), self.ledger.allocator.relist_at)
-        return min([*(self._due(kept) for kept in self.ledger.fleets()), *(at for at in due if at is not None), inf])
+        return min([*(kept.due_at for kept in self.ledger.fleets()), *(at for at in due if at is not None), inf])
 
     def givers_of(self, group: str) -> tuple[Giver, ...]:
         """Fleets that select the group and say something of its defaults."""
         found = (self._read[fleet].giver for fleet in self.ledger.fleets_of(group))
         return tuple(giver for giver in found if giver is not None)
+
+    def names_in(self, fleet: str) -> tuple[str, ...]:
+        """The groups that it selects."""
+        kept = self.ledger.kept(fleet)
+        return () if kept is None else kept.tally.names
+
+    def says(self, fleet: str) -> Said:
+        """What it says of its groups' defaults."""
+        read = self._read.get(fleet)
+        return {} if read is None or read.giver is None else read.giver.says
 
     @property
     def living(self) -> frozenset[str]:
@@ -146,11 +165,21 @@ class Fleets(Witness):
 
     def order_of(self, group: str) -> Order | None:
         """What a campaign orders of the group, once that is called."""
-        return None
+        return self.orders.by_group.get(group)
+
+    def ordered(self, orders: Orders) -> None:
+        """What campaigns say from now on."""
+        concerned, limits_differ = self.orders.differing(orders), self.orders.limits != orders.limits
+        self.orders = orders
+        if not self._read or not (concerned or limits_differ):
+            return
+        facts = self._facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
+        self._call(self.ledger.ordered(orders.limits, facts, self._now()))
+        self._touch(fleet for group in concerned for fleet in self.ledger.fleets_of(group))
 
     def relisted(self) -> None:
         """The store has all groups as they were listed at `relist_at` or later."""
-        facts = self._all_facts([kept.fleet for kept in self.ledger.fleets()])
+        facts = self._facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in self.ledger.fleets()])
         self._call(self.ledger.relisted(facts, self._now()))
 
     def commands(self, key: str) -> dict[str, str]:
@@ -163,8 +192,9 @@ class Fleets(Witness):
             return
         if kind is CONSUMER_FLEET:
             self._fleet_is(key, obj)
-        elif self._read:
+        elif kind is CONSUMER_GROUP and self._read:
             self._look_at(key, obj)
+        self.noticed()
 
     def _fleet_is(self, key: Key, obj: Json | None) -> None:
         name, now = str(key), self._now()
@@ -179,11 +209,11 @@ class Fleets(Witness):
             return
         gates = read.gates(self._scope, now)
         if len(self._read) == 1 and before is None:  # the first one: nobody has been counted so far
-            for facts in self._all_facts([read.fleet]):
+            for facts in self._facts_of(self._store.keys(CONSUMER_GROUP), [read.fleet]):
                 self.ledger.changed(facts, now)
-        selected = self._selected_by(name)
+        selected = set(self.names_in(name))
         called = self.ledger.put(read.fleet.overridden(gates.is_overridden), now, gates, halts_in(obj))
-        self._call((*called, *sorted(selected ^ self._selected_by(name))))
+        self._call((*called, *sorted(selected ^ set(self.names_in(name)))))
         self._obey()
         self._touch([name])
 
@@ -192,7 +222,7 @@ class Fleets(Witness):
         self._commands.pop(name, None)
         self.series.pop(name, None)
         self.dirty.discard(name)
-        selected = self._selected_by(name)
+        selected = set(self.names_in(name))
         called = self.ledger.remove(name, self._now())
         waited = sum(
             facts is not None and facts.standing is Standing.ASKS for facts in map(self.ledger.facts, selected)
@@ -228,36 +258,19 @@ class Fleets(Witness):
         facts = self._facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
         if facts is None or facts == before:
             return
-        let_through = self._let_through(name)
+        let_through = self.ledger.let_through(name)
         called = self.ledger.changed(facts, now)
         fleets = self.ledger.fleets_of(name)
         if bool(fleets) is not bool(concerned):
             called = (*called, name)
         if before is not None:
-            self._count(before, facts, let_through)
+            begun = counted(self.series, fleets, (before, facts), let_through, now)
+            self.begun += [] if begun is None else [begun]
         self._call(called)
         self._touch({*concerned, *fleets})
 
-    def _count(self, before: GroupFacts, facts: GroupFacts, let_through: tuple[str, ...]) -> None:
-        """What the change means to those who read metrics and Events."""
-        now, fleets = self._now(), self.ledger.fleets_of(facts.key)
-        if before.standing is Standing.ASKS and facts.standing is Standing.HAS:
-            waited_s = max(0.0, now - facts.asked_at)
-            self.begun.append(Begun(Key(facts.namespace, facts.name), fleets, waited_s, let_through))
-            for fleet in fleets:
-                self.series[fleet].began(facts, waited_s, let_through=fleet in let_through)
-        elif before.standing is Standing.HAS and facts.standing is not Standing.HAS:
-            ended = facts.standing is not Standing.ASKS
-            for fleet in fleets:
-                self.series[fleet].ended(facts, now - before.begun_at if ended else None)
-
-    def _let_through(self, group: str) -> tuple[str, ...]:
-        takes = self.ledger.allocator.claim_of(group).takes
-        kept = (self.ledger.kept(each) for each in self.ledger.fleets_of(group))
-        return tuple(each.fleet.key for each in kept if each is not None and each.shut_to_all - takes)
-
-    def _all_facts(self, fleets: Sequence[Fleet]) -> list[GroupFacts]:
-        found = ((key, self._store.get(CONSUMER_GROUP, key)) for key in self._store.keys(CONSUMER_GROUP))
+    def _facts_of(self, keys: Iterable[Key], fleets: Sequence[Fleet]) -> list[GroupFacts]:
+        found = ((key, self._store.get(CONSUMER_GROUP, key)) for key in keys)
         facts = (self._facts(key, obj, fleets) for key, obj in found if obj is not None)
         return [each for each in facts if each is not None]
 
@@ -267,20 +280,13 @@ class Fleets(Witness):
             memory = self.memories.of(key, obj)
         except InvalidSpec:
             return None
-        return facts_of(obj, memory, self._sights.get(key, Sight()), fleets, self._now())
-
-    def _selected_by(self, fleet: str) -> set[str]:
-        kept = self.ledger.kept(fleet)
-        return set() if kept is None else set(kept.tally.names)
-
-    def _due(self, kept: Kept) -> float:
-        return min(at for at in (kept.gates.until, kept.halts.lifts_at, inf) if at is not None)
+        facts = facts_of(obj, memory, self._sights.get(key, Sight()), fleets, self._now())
+        return self.orders.applied(facts, waits=CAMPAIGN in (obj["metadata"].get("annotations") or {}))
 
     def _call(self, groups: Iterable[str]) -> None:
         called = tuple(groups)
         for name in called:
-            namespace, _, group = name.partition("/")
-            self._wake(Key(namespace, group))
+            self._wake(key_in(name))
             self._touch(self.ledger.fleets_of(name))
         if called:
             self.changed.set()

@@ -92,7 +92,7 @@ class Operator:
         self.fleets = FleetParts(api, self.store, settings, self.queue.add, self.relist)
         self.fleets.publish(self.metrics)
         fleets = self.fleets.fleets
-        witnesses = (self.metrics, self.telemetry, fleets)
+        witnesses = (self.metrics, self.telemetry, fleets, self.fleets.campaigns)
         self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses, fleets)
         self.telemetry.publish(self.metrics)
         self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))

@@ -1,4 +1,5 @@
-"""The ConsumerFleets of the operator's own namespace, where it works in some namespaces and that is none of them.
+"""The ConsumerFleets and FleetCampaigns of the operator's own namespace, where it works in some namespaces and that is
+none of them.
 
 Kopf watches every kind in each of its namespaces or none, and the operator has no right to the pods of its own: so
 these few are listed again and again.
@@ -13,7 +14,7 @@ from typing import Final
 import structlog
 
 from slackwater.adapters.cluster.errors import ClusterFailed
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
 from slackwater.ports import Cluster
 from slackwater.shell.store import Store
 
@@ -41,11 +42,12 @@ class OwnFleets:
     async def list_once(self) -> None:
         """What cannot be listed stays as it was: a fleet that is known goes on to limit its groups."""
         try:
-            listed, version = await self._api.list_all(CONSUMER_FLEET, self._namespace)
+            for kind in (CONSUMER_FLEET, FLEET_CAMPAIGN):
+                listed, version = await self._api.list_all(kind, self._namespace)
+                self._store.replace(kind, listed, version, self._watched)
         except ClusterFailed as error:
             if str(error) != self._failed:
                 _log.warning("own_fleets_not_listed", namespace=self._namespace, error=str(error))
             self._failed = str(error)
             return
         self._failed = ""
-        self._store.replace(CONSUMER_FLEET, listed, version, self._watched)

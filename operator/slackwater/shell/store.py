@@ -12,6 +12,7 @@ from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
     CONSUMER_FLEET,
     CONSUMER_GROUP,
+    FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
@@ -38,14 +39,14 @@ LABELLED: Final = (STATEFUL_SET, POD, SERVICE, POD_DISRUPTION_BUDGET)
 CONNECTIONS: Final = (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION)
 RIVALS: Final = 20
 """So many ConsumerGroups of one groupId in one namespace learn of each other at once, and not in their next pass."""
-WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, CONSUMER_FLEET, *LABELLED)
-LATER_KINDS: Final = (CLUSTER_KAFKA_CONNECTION, CONSUMER_FLEET)
+WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, CONSUMER_FLEET, FLEET_CAMPAIGN, *LABELLED)
+LATER_KINDS: Final = (CLUSTER_KAFKA_CONNECTION, CONSUMER_FLEET, FLEET_CAMPAIGN)
 """Their CRDs are newer than the others: without one, all else goes on."""
-TELLS_OF: Final = (CONSUMER_GROUP, CONSUMER_FLEET)
+TELLS_OF: Final = (CONSUMER_GROUP, CONSUMER_FLEET, FLEET_CAMPAIGN)
 
 
 class Listener(Protocol):
-    """Is told of each new version of a ConsumerGroup or a ConsumerFleet; None: it is gone. It does not wait."""
+    """Is told of each new version of a group, a fleet or a campaign; None: it is gone. It does not wait."""
 
     def __call__(self, kind: Kind, key: Key, obj: Json | None) -> None: ...
 

@@ -14,7 +14,8 @@ from typing import Final
 from slackwater.core.fleet.claim import Cell, Claim, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Kept, Ledger
+from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.plan import Outset, Pace, coordinators_of
 from slackwater.core.fleet.seen import FleetSeen, Seen, settled
 

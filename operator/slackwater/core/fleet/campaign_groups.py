@@ -52,15 +52,18 @@ def applies_of(asked: ApplyDefaults | None, says: Said) -> Values:
     return {name: says[name] for name in asked.fields or PinnedField if name in says}
 
 
-def named_by(group: KnownGroup) -> str:
-    """The campaign whose order its changes wait for, by `namespace/name`; empty: none."""
-    written = group.annotations.get(CAMPAIGN, "")
-    return written if "/" in written or not written else f"{group.key.partition('/')[0]}/{written}"
+def named_by(group: str, written: str) -> str:
+    """The campaign whose order its changes wait for, by `namespace/name`; empty: none. `written`: its annotation."""
+    return written if "/" in written or not written else f"{group.partition('/')[0]}/{written}"
+
+
+def campaign_of(group: KnownGroup) -> str:
+    return named_by(group.key, group.annotations.get(CAMPAIGN, ""))
 
 
 def waits_for_nobody(group: KnownGroup, campaigns: frozenset[str]) -> str:
     """Why a change waits whose campaign is not there: that one was deleted lets nobody begin. Empty: it does not."""
-    name = named_by(group)
+    name = campaign_of(group)
     if not name or name in campaigns:
         return ""
     return f"FleetCampaign {name}, which is to order this change, is not there: make it, or remove the annotation"
@@ -87,7 +90,7 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
         done_at=done_at(group.shown, progress, campaign.uid, since),
         is_calm=group.is_calm,
         obstacle=obstacle,
-        is_named=action.changes is None or named_by(group) == campaign.key,
+        is_named=action.changes is None or campaign_of(group) == campaign.key,
     )
 
 

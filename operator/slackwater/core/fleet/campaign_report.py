@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Final
 
 from slackwater.api.conditions import ConditionStatus
@@ -85,6 +86,30 @@ def verdicts(
         _overdue(campaign, course, participants, now),
         _succeeded(course, participants),
     )
+
+
+class CampaignReason(StrEnum):
+    """Of Events about a campaign."""
+
+    WAVE_BEGUN = "WaveBegun"
+    WAVE_DONE = "WaveDone"
+    CAMPAIGN_HALTED = "CampaignHalted"
+
+
+def news(before: FleetCampaignStatus, after: FleetCampaignStatus) -> Iterator[tuple[CampaignReason, str, bool]]:
+    """What the status says for the first time, and whether it is a warning."""
+    is_over = after.phase is CampaignPhase.SUCCEEDED and before.phase is not CampaignPhase.SUCCEEDED
+    if before.wave and (is_over or after.wave != before.wave):
+        done = next((each for each in after.waves if each.name == before.wave), WaveStatus(name=before.wave))
+        counts = (
+            f"{done.done} of {count(done.groups, 'group')} done, {done.failed} failed, {done.skipped} left as they are"
+        )
+        yield CampaignReason.WAVE_DONE, f"wave {before.wave} is over: {counts}", False
+    if after.wave and after.wave != before.wave:
+        yield CampaignReason.WAVE_BEGUN, f"wave {after.wave} begins", False
+    if after.phase is CampaignPhase.HALTED and before.phase is not CampaignPhase.HALTED:
+        said = next((each.message for each in after.conditions if each.type is CampaignConditionType.HALTED), "")
+        yield CampaignReason.CAMPAIGN_HALTED, said, True
 
 
 def _accepted(course: Course) -> CampaignVerdict:

@@ -60,6 +60,8 @@ def sick_place(fleet: str, place: str) -> Cell:
     return Cell(fleet, "", f"{HALTS}@{place}")
 
 
+HELD: Final = Cell("", "", "campaign")
+"""Of a group whose change waits for a campaign's order. It is always shut."""
 HALTS: Final = "halts"
 WINDOWS: Final = "windows"
 GATES: Final[Mapping[str, Passes | None]] = {
@@ -86,7 +88,7 @@ def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[s
     return Claim(
         group=group.key,
         member_of=frozenset(belongs),
-        takes=frozenset(takes | gates),
+        takes=group.besides.union(takes, gates),
         standing=group.standing,
         order=(group.asked_at - _head_start_s(group, fleets), _hash(group)),
         asked_at=group.asked_at,

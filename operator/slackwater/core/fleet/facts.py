@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from slackwater.api.fleet_budgets import MoveReason
-from slackwater.core.fleet.claim import Standing
+from slackwater.core.fleet.claim import Cell, Standing
 
 NOT_KNOWN: Final = "?"
 """The place of a group whose Kafka cluster or coordinator is not known yet."""
@@ -44,6 +44,9 @@ class GroupFacts:
     """No rollout is under way, and the last one did not fail."""
     disturbed: bool | None = False
     """It is not calm, not whole, or could not be seen; None: nobody has looked yet."""
+
+    besides: frozenset[Cell] = frozenset()
+    """Cells of campaigns that its turn takes room of."""
 
     @property
     def has_a_turn(self) -> bool:

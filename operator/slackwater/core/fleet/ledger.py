@@ -8,55 +8,28 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from slackwater.api.fleet_budgets import Budget, MoveReason
-from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
-from slackwater.core.fleet.claims import GATES, HALTS, NO_LIMIT, SHUT, WINDOWS, Fleet, claim_of, gate_of, sick_place
+from slackwater.core.fleet.claims import (
+    HELD,
+    NO_LIMIT,
+    SHUT,
+    WINDOWS,
+    Fleet,
+    claim_of,
+    gate_of,
+    sick_place,
+)
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
-from slackwater.core.fleet.tally import Tally
+from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.times import Gates
 
 Called = tuple[str, ...]
 """The groups that may begin now, go on or have to stop, by `namespace/name`, in order."""
-
-
-@dataclass(slots=True)
-class Kept:
-    """One fleet, and what is known of its groups."""
-
-    fleet: Fleet
-    gates: Gates = field(default_factory=Gates)
-    halts: Halts = field(default_factory=Halts)
-    tally: Tally = field(default_factory=Tally)
-    shut: frozenset[Cell] = frozenset()
-    """Its cells that let nobody begin."""
-
-    def shut_now(self) -> frozenset[Cell]:
-        key = self.fleet.key
-        by_time = {gate_of(key, name) for name in self.gates.shut}
-        return frozenset({*by_time, *self._halted, *(sick_place(key, place) for place in self.halts.shut_places)})
-
-    @property
-    def shut_to_all(self) -> frozenset[Cell]:
-        """Those of its cells that keep every group from beginning, but whom something lets through."""
-        return self.shut & {gate_of(self.fleet.key, name) for name in GATES}
-
-    @property
-    def stops(self) -> frozenset[Cell]:
-        """Its cells at which whoever has begun stops as well."""
-        by_time = frozenset(gate_of(self.fleet.key, name) for name in self.gates.stops)
-        return by_time | (self._halted if self.fleet.spec.halt.under_way is UnderWay.STOP else frozenset())
-
-    @property
-    def _halted(self) -> frozenset[Cell]:
-        """By what is known to have gone wrong."""
-        key, halts = self.fleet.key, self.halts
-        by_failures = [gate_of(key, HALTS)] if halts.by_failures is not None else []
-        return frozenset({*by_failures, *(sick_place(key, place) for place in halts.by_disturbance)})
 
 
 class Ledger:
@@ -69,6 +42,8 @@ class Ledger:
         """Those whose limit the allocator knows."""
         self._coordinators: defaultdict[str, Counter[int]] = defaultdict(Counter)
         """By Kafka cluster, how many groups each broker is known to coordinate."""
+        self._besides: Mapping[Cell, Limit] = {HELD: SHUT}
+        """Limits of cells that are no fleet's."""
 
     def began(self, fleets: Iterable[Fleet | Kept], groups: Iterable[GroupFacts], now: float) -> Called:
         """As they were listed after the lease was taken."""
@@ -97,6 +72,14 @@ class Ledger:
             if self._groups.get(group.key) != group:
                 concerned |= {each.key: each for each in (*self._know(group), group)}
         return self.allocator.changed(self._taken_up(concerned.values(), (), now), now) if concerned else ()
+
+    def ordered(self, limits: Mapping[Cell, Limit], groups: Iterable[GroupFacts], now: float) -> Called:
+        """What campaigns say: the limits of their cells, and whose facts are others by that."""
+        known, self._besides = self._besides, {**limits, HELD: SHUT}
+        cells = [cell for cell in {*known, *self._besides} if known.get(cell) != self._besides.get(cell)]
+        self.allocator.limited([(cell, self._limit(cell)) for cell in cells])
+        called = self.all_changed(groups, now)
+        return (*called, *self.ticked(now)) if cells else called
 
     def gone(self, key: str, now: float) -> Called:
         group = self._groups.pop(key, None)
@@ -170,7 +153,8 @@ class Ledger:
     def may_begin(self, group: str, now: float) -> bool:
         """It is called, nothing has shut since, and it ends before the window does. Where it does not, its call lapses,
         and others go."""
-        is_called = self.allocator.is_called(group) and not self._meets(group, (kept.shut for kept in self._of(group)))
+        shut = ({HELD}, *(kept.shut for kept in self._of(group)))
+        is_called = self.allocator.is_called(group) and not self._meets(group, shut)
         return is_called and all(self._fits(self._groups[group], kept, now) for kept in self._of(group))
 
     def _fits(self, group: GroupFacts, kept: Kept, now: float) -> bool:
@@ -182,6 +166,11 @@ class Ledger:
     def may_go_on(self, group: str) -> bool:
         """It has its turn, which is good, and nothing stops it between two pods."""
         return self.allocator.may_act(group) and not self._meets(group, (kept.stops for kept in self._of(group)))
+
+    def let_through(self, group: str) -> tuple[str, ...]:
+        """Those of its fleets that keep all others from beginning now."""
+        takes = self.allocator.claim_of(group).takes
+        return tuple(kept.fleet.key for kept in self._of(group) if kept.shut_to_all - takes)
 
     def cells_of(self, key: str) -> tuple[Cell, ...]:
         """The cells of a fleet's budgets, in order."""
@@ -266,6 +255,8 @@ class Ledger:
             self.allocator.limited([(cell, self._limit(cell)) for cell in cells])
 
     def _limit(self, cell: Cell) -> Limit:
+        if cell in self._besides:
+            return self._besides[cell]
         kept = self._kept.get(cell.fleet)
         if not cell.budget or kept is None:
             return SHUT if kept is not None and cell in kept.shut else NO_LIMIT

@@ -75,6 +75,10 @@ class Participant:
         return self.takes_a_place and self.is_named
 
     @property
+    def is_under_way(self) -> bool:
+        return self.progress is Progress.MOVES
+
+    @property
     def is_ready(self) -> bool:
         return self.is_to_come and self.progress is Progress.WAITS
 

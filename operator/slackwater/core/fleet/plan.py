@@ -17,7 +17,8 @@ from slackwater.core.fleet.calendar import LOOKS_AHEAD_S
 from slackwater.core.fleet.claim import Cell, Claim, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Kept, Ledger
+from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.times import Gates, Scope, gates_of
 
 BY_TIME: Final = frozenset({"windows", "freezes"})

@@ -10,11 +10,13 @@ from slackwater.api.conditions import ConditionStatus
 from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.words import count, listing, shown
+from slackwater.core.fleet.campaign_report import CampaignVerdict
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import NO_LIMIT
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver, overlapping, said_by
-from slackwater.core.fleet.ledger import Kept, Ledger
+from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.tally import NAMED
 
@@ -56,7 +58,7 @@ def status_of(
         "halted": None if halted is None else _halted(kept),
         "resumedAt": timestamp(kept.halts.resumed_at) if kept.halts.resumed_at > 0 else None,
         "commands": dict(commands),
-        "conditions": _merged(before.get("conditions") or (), verdicts(kept, ledger, waiting), now, generation),
+        "conditions": merged(before.get("conditions") or (), verdicts(kept, ledger, waiting), now, generation),
     }
     return {name: part for name, part in parts.items() if part not in (None, [], {})}
 
@@ -192,23 +194,23 @@ def _named(groups: Iterable[GroupFacts]) -> list[str]:
     return sorted(group.key for group in groups)[:NAMED]
 
 
-def _merged(
-    before: Iterable[Mapping[str, Any]], now: Iterable[Verdict], at: float, generation: int
+def merged(
+    before: Iterable[Mapping[str, Any]], now: Iterable[Verdict | CampaignVerdict], at: float, generation: int
 ) -> list[dict[str, Any]]:
     """The moment of the last transition moves only when a status does."""
     known = {condition["type"]: condition for condition in before}
-    merged = []
+    found = []
     for verdict in now:
         old = known.get(verdict.type.value, {})
         same = old.get("status") == verdict.status.value
-        merged.append(
+        found.append(
             {
                 "type": verdict.type.value,
                 "status": verdict.status.value,
-                "reason": verdict.reason.value,
+                "reason": str(verdict.reason),
                 "message": shown(verdict.message, LONGEST_MESSAGE),
                 "lastTransitionTime": old["lastTransitionTime"] if same else timestamp(int(at)),
                 "observedGeneration": generation,
             }
         )
-    return merged
+    return found

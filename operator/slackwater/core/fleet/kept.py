@@ -1,0 +1,53 @@
+"""One fleet as the ledger keeps it: what it says, what has gone wrong in it, and what is known of its groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+
+from slackwater.api.fleet_times import UnderWay
+from slackwater.core.fleet.claim import Cell
+from slackwater.core.fleet.claims import GATES, HALTS, Fleet, gate_of, sick_place
+from slackwater.core.fleet.halts import Halts
+from slackwater.core.fleet.tally import Tally
+from slackwater.core.fleet.times import Gates
+
+
+@dataclass(slots=True)
+class Kept:
+    """One fleet, and what is known of its groups."""
+
+    fleet: Fleet
+    gates: Gates = field(default_factory=Gates)
+    halts: Halts = field(default_factory=Halts)
+    tally: Tally = field(default_factory=Tally)
+    shut: frozenset[Cell] = frozenset()
+    """Its cells that let nobody begin."""
+
+    def shut_now(self) -> frozenset[Cell]:
+        key = self.fleet.key
+        by_time = {gate_of(key, name) for name in self.gates.shut}
+        return frozenset({*by_time, *self._halted, *(sick_place(key, place) for place in self.halts.shut_places)})
+
+    @property
+    def shut_to_all(self) -> frozenset[Cell]:
+        """Those of its cells that keep every group from beginning, but whom something lets through."""
+        return self.shut & {gate_of(self.fleet.key, name) for name in GATES}
+
+    @property
+    def stops(self) -> frozenset[Cell]:
+        """Its cells at which whoever has begun stops as well."""
+        by_time = frozenset(gate_of(self.fleet.key, name) for name in self.gates.stops)
+        return by_time | (self._halted if self.fleet.spec.halt.under_way is UnderWay.STOP else frozenset())
+
+    @property
+    def _halted(self) -> frozenset[Cell]:
+        """By what is known to have gone wrong."""
+        key, halts = self.fleet.key, self.halts
+        by_failures = [gate_of(key, HALTS)] if halts.by_failures is not None else []
+        return frozenset({*by_failures, *(sick_place(key, place) for place in halts.by_disturbance)})
+
+    @property
+    def due_at(self) -> float:
+        """When time alone changes something; infinite: never."""
+        return min(at for at in (self.gates.until, self.halts.lifts_at, inf) if at is not None)

@@ -1,0 +1,230 @@
+"""The campaigns of this replica, while it leads: read from the store, folded, and their orders given to fleets.
+
+A fold goes by statuses as they are written; what is to be written of them is the business of `campaign_keeping`.
+Without a campaign nothing is folded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any, Final
+
+import structlog
+from pydantic import ValidationError
+
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
+from slackwater.api.annotations import CAMPAIGN
+from slackwater.api.durations import WIRE_CONTEXT
+from slackwater.api.errors import InvalidSpec
+from slackwater.api.fleet_campaign_status import FleetCampaignStatus
+from slackwater.api.fleet_defaults import PinnedField
+from slackwater.api.parsing import parse_consumer_group, parse_fleet_campaign
+from slackwater.api.protocol import ProtocolTarget
+from slackwater.api.timestamps import moment
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
+from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of
+from slackwater.core.fleet.claim import Cell, Limit
+from slackwater.core.fleet.defaults import Own, to_take_up, with_values
+from slackwater.core.fleet.layers import nearest
+from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
+from slackwater.core.fleet.records import Values
+from slackwater.core.protocol.foreseen import way_to
+from slackwater.core.world.world import World
+from slackwater.shell.fleets import Fleets
+from slackwater.shell.orders import Orders, key_in
+from slackwater.shell.store import Key, Store
+from slackwater.shell.witnesses import Witness
+
+Json = Mapping[str, Any]
+NOT_LOOKED_AT: Final = Hold(
+    Reason.OBSERVATION_STALE, "nobody has looked yet whether there is a way to the other protocol", 15.0
+)
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    obj: Json
+    campaign: Campaign
+    course: Course
+    participants: tuple[Participant, ...]
+
+
+def read_campaign(obj: Json) -> Campaign:
+    """Raises InvalidSpec."""
+    metadata, name = obj["metadata"], str(obj["metadata"]["name"])
+    spec = parse_fleet_campaign(obj).spec
+    try:
+        status = FleetCampaignStatus.model_validate(
+            obj.get("status") or {}, by_alias=True, by_name=False, context=WIRE_CONTEXT
+        )
+    except ValidationError as error:
+        raise InvalidSpec(f"FleetCampaign {name}", (f"its status cannot be read: {error}",)) from error
+    goes = bool(metadata.get("deletionTimestamp"))
+    annotations = metadata.get("annotations") or {}
+    return Campaign(metadata["namespace"], name, metadata["uid"], spec, status, annotations, goes)
+
+
+class Campaigns(Witness):
+    def __init__(self, store: Store, fleets: Fleets, now: Callable[[], float]) -> None:
+        self.folded: tuple[Folded, ...] = ()
+        """As of the last fold."""
+        self.changed = asyncio.Event()
+        """Something is to be folded."""
+        self._store = store
+        self._fleets = fleets
+        self._now = now
+        self._own: dict[Key, tuple[str, Own]] = {}
+        self._ways: dict[Key, tuple[ProtocolTarget, Obstacle | Hold | None]] = {}
+        self._unread: frozenset[str] = frozenset()
+        fleets.noticed = self.notice
+
+    def notice(self) -> None:
+        """Something has changed that campaigns go by."""
+        if self.folded or self._store.keys(FLEET_CAMPAIGN):
+            self.changed.set()
+
+    def fold(self) -> tuple[Folded, ...]:
+        """All of them, and what they order from now on."""
+        now, found, unread = self._now(), [], set[str]()
+        for key in sorted(self._store.keys(FLEET_CAMPAIGN)):
+            obj = self._store.get(FLEET_CAMPAIGN, key)
+            try:
+                found += [] if obj is None else [self._folded(obj, now)]
+            except InvalidSpec as error:  # nothing of it is done, and its changes wait
+                unread.add(str(key))
+                if str(key) not in self._unread:
+                    _log.error("campaign_not_read", campaign=str(key), error=str(error))
+        self._unread = frozenset(unread)
+        self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
+        self._fleets.ordered(self._orders())
+        return self.folded
+
+    def wakes_at(self) -> float:
+        """When time alone changes something; infinite: never."""
+        return min([each.course.looks_at or inf for each in self.folded], default=inf)
+
+    def decided(self, key: Key, world: World, decision: Decision) -> None:
+        target = self._target_of(key)
+        if target is None:
+            return
+        own = self._own_of(key)
+        union = None if own is None else with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
+        if union is None or isinstance(union, str):
+            return
+        asked = replace(world, group=world.group.model_copy(update={"spec": union}))
+        found = (target, way_to(asked, target))
+        if self._ways.get(key) != found:
+            self._ways[key] = found
+            self.notice()
+
+    def forget(self, key: Key) -> None:
+        self._own.pop(key, None)
+        self._ways.pop(key, None)
+
+    def living(self) -> frozenset[str]:
+        """The uids of all that are there."""
+        found = (self._store.get(FLEET_CAMPAIGN, key) for key in self._store.keys(FLEET_CAMPAIGN))
+        return frozenset(str(obj["metadata"]["uid"]) for obj in found if obj is not None)
+
+    def _folded(self, obj: Json, now: float) -> Folded:
+        campaign = read_campaign(obj)
+        if campaign.is_over:
+            return Folded(obj, campaign, fold(campaign, None, (), now), ())
+        fleet = self._fleet_of(campaign)
+        applies = campaign.status.applies if campaign.started_at is not None else (fleet or FleetOf()).applies
+        known = [self._known(key_in(name), campaign, applies) for name in self._fleets.names_in(campaign.fleet)]
+        chosen = [each for each in known if each is not None and campaign.spec.selector.matches(each.labels)]
+        participants = tuple(participant_of(campaign, each, applies, now) for each in chosen)
+        return Folded(obj, campaign, fold(campaign, fleet, participants, now), participants)
+
+    def _fleet_of(self, campaign: Campaign) -> FleetOf | None:
+        kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.says(campaign.fleet)
+        if kept is None:
+            return None
+        return FleetOf(kept.fleet.spec.waves, applies_of(campaign.spec.action.apply_defaults, says))
+
+    def _known(self, key: Key, campaign: Campaign, applies: Values) -> KnownGroup | None:
+        """None: it cannot be read, and nothing is ordered of it."""
+        obj, facts, own = self._store.get(CONSUMER_GROUP, key), self._fleets.ledger.facts(str(key)), self._own_of(key)
+        if obj is None or facts is None or own is None:
+            return None
+        metadata, memory = obj["metadata"], self._fleets.memories.of(key, obj)
+        is_observed = (obj.get("status") or {}).get("observedGeneration", 0) >= metadata.get("generation", 0)
+        made = [moment(pod["metadata"]["creationTimestamp"]) for pod in self._store.pods_of(key)]
+        given = nearest(key.namespace, self._fleets.givers_of(str(key)))
+        known = KnownGroup(
+            key=str(key),
+            own=own,
+            uid=metadata["uid"],
+            labels=metadata.get("labels") or {},
+            annotations=metadata.get("annotations") or {},
+            shown=shown_by(memory, is_observed=is_observed, oldest_pod_at=min(made, default=None)),
+            given=given,
+            pins=memory.inherited,
+            is_calm=facts.disturbed is False or facts.has_a_turn,
+        )
+        wanted = to_take_up(own, given, applies, campaign.fleet).get(PinnedField.PROTOCOL_TARGET)
+        return known if wanted is None else replace(known, way=self._way(key, ProtocolTarget(str(wanted))))
+
+    def _way(self, key: Key, target: ProtocolTarget) -> Obstacle | Hold | None:
+        seen = self._ways.get(key)
+        return seen[1] if seen is not None and seen[0] is target else NOT_LOOKED_AT
+
+    def _target_of(self, key: Key) -> ProtocolTarget | None:
+        """The protocol that a campaign is to take the group to."""
+        for each in self.folded:
+            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET)
+            if target is not None and any(participant.key == str(key) for participant in each.participants):
+                return ProtocolTarget(str(target))
+        return None
+
+    def _applies(self, campaign: Campaign) -> Values:
+        fleet = None if campaign.is_over else self._fleet_of(campaign)
+        return campaign.status.applies or ({} if fleet is None else fleet.applies)
+
+    def _own_of(self, key: Key) -> Own | None:
+        obj = self._store.get(CONSUMER_GROUP, key)
+        if obj is None:
+            return None
+        version, known = f"{obj['metadata']['uid']}/{obj['metadata'].get('generation')}", self._own.get(key)
+        if known is None or known[0] != version:
+            try:
+                known = self._own[key] = (version, Own.of(parse_consumer_group(obj).spec))
+            except InvalidSpec:
+                return None
+        return known[1]
+
+    def _orders(self) -> Orders:
+        by_group, cells, limits = dict[str, Order](), dict[str, frozenset[Cell]](), dict[Cell, Limit]()
+        for each in self.folded:
+            limits |= dict(each.course.limits)
+            for participant in each.participants:
+                key, order = participant.key, each.course.order
+                if order is not None and key in each.course.may_begin and key not in by_group:
+                    by_group[key] = order
+                    cells[key] = cells.get(key, frozenset()) | {order.takes}
+                elif participant.is_under_way and participant.begun_in is not None:
+                    cells[key] = cells.get(key, frozenset()) | {each.campaign.cell(participant.begun_in)}
+        return Orders(by_group, cells, limits, self._let_go())
+
+    def _let_go(self) -> frozenset[str]:
+        """Of groups that name a campaign: whom it does not hold."""
+        waits = {each.campaign.key: self._held_by(each) for each in self.folded}
+        found = set[str]()
+        for key in self._store.keys(CONSUMER_GROUP):
+            obj = self._store.get(CONSUMER_GROUP, key)
+            name = "" if obj is None else (obj["metadata"].get("annotations") or {}).get(CAMPAIGN, "")
+            if name and str(key) not in waits.get(named_by(str(key), name), {str(key)}):
+                found.add(str(key))
+        return frozenset(found)
+
+    @staticmethod
+    def _held_by(folded: Folded) -> Sequence[str] | frozenset[str]:
+        return folded.course.waits if folded.campaign.spec.action.changes is not None else ()

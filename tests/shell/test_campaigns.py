@@ -1,0 +1,254 @@
+"""Campaigns over a cluster in memory: a wave is written before its groups are called, and what waits has nothing
+written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.adapters.cluster.errors import ClusterUnreachable
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN, POD
+from slackwater.api.annotations import CAMPAIGN, GROUP_LABEL, PROMOTE
+from slackwater.api.timestamps import timestamp
+from slackwater.core.world.turn import TurnStanding
+from slackwater.shell.campaign_keeping import FOLD_AGAIN_S, STATUS_AGAIN_S, CampaignKeeping
+from slackwater.shell.campaigns import Campaigns
+from slackwater.shell.store import Key
+from tests.api.campaign_refusals import campaign as campaign_manifest
+from tests.shell.fakes import KEY, group_object
+from tests.shell.fleet_stage import FleetStage
+
+WAVES = [{"name": "canary", "size": 1, "soak": "1h"}, {"name": "rest"}]
+UID = "uid-of-campaign"
+
+
+def campaign_object(version: int, **spec: Any) -> dict[str, Any]:
+    obj = campaign_manifest(**({"fleetRef": {"name": "fleet"}} | spec))
+    names = {"name": "restart", "namespace": KEY.namespace, "uid": UID}
+    obj["metadata"] = {**names, "generation": 1, "resourceVersion": str(version)}
+    return obj
+
+
+class CampaignStage(FleetStage):
+    def lead(self) -> None:
+        super().lead()
+        self.campaigns = Campaigns(self.store, self.fleets, lambda: self.now)
+        api: Any = self.api
+        self.campaign_keeping = CampaignKeeping(api, self.store, self.campaigns, lambda: self.now)
+
+    async def list_all(self) -> None:
+        await super().list_all()
+        listed, version = await self.api.list_all(FLEET_CAMPAIGN, None)
+        self.store.replace(FLEET_CAMPAIGN, listed, version)
+
+    async def begin(self) -> None:
+        await super().begin()
+        self.campaigns.fold()
+
+    def campaign(self, **spec: Any) -> None:
+        self._put(FLEET_CAMPAIGN, campaign_object(self.api.version, **spec))
+
+    def annotate(self, **annotations: str) -> None:
+        obj = self.api.objects["FleetCampaign", KEY.namespace, "restart"]
+        self._put(FLEET_CAMPAIGN, {**obj, "metadata": {**obj["metadata"], "annotations": annotations}})
+
+    async def goes_on(self, seconds: float = FOLD_AGAIN_S) -> None:
+        """Until nothing more is due at once."""
+        self.passes(seconds)
+        for _ in range(5):
+            await self.campaign_keeping.keep_once()
+
+    def campaign_status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.api.objects["FleetCampaign", KEY.namespace, "restart"].get("status", {})
+        return found
+
+    def rests(self, *names: str) -> None:
+        for name in names:
+            self._put(CONSUMER_GROUP, group_object(name=name) | {"status": {"observedGeneration": 1}})
+            self.pod(name, self.now - 3600.0)
+            self.sees(name)
+
+    def pod(self, name: str, at: float) -> None:
+
+        metadata = {"name": f"{name}-0", "labels": {GROUP_LABEL: name}, "uid": f"{name}-{at}"}
+        metadata |= {"namespace": KEY.namespace, "creationTimestamp": timestamp(int(at))}
+        self._put(POD, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}, "status": {}})
+
+    def has_begun(self, name: str, wave: str) -> None:
+        """As the write says that gives the turn."""
+        turn = {"reason": "Restart", "askedAt": self.now, "givenAt": self.now, "campaign": UID}
+        self.says(name, "Progressing", turn, wave)
+
+    def has_done(self, name: str, wave: str) -> None:
+
+        self.pod(name, self.now)
+        turn = {"reason": "Restart", "askedAt": self.now, "givenAt": self.now, "doneAt": self.now, "campaign": UID}
+        self.says(name, "Complete", turn, f"{wave} done {timestamp(self.now)}")
+
+    def says(self, name: str, phase: str, turn: dict[str, Any], record: str) -> None:
+
+        times = {key: timestamp(each) if isinstance(each, float) else each for key, each in turn.items()}
+        status = {"observedGeneration": 1, "rollout": {"phase": phase, "turn": times}}
+        status["commands"] = {f"slackwater.dev/campaign.{UID}": record}
+        self._put(CONSUMER_GROUP, group_object(name=name) | {"status": status})
+        self.sees(name)
+
+    def called(self) -> list[str]:
+        names = [key.name for key in self.store.keys(CONSUMER_GROUP)]
+        return [name for name in names if self.standing(name) is TurnStanding.CALLED]
+
+
+async def stage(*groups: str, **spec: Any) -> CampaignStage:
+    found = CampaignStage()
+    found.fleet(halt={"disturbed": "100%"})
+    await found.begin()
+    found.rests(*groups)
+    found.campaign(**spec)
+    return found
+
+
+async def test_a_campaign_is_written_before_anybody_is_called() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    found.api.failures["status FleetCampaign"] = ClusterUnreachable("no answer")
+    await found.campaign_keeping.keep_once()
+    assert (found.called(), found.campaign_status()) == ([], {})
+    await found.goes_on(STATUS_AGAIN_S)
+    status = found.campaign_status()
+    assert (status["phase"], status["wave"], status["observedGeneration"]) == ("Running", "canary", 1)
+    assert len(found.called()) == 1
+    assert "WaveBegun" in found.events()
+
+
+async def test_whoever_is_called_knows_what_is_ordered_and_nothing_is_written_of_the_others() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    await found.goes_on()
+    [name] = found.called()
+    order = found.fleets.order_of(f"default/{name}")
+    assert order is not None
+    assert (order.restart, order.wave) == (UID, "canary")
+    assert "status ConsumerGroup" not in found.api.asked
+
+
+async def test_the_next_wave_begins_when_this_one_is_done_and_has_soaked() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    await found.goes_on()
+    [name] = found.called()
+    found.has_begun(name, "canary")
+    await found.goes_on()
+    assert found.called() == []
+    found.has_done(name, "canary")
+    await found.goes_on()
+    assert (found.called(), found.campaign_status()["phase"]) == ([], "Soaking")
+    await found.goes_on(3601.0)
+    assert found.campaign_status()["wave"] == "rest"
+    [other] = found.called()
+    assert other != name
+    found.has_begun(other, "rest")
+    found.has_done(other, "rest")
+    await found.goes_on()
+    assert found.campaign_status()["phase"] == "Succeeded"
+    assert found.events().count("WaveDone") == 2
+
+
+async def test_another_leader_goes_on_where_the_status_stands() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    await found.goes_on()
+    [name] = found.called()
+    found.has_begun(name, "canary")
+    found.lead()
+    await found.begin()
+    await found.goes_on()
+    assert (found.called(), found.campaign_status()["wave"]) == ([], "canary")
+
+
+async def test_counts_alone_are_written_once_in_ten_seconds() -> None:
+    found = await stage("first", "second", "third")
+    await found.goes_on()
+    writes = found.api.asked.count("status FleetCampaign")
+    found.has_done("first", "*")
+    found.has_done("second", "*")
+    await found.goes_on()
+    assert found.api.asked.count("status FleetCampaign") == writes
+    await found.goes_on(STATUS_AGAIN_S)
+    assert found.api.asked.count("status FleetCampaign") == writes + 1
+    await found.goes_on(STATUS_AGAIN_S)
+    assert found.api.asked.count("status FleetCampaign") == writes + 1, "nothing has changed"
+
+
+async def test_the_max_of_a_wave_holds() -> None:
+    found = await stage("first", "second", "third", waves=[{"name": "all", "max": 1}])
+    await found.goes_on()
+    [name] = found.called()
+    found.has_begun(name, "all")
+    await found.goes_on()
+    assert found.called() == []
+    found.has_done(name, "all")
+    await found.goes_on()
+    assert len(found.called()) == 1
+
+
+def changes(found: CampaignStage, name: str, campaign: str) -> None:
+    obj = group_object(name=name)
+    obj["metadata"]["annotations"] = {CAMPAIGN: campaign}
+    turn = {"reason": "Rollout", "askedAt": "1970-01-12T13:46:40Z"}
+    found._put(
+        CONSUMER_GROUP,
+        obj | {"status": {"observedGeneration": 1, "rollout": {"phase": "Progressing", "turn": turn}}},
+    )
+    found.sees(name)
+
+
+async def test_a_change_waits_for_its_wave() -> None:
+    waves = [{"name": "canary", "selector": {"matchLabels": {"tier": "canary"}}}, {"name": "rest"}]
+    found = await stage(action={"changes": {}}, waves=waves)
+    changes(found, "first", "restart")
+    assert found.called() == [], "it is not folded yet"
+    await found.goes_on()
+    changes(found, "second", "restart")
+    assert (found.campaign_status()["wave"], sorted(found.called())) == ("rest", ["first"])
+    await found.goes_on()
+    assert sorted(found.called()) == ["first", "second"]
+
+
+@pytest.mark.parametrize("named", ["restart", "default/restart", "elsewhere/restart"])
+async def test_a_change_whose_campaign_is_not_there_waits(named: str) -> None:
+    found = CampaignStage()
+    found.fleet(halt={"disturbed": "100%"})
+    await found.begin()
+    changes(found, "first", named)
+    await found.goes_on()
+    assert found.called() == []
+    assert found.fleets.ledger.allocator.waits_for("default/first") is not None
+
+
+async def test_who_deletes_a_campaign_lets_nobody_begin() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    await found.goes_on()
+    found.delete(FLEET_CAMPAIGN, "restart")
+    await found.goes_on()
+    assert found.called() == []
+
+
+async def test_a_person_promotes_it() -> None:
+    found = await stage("first", "second", waves=[{"name": "canary", "size": 1, "promote": "Manual"}])
+    await found.goes_on()
+    [name] = found.called()
+    found.has_done(name, "canary")
+    await found.goes_on()
+    assert found.campaign_status()["phase"] == "AwaitingPromotion"
+    found.annotate(**{PROMOTE: "1"})
+    await found.goes_on()
+    assert found.campaign_status()["wave"] == "*"
+    assert len(found.called()) == 1
+
+
+async def test_without_a_campaign_nothing_is_folded_and_nothing_is_due() -> None:
+    found = CampaignStage()
+    found.fleet()
+    await found.begin()
+    found.rests("first")
+    assert not found.campaigns.changed.is_set()
+    assert await found.campaign_keeping.keep_once() is None
+    assert found.api.asked == []
+    assert found.store.get(CONSUMER_GROUP, Key(KEY.namespace, "first")) is not None
