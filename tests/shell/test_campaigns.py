@@ -10,9 +10,10 @@ import pytest
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN, POD
 from slackwater.api.annotations import CAMPAIGN, GROUP_LABEL, PROMOTE
-from slackwater.api.timestamps import timestamp
+from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.world.turn import TurnStanding
 from slackwater.shell.campaign_keeping import FOLD_AGAIN_S, STATUS_AGAIN_S, CampaignKeeping
+from slackwater.shell.campaign_metrics import CampaignMetrics
 from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.store import Key
 from tests.api.campaign_refusals import campaign as campaign_manifest
@@ -252,3 +253,62 @@ async def test_without_a_campaign_nothing_is_folded_and_nothing_is_due() -> None
     assert await found.campaign_keeping.keep_once() is None
     assert found.api.asked == []
     assert found.store.get(CONSUMER_GROUP, Key(KEY.namespace, "first")) is not None
+
+
+async def test_it_says_when_it_is_done_by_what_rollouts_take() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    await found.goes_on()
+    await found.goes_on()
+    eta = found.campaign_status()["eta"]
+    assert moment(eta["p90"]) >= moment(eta["p50"]) > found.now + 3600.0, "the canary soaks for an hour"
+
+
+async def test_prometheus_is_told_how_far_it_is() -> None:
+    found = await stage("first", "second", waves=WAVES)
+    await found.goes_on()
+    [name] = found.called()
+    found.has_done(name, "canary")
+    await found.goes_on()
+    metrics = {family.name: family.samples for family in CampaignMetrics(found.campaigns).collect()}
+    groups = {each.labels["state"]: each.value for each in metrics["slackwater_campaign_groups"]}
+    assert (groups["done"], groups["waits"]) == (1, 1)
+    assert [each.value for each in metrics["slackwater_campaign_overdue"]] == [0]
+
+
+async def test_after_its_deadline_it_is_overdue_and_goes_on() -> None:
+    found = await stage("first", deadline="1h")
+    await found.goes_on()
+    await found.goes_on(3601.0)
+    conditions = {each["type"]: each["status"] for each in found.campaign_status()["conditions"]}
+    assert conditions["Overdue"] == "True"
+    await found.goes_on()
+    metrics = {family.name: family.samples for family in CampaignMetrics(found.campaigns).collect()}
+    assert [each.value for each in metrics["slackwater_campaign_overdue"]] == [1]
+    assert found.campaign_status()["phase"] == "Running"
+
+
+async def test_a_record_goes_with_its_campaign() -> None:
+    found = await stage("first")
+    await found.goes_on()
+    records = {f"slackwater.dev/campaign.{UID}": "*", "slackwater.dev/campaign.another": "*", "restart": "1"}
+    kept = {f"slackwater.dev/campaign.{UID}": "*", "restart": "1"}
+    assert found.fleets.without_gone(records) == kept
+    found.delete(FLEET_CAMPAIGN, "restart")
+    assert found.fleets.without_gone(records) == {"restart": "1"}
+
+
+async def test_where_campaigns_cannot_be_read_records_stay() -> None:
+    found = CampaignStage()
+    records = {f"slackwater.dev/campaign.{UID}": "*"}
+    assert found.fleets.without_gone(records) == records
+
+
+async def test_too_many_failures_halt_it_and_are_an_event() -> None:
+    found = await stage("first", "second", waves=[{"name": "canary", "size": 1}])
+    await found.goes_on()
+    [name] = found.called()
+    turn = {"reason": "Restart", "askedAt": found.now, "givenAt": found.now, "doneAt": found.now, "campaign": UID}
+    found.says(name, "Failed", turn, "canary")
+    await found.goes_on()
+    assert (found.called(), found.campaign_status()["phase"]) == ([], "Halted")
+    assert "CampaignHalted" in found.events()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.core.fleet.campaign import Order
+from slackwater.core.fleet.claim import Cell
+from slackwater.shell.orders import Orders
 from tests.shell.fakes import KEY, fleet_object
 from tests.shell.reconciler_stage import Stage
 
@@ -65,3 +68,30 @@ async def test_without_defaults_nothing_is_taken_apart() -> None:
     await found.run_to_rest()
     assert found.store.get(CONSUMER_GROUP, KEY) is not None
     assert found.reconciler._sayings._known == {}
+
+
+async def test_a_campaign_restarts_a_group_once_it_is_called() -> None:
+    found = Stage()
+    says(found)
+    await found.run_to_rest()
+    known = found.api.objects["ConsumerGroup", *KEY]
+    rollout = {**known["status"]["rollout"], "phase": "Complete"}
+    found.see(found.api._store(CONSUMER_GROUP, {**known, "status": {**known["status"], "rollout": rollout}}))
+    order = Order("uid-of-campaign", "default/fleet", "canary", found.now(), Cell("campaign/a", "a"), "uid-of-campaign")
+    found.fleets.ordered(Orders({str(KEY): order}))
+    assert KEY in found.woken
+    await found.run_to_rest()
+    status = found.api.objects["ConsumerGroup", *KEY]["status"]
+    assert status["commands"]["slackwater.dev/campaign.uid-of-campaign"] == "canary"
+    annotations = found.api.objects["StatefulSet", *KEY]["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["slackwater.dev/restarted-at"] == "uid-of-campaign"
+
+
+async def test_who_is_not_called_is_ordered_nothing() -> None:
+    found = Stage()
+    found.store.put(CONSUMER_FLEET, found.api.add(CONSUMER_FLEET, fleet_object(200, pause="INC-1")))
+    await found.run_to_rest()
+    order = Order("uid-of-campaign", "default/fleet", "canary", found.now(), Cell("campaign/a", "a"), "uid-of-campaign")
+    found.fleets.ordered(Orders({str(KEY): order}))
+    await found.run_to_rest()
+    assert "commands" not in found.api.objects["ConsumerGroup", *KEY]["status"]

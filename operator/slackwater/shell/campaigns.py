@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.fleet_campaign_status import FleetCampaignStatus
+from slackwater.api.fleet_campaign_status import Eta, FleetCampaignStatus
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.parsing import parse_consumer_group, parse_fleet_campaign
 from slackwater.api.protocol import ProtocolTarget
@@ -27,13 +28,16 @@ from slackwater.api.timestamps import moment
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
+from slackwater.core.fleet.campaign_eta import eta_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.defaults import Own, to_take_up, with_values
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
-from slackwater.core.fleet.records import Values
+from slackwater.core.fleet.records import Values, without_those_of_others
+from slackwater.core.fleet.seen import Seen
 from slackwater.core.protocol.foreseen import way_to
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.orders import Orders, key_in
@@ -84,6 +88,7 @@ class Campaigns(Witness):
         self._ways: dict[Key, tuple[ProtocolTarget, Obstacle | Hold | None]] = {}
         self._unread: frozenset[str] = frozenset()
         fleets.noticed = self.notice
+        fleets.without_gone = self.without_gone
 
     def notice(self) -> None:
         """Something has changed that campaigns go by."""
@@ -128,6 +133,27 @@ class Campaigns(Witness):
         self._own.pop(key, None)
         self._ways.pop(key, None)
 
+    def eta(self, folded: Folded) -> Callable[[], Eta | None]:
+        """To be asked beside the event loop: it takes a while, since the fleet is run forward to the campaign's end."""
+        kept = self._fleets.ledger.fleets()
+        names = {name for each in kept for name in each.tally.names}
+        found = ((self._fleets.ledger.facts(name), self._memory_of(key_in(name))) for name in sorted(names))
+        seen = [Seen(facts, memory) for facts, memory in found if facts is not None and memory is not None]
+        fleets, ordered = [each.fleet for each in kept], frozenset(self._fleets.orders.by_group)
+        return partial(eta_of, folded.course, fleets, seen, ordered, self._now())
+
+    def _memory_of(self, key: Key) -> RolloutMemory | None:
+        obj = self._store.get(CONSUMER_GROUP, key)
+        try:
+            return None if obj is None else self._fleets.memories.of(key, obj)
+        except InvalidSpec:
+            return None
+
+    def without_gone(self, commands: Mapping[str, str]) -> Mapping[str, str]:
+        """Of a group, when its status is written anyway: without what it did for campaigns that are gone. Where none
+        was ever seen here, that may be because they cannot be read."""
+        return without_those_of_others(commands, self.living()) if self._store.newest(FLEET_CAMPAIGN) else commands
+
     def living(self) -> frozenset[str]:
         """The uids of all that are there."""
         found = (self._store.get(FLEET_CAMPAIGN, key) for key in self._store.keys(FLEET_CAMPAIGN))
@@ -155,7 +181,9 @@ class Campaigns(Witness):
         obj, facts, own = self._store.get(CONSUMER_GROUP, key), self._fleets.ledger.facts(str(key)), self._own_of(key)
         if obj is None or facts is None or own is None:
             return None
-        metadata, memory = obj["metadata"], self._fleets.memories.of(key, obj)
+        metadata, memory = obj["metadata"], self._memory_of(key)
+        if memory is None:
+            return None
         is_observed = (obj.get("status") or {}).get("observedGeneration", 0) >= metadata.get("generation", 0)
         made = [moment(pod["metadata"]["creationTimestamp"]) for pod in self._store.pods_of(key)]
         given = nearest(key.namespace, self._fleets.givers_of(str(key)))

@@ -11,6 +11,7 @@ from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.times import Scope
 from slackwater.ports import Cluster
 from slackwater.shell.campaign_keeping import CampaignKeeping
+from slackwater.shell.campaign_metrics import CampaignMetrics
 from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.fleet_keeping import FleetKeeping
 from slackwater.shell.fleet_metrics import FleetMetrics
@@ -57,6 +58,7 @@ class FleetParts:
 
     def publish(self, metrics: Metrics) -> None:
         metrics.registry.register(FleetMetrics(self.fleets, self._paused_since, time.time))
+        metrics.registry.register(CampaignMetrics(self.campaigns))
 
     def _paused_since(self, fleet: str) -> str | None:
         namespace, _, name = fleet.partition("/")

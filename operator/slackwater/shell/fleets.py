@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 
 import structlog
@@ -56,6 +56,8 @@ class Fleets(Witness):
         """Turns that were given, and not yet said so."""
         self.orders = Orders()
         """Of campaigns."""
+        self.without_gone: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
+        """A group's commands without those of campaigns that are gone."""
         self.noticed: Callable[[], None] = lambda: None
         """Called when something has changed that campaigns go by."""
         self._store = store

@@ -184,7 +184,7 @@ class Reconciler:
 
     async def _remember(self, key: Key, world: World, decided: Decision, before: Json) -> None:
         """Write the status if it changed; and say what is new to people."""
-        status = compose_status(world, decided, before)
+        status = self._sayings.pruned(compose_status(world, decided, before), before)
         if status == before:
             await self._say(world.group, decided.notes, of_act=False)
             return

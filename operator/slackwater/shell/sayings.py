@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.core.decision.decision import Decision
@@ -19,6 +20,8 @@ from slackwater.core.world.turn import TurnStanding
 from slackwater.core.world.world import World
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.store import Key
+
+Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,13 @@ class Sayings:
             return None
         known = self._of(key, world.group.spec, givers)
         return SaidByFleets(known.own, known.given, self._fleets.living, order)
+
+    def pruned(self, status: Json, before: Json) -> Json:
+        """A group's status, that is to be written, without its records of campaigns that are gone."""
+        commands = status.get("commands") or {}
+        if self._fleets is None or status == before or (kept := self._fleets.without_gone(commands)) == commands:
+            return status
+        return {key: each for key, each in {**status, "commands": dict(kept)}.items() if each != {}}
 
     def forget(self, key: Key) -> None:
         self._known.pop(key, None)
