@@ -27,7 +27,7 @@ def inherited(found: Stage) -> dict[str, Any]:
 def session_in(found: Stage) -> str:
     template = found.api.objects["StatefulSet", *KEY]["spec"]["template"]
     env = template["spec"]["containers"][0]["env"]
-    return next(each["value"] for each in env if each["name"] == "KAFKA_SESSION_TIMEOUT_MS")
+    return str(next(each["value"] for each in env if each["name"] == "KAFKA_SESSION_TIMEOUT_MS"))
 
 
 async def test_a_new_group_begins_with_what_its_fleet_gives() -> None:
