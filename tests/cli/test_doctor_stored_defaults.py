@@ -9,8 +9,10 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.resources import ConsumerGroup
+from slackwater.cli.doctor.asking_cluster import read_stored_defaults
 from slackwater.cli.doctor.findings import Mark
 from slackwater.cli.doctor.stored_defaults import OLD_DEFAULTS, patch_of, stored_defaults, unsaid
 from slackwater.core.fleet.layers import FIELDS
@@ -18,6 +20,7 @@ from slackwater.core.manifests.template import what_people_gave
 from slackwater.core.plan import plan
 from slackwater.core.world.world import World
 from tests.core.worlds import worlds
+from tests.shell.fakes import FakeApi, fleet_object, group_object
 
 STORED: Final[dict[str, Any]] = {
     "protocol": {"allowDowntime": False},
@@ -142,3 +145,14 @@ def _read(world: World, spec: dict[str, Any]) -> ConsumerGroup:
     return world.group.model_copy(
         update={"spec": ConsumerGroupSpec.model_validate(spec, by_alias=True, by_name=False, context={"wire": True})}
     )
+
+
+async def test_what_fleets_give_is_asked_of_the_cluster() -> None:
+    api = FakeApi()
+    api.add(CONSUMER_FLEET, fleet_object(defaults={"rollout": {"onFailure": "Rollback"}}))
+    api.add(CONSUMER_GROUP, group_object(rollout={"onFailure": "Pause"}))
+    cluster: Any = api
+    [finding] = await read_stored_defaults(cluster, None)
+    assert finding.subject == "ConsumerGroup default/payments"
+    api.forbidden.add("ConsumerFleet")
+    assert await read_stored_defaults(cluster, None) == []

@@ -33,6 +33,7 @@ from slackwater.cli.doctor.asking_cluster import (
     own_rights,
     read_budgets,
     read_definition,
+    read_stored_defaults,
 )
 from slackwater.cli.doctor.asking_kafka import ask_kafka
 from slackwater.cli.doctor.budgets import budget_findings
@@ -61,6 +62,7 @@ async def examine(context: str | None, namespace: str | None, with_kafka: bool) 
             *rights.plugin_findings(await own_rights(api, namespace), namespace),
             *budget_findings(await read_budgets(api, namespace)),
             *await _connections(api, namespace, connections, with_kafka),
+            *await read_stored_defaults(api, namespace),
         ]
 
 

@@ -13,6 +13,9 @@ from typing import Any, Final
 
 from slackwater.cli.doctor.findings import Finding, Mark
 from slackwater.core.decision.words import listing
+from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.layers import said_by
+from slackwater.core.fleet.seen import FleetSeen
 
 Json = Mapping[str, Any]
 
@@ -70,6 +73,18 @@ def stored_defaults(objects: Sequence[Json], given: Mapping[str, Sequence[str]])
         if surely or perhaps:
             findings.append(_finding(namespace, name, surely, perhaps))
     return findings
+
+
+def given_to(objects: Sequence[Json], fleets: Iterable[FleetSeen]) -> dict[str, tuple[str, ...]]:
+    """By a group's `namespace/name`, the paths of which fleets that select it say something."""
+    says = [(each.fleet, tuple(said_by(each.fleet.spec.defaults))) for each in fleets if each.fleet.spec.defaults]
+    given = dict[str, tuple[str, ...]]()
+    for obj in objects if says else ():
+        metadata = obj["metadata"]
+        facts = GroupFacts(metadata["namespace"], metadata["name"], labels=metadata.get("labels") or {})
+        if paths := tuple(path for fleet, said in says if fleet.selects(facts) for path in said):
+            given[facts.key] = paths
+    return given
 
 
 def _finding(namespace: str, name: str, surely: Sequence[str], perhaps: Sequence[str]) -> Finding:
