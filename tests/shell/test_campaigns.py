@@ -312,3 +312,22 @@ async def test_too_many_failures_halt_it_and_are_an_event() -> None:
     await found.goes_on()
     assert (found.called(), found.campaign_status()["phase"]) == ([], "Halted")
     assert "CampaignHalted" in found.events()
+
+
+async def test_who_settles_from_a_turn_of_its_own_comes_after_that() -> None:
+    found = CampaignStage()
+    found.fleet(halt={"disturbed": "100%"}, settleFor="5m")
+    await found.begin()
+    found.rests("first")
+    turn = {"reason": "Rollout", "askedAt": found.now, "givenAt": found.now, "doneAt": found.now}
+    found.says("first", "Complete", turn, "of another campaign done 1970-01-12T13:46:40Z")
+    obj = found.api.objects["ConsumerGroup", KEY.namespace, "first"]
+    found._put(CONSUMER_GROUP, {**obj, "status": {**obj["status"], "commands": {}}})
+    found.campaign()
+    await found.goes_on()
+    assert found.called() == []
+    due_s = await found.campaign_keeping.keep_once()
+    assert due_s is not None
+    assert due_s <= 300.0
+    await found.goes_on(301.0)
+    assert found.called() == ["first"]

@@ -113,7 +113,8 @@ class Campaigns(Witness):
 
     def wakes_at(self) -> float:
         """When time alone changes something; infinite: never."""
-        return min([each.course.looks_at or inf for each in self.folded], default=inf)
+        settling = self._fleets.orders.settling(self._fleets.ledger).values()
+        return min([*settling, *(each.course.looks_at or inf for each in self.folded)], default=inf)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
         target = self._target_of(key)

@@ -171,9 +171,9 @@ class Fleets(Witness):
 
     def ordered(self, orders: Orders) -> None:
         """What campaigns say from now on."""
-        concerned, limits_differ = self.orders.differing(orders), self.orders.limits != orders.limits
-        self.orders = orders
-        if not self._read or not (concerned or limits_differ):
+        concerned = self.orders.differing(orders) | orders.settling(self.ledger).keys()
+        is_as_before, self.orders = not concerned and self.orders.limits == orders.limits, orders
+        if is_as_before or not self._read:
             return
         facts = self._facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
         self._call(self.ledger.ordered(orders.limits, facts, self._now()))

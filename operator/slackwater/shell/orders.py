@@ -11,6 +11,7 @@ from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell, Limit, Standing
 from slackwater.core.fleet.claims import HELD
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.ledger import Ledger
 from slackwater.shell.store import Key
 
 
@@ -35,6 +36,11 @@ class Orders:
         if order is not None and facts.standing is Standing.RESTS:
             facts = replace(facts, standing=Standing.ASKS, reason=_reason(order), asked_at=order.asked_at)
         return replace(facts, besides=besides) if besides else facts
+
+    def settling(self, ledger: Ledger) -> dict[str, float]:
+        """Who may begin and settles still, from a turn before, and until when that counts."""
+        found = {key: ledger.facts(key) for key in self.by_group}
+        return {k: f.counts_until for k, f in found.items() if f is not None and f.standing is Standing.SETTLES}
 
     def differing(self, other: Orders) -> set[str]:
         """The groups for which they say different things."""
