@@ -32,7 +32,10 @@ class Installed:
 
     def operator_may(self, verb: str, resource: str, namespace: str) -> bool:
         account = f"system:serviceaccount:{self.name}:{self.name}"
-        done = self.kubectl("auth", "can-i", verb, resource, f"--namespace={namespace}", f"--as={account}")
+        kind, _, part = resource.partition("/")
+        # kubectl takes what stands after the slash for an object's name.
+        what = (kind, f"--subresource={part}") if part in ("status", "exec") else (resource,)
+        done = self.kubectl("auth", "can-i", verb, *what, f"--namespace={namespace}", f"--as={account}")
         return done.stdout.strip() == "yes"
 
 
