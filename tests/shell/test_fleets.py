@@ -426,3 +426,13 @@ async def test_what_does_not_end_before_the_window_does_not_begin_and_others_do(
     found.fleet(budgets=ONE, timeZone="UTC", windows=[window | {"fit": False}])
     found.passes(121.0)
     assert found.standing("long") is CALLED
+
+
+async def test_what_was_seen_before_the_last_fleet_went_is_not_believed_when_another_comes() -> None:
+    """Without a fleet nobody looks: since then the group may have moved to another coordinator, or fallen ill."""
+    found = await stage("first")
+    found.delete(CONSUMER_FLEET, "fleet")
+    found.fleet(budgets=ONE)
+    facts = found.fleets.ledger.facts("default/first")
+    assert facts is not None
+    assert (facts.coordinator, facts.disturbed) == (None, None)

@@ -17,6 +17,7 @@ from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
 from slackwater.shell import operator as module
+from slackwater.shell import own_fleets
 from slackwater.shell.leadership import Leadership
 from slackwater.shell.listing import Behind, VersionsWentBack
 from slackwater.shell.operator import LONGEST_PASS_S, Operator, _first_list
@@ -151,6 +152,40 @@ async def test_fleets_of_its_own_namespace_are_known_before_a_pass_and_survive_t
     assert list(parts) == ["fleets", "campaigns", "own-fleets"]
     for part in parts.values():
         part.close()
+
+
+def of_two_namespaces(*failures: Exception) -> Operator:
+    """It works in one, and a fleet of its own reaches there. The list of that fleet fails so, the others do not."""
+    api: Any = ListingApi()
+    fails = list(failures)
+
+    async def list_all(kind: Kind, namespace: str | None, label_selector: str = "") -> Any:
+        if namespace == "operations" and fails:
+            raise fails.pop(0)
+        return await ListingApi.list_all(api, kind, namespace, label_selector)
+
+    api.list_all = list_all
+    api.add(CONSUMER_GROUP, group_object())
+    api.add(CONSUMER_FLEET, fleet_object(namespace="operations", namespaces=["*"]))
+    return Operator(api, Settings.model_validate({"pod_namespace": "operations", "namespace": KEY.namespace}))
+
+
+async def test_no_group_is_without_a_fleet_because_its_fleets_could_not_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(own_fleets, "AT_FIRST_AGAIN_S", 0.0)
+    started = of_two_namespaces(ClusterUnreachable("no answer"), ClusterUnreachable("no answer"))
+    await started.relist()
+    await started.fleets.begin()
+    assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
+
+
+async def test_where_fleets_may_not_be_read_nobody_begins_to_work() -> None:
+    """As where no other kind may be read: the process ends, and says what it may not."""
+    started = of_two_namespaces(Forbidden("may not list consumerfleets in operations"))
+    await started.relist()
+    with pytest.raises(Forbidden):
+        await started.fleets.begin()
 
 
 async def test_what_fleets_keep_goes_on_as_a_part() -> None:

@@ -69,7 +69,7 @@ class HasWaves(Protocol):
     def waves(self) -> tuple[Wave, ...]: ...
 
 
-_TAKE_THE_REST: Final = "self.waves.filter(wave, !has(wave.selector) && !has(wave.size))"
+_TAKES_THE_REST: Final = "!has(wave.selector) && !has(wave.size)"
 
 
 def _too_early(waves: Iterable[Wave]) -> list[str]:
@@ -93,11 +93,13 @@ WAVE_RULES: Final = (
         check=_names_differ,
     ),
     Rule(
-        cel=f"!has(self.waves) || {_TAKE_THE_REST}.all(wave, wave.name == self.waves[size(self.waves) - 1].name)",
+        cel=f"!has(self.waves) || self.waves.filter(wave, {_TAKES_THE_REST})"
+        ".all(wave, wave.name == self.waves[size(self.waves) - 1].name)",
         message="only the last wave may take the rest: give the others a selector or a size",
         field_path="waves",
-        message_expression=f"'only the last wave may take the rest: give wave ' + {_TAKE_THE_REST}[0].name"
-        " + ' a selector or a size'",
+        # A sentence for each, then the first of them: of what is chosen first the API server knows no longest length.
+        message_expression=f"self.waves.map(wave, {_TAKES_THE_REST}, 'only the last wave may take the rest: give wave '"
+        " + wave.name + ' a selector or a size')[0]",
         check=_only_the_last_takes_the_rest,
     ),
 )

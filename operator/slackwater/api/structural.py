@@ -58,13 +58,17 @@ class _Translation:
         result = dict(source)
         result["default"] = self._default(source)
         result["description"] = " ".join(source.get("description", "").split())
-        result["properties"] = {name: self._property(field) for name, field in source.get("properties", {}).items()}
+        required = source.get("required", ())
+        result["properties"] = {
+            name: self.node(field) if name in required else self._property(field)
+            for name, field in source.get("properties", {}).items()
+        }
         result["items"] = self.node(source["items"]) if "items" in source else None
         result["additionalProperties"], result["x-kubernetes-preserve-unknown-fields"] = self._open_fields(source)
         return {key: result[key] for key in _KEPT if result.get(key) not in (None, "", [], {})}
 
     def _property(self, source: Schema) -> Schema:
-        """A property; an object that may be left out defaults to the defaults of its own fields.
+        """A property that may be left out; an object defaults to the defaults of its own fields.
 
         `{}` would do, since defaults fill themselves in, but the API server holds it against the rules before it does.
         """

@@ -43,9 +43,9 @@ class FleetParts:
         self._follows_own = bool(settings.own_fleets_in)
 
     async def begin(self) -> None:
-        """When this replica leads, and has read the cluster."""
+        """When this replica leads, and has read the cluster. Raises ClusterRefused where fleets may not be read."""
         if self._follows_own:
-            await self._own.list_once()
+            await self._own.list_at_first()
         self.fleets.begin()
         self.campaigns.fold()
 

@@ -232,6 +232,7 @@ class Fleets(Witness):
         _log.info("fleet_gone", fleet=name, waited=waited)
         if not self._read:
             self.ledger = Ledger()
+            self._sights.clear()  # nobody looks while there is no fleet
         self._call((*called, *sorted(selected)))
 
     def _take_in(self, obj: Json) -> ReadFleet:

@@ -173,3 +173,56 @@ def test_while_a_fleet_is_shut_nobody_is_called() -> None:
 def test_who_is_gone_makes_room() -> None:
     ledger, _ = one_at_a_time()
     assert ledger.gone("a/first", 11.0) == ("a/next",)
+
+
+def nights(*takes_s: float, closes_at: float = 5000.0) -> tuple[Ledger, list[GroupFacts]]:
+    """One group at a time, and a window that closes at 5000 s; the groups ask at 900 s in this order."""
+    spec = {
+        "selector": {},
+        "timeZone": "UTC",
+        "budgets": [{"name": "all", "max": 1, "spacing": "5m"}],
+        "windows": [{"name": "nights", "schedule": "0 0 * * *", "duration": "7h"}],
+    }
+    ledger = Ledger()
+    gates = Gates(open_windows=frozenset({"nights"}), closes_at=closes_at)
+    ledger.put(Fleet("a", "f", ConsumerFleetSpec.model_validate(spec)), 900.0, gates)
+    groups = [
+        GroupFacts("a", f"g{n}", takes_s=each, standing=Standing.ASKS, asked_at=900.0 + n)
+        for n, each in enumerate(takes_s)
+    ]
+    return ledger, groups
+
+
+def test_whoever_does_not_fit_into_the_window_takes_no_room_from_those_who_do() -> None:
+    ledger, groups = nights(9000.0, 9000.0, 60.0)
+    assert ledger.all_changed(groups, 1000.0) == ("a/g2",)
+    assert ledger.may_begin("a/g2", 1000.0)
+
+
+def test_whoever_did_not_fit_is_called_when_another_window_opens() -> None:
+    ledger, groups = nights(9000.0)
+    assert ledger.all_changed(groups, 1000.0) == ()
+    assert ledger.passed("a/f", Gates(shut=frozenset({"windows"})), 5000.0) == ()
+    assert ledger.passed("a/f", Gates(open_windows=frozenset({"nights"}), closes_at=99_000.0), 80_000.0) == ("a/g0",)
+
+
+def test_whoever_did_not_fit_is_called_when_the_window_is_longer_by_now() -> None:
+    ledger, groups = nights(9000.0)
+    assert ledger.all_changed(groups, 1000.0) == ()
+    gates = Gates(open_windows=frozenset({"nights"}), closes_at=20_000.0)
+    fleet = ledger.fleets()[0].fleet
+    assert ledger.put(fleet, 1001.0, gates) == ("a/g0",)
+
+
+def test_whoever_did_not_fit_is_called_when_no_fleet_selects_it_any_more_that_has_windows() -> None:
+    ledger, groups = nights(9000.0)
+    assert ledger.all_changed(groups, 1000.0) == ()
+    assert ledger.remove("a/f", 1001.0) == ("a/g0",)
+
+
+def test_what_others_take_for_a_pod_is_asked_again_when_that_has_changed() -> None:
+    ledger, (known, unknown) = nights(9000.0, 60.0)
+    unknown = replace(unknown, takes_s=None)
+    assert ledger.all_changed([replace(known, standing=Standing.RESTS), unknown], 1000.0) == ()
+    ledger.changed(replace(known, standing=Standing.RESTS, takes_s=60.0), 1001.0)
+    assert ledger.closes_before_it_ends("a/g1", 1001.0) is None

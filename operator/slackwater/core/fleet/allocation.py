@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Final
 
-from slackwater.core.fleet.calls import Calls
+from slackwater.core.fleet.calls import Calls, PutOff, nobody
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.line import Entry, Line
 from slackwater.core.fleet.places import Places
@@ -32,7 +32,8 @@ class Allocator:
     then (ADR 0017; tests/core/fleet/test_leaders.py explores three leaders).
     """
 
-    def __init__(self, call_s: float = 120.0) -> None:
+    def __init__(self, call_s: float = 120.0, put_off: PutOff = nobody) -> None:
+        self._put_off = put_off
         self._claims: dict[str, Claim] = {}
         self._places = Places()
         self._line = Line()
@@ -88,6 +89,11 @@ class Allocator:
             self._places.limited(cell, limit)
             self._wake_when_free(cell)
 
+    def look_again(self) -> None:
+        """At those who were put off."""
+        for group in self._calls.taken_back():
+            heappush(self._loose, (self._claims[group].order, group))
+
     def gone(self, group: str) -> None:
         """It was deleted."""
         self._take_up(Claim(group))
@@ -99,8 +105,7 @@ class Allocator:
     def keep_call(self, group: str, now: float) -> bool:
         """Its turn is about to be written: whatever becomes of that request, it is known before the call lapses. False
         where it is called no more."""
-        until = self._calls.keep(group, now + HORIZON_S)
-        if until is not None:
+        if (until := self._calls.keep(group, now + HORIZON_S)) is not None:
             self._wake(until, group)
         return until is not None
 
@@ -130,20 +135,18 @@ class Allocator:
 
     def _take_up(self, claim: Claim) -> None:
         group = claim.group
-        known = self._claims.get(group, Claim(group))
         self._end_call(claim)
-        self._places.takes_up(claim, known)
+        self._places.takes_up(claim, self.claim_of(group))
         self._claims[group] = claim
         self._line.leave(group)
         if self._reserved is not None and self._reserved.group == group:
             self._give_up_reservation()
-        if claim.standing is not Standing.ASKS:
-            self._calls.forget(group)
+        self._calls.changed(group, asks=claim.standing is Standing.ASKS)
         if claim.standing is not Standing.HAS:
             self._admitted.discard(group)
-        self._found_there -= {group} if claim.standing is not Standing.HAS else set()
+            self._found_there.discard(group)
         self._late.discard(group)
-        if claim.standing is Standing.HAS and group not in self._admitted | self._found_there:
+        if claim.standing is Standing.HAS and group not in self._admitted and group not in self._found_there:
             self._late.add(group)
         if claim.standing is Standing.SETTLES:
             self._wake(claim.counts_until, group)
@@ -161,14 +164,13 @@ class Allocator:
             self._admitted.add(claim.group)
 
     def _is_loose(self, entry: Entry) -> bool:
-        order, group = entry
-        claim = self._claims.get(group)
-        waits = claim is not None and claim.order == order and self._wants_a_call(claim)
-        return waits and self._line.cell_of(group) is None
+        claim = self._claims.get(entry[1])
+        waits = claim is not None and claim.order == entry[0] and self._wants_a_call(claim)
+        return waits and self._line.cell_of(entry[1]) is None
 
     def _wants_a_call(self, claim: Claim) -> bool:
-        waits = claim.group not in self._calls and not self._calls.is_away(claim.group)
-        return waits and claim.standing is Standing.ASKS
+        group, asks = claim.group, claim.standing is Standing.ASKS
+        return asks and group not in self._calls and not self._calls.is_away(group)
 
     def _fold(self, now: float) -> tuple[str, ...]:
         self._pass_time(now)
@@ -183,9 +185,8 @@ class Allocator:
     def _admit_late(self) -> list[str]:
         """In order, those that move before all others: what is away has to come back."""
         admitted = []
-        for claim in sorted(
-            (self._claims[group] for group in self._late), key=lambda c: (not c.moving, c.order, c.group)
-        ):
+        late = [self._claims[group] for group in self._late]
+        for claim in sorted(late, key=lambda each: (not each.moving, each.order, each.group)):
             if self._bears(claim):
                 self._late.discard(claim.group)
                 admitted.append(claim.group)
@@ -228,6 +229,10 @@ class Allocator:
         blocked = self._blocked(claim, now)
         if blocked is not None:
             self._line.park(entry, blocked, shut=self._places.is_shut(blocked))
+            return False
+        if (until := self._put_off(claim.group, now)) is not None:
+            self._calls.put_off(claim.group, until)
+            self._wake(until, claim.group)
             return False
         self._places.taken(claim.takes)
         self._wake(self._calls.call(claim.group, claim.takes, now).until, claim.group)

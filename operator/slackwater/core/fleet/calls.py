@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,6 +11,13 @@ from slackwater.core.fleet.claim import Cell
 FIRST_WAY_BACK_S: Final = 60.0
 LONGEST_WAY_BACK_S: Final = 900.0
 """How long others go first after a call that was not used: its own gates held the group back."""
+
+PutOff = Callable[[str, float], float | None]
+"""Until when a group that might be called now could not use it; None: it can."""
+
+
+def nobody(_group: str, _now: float) -> None:
+    """Is put off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +36,7 @@ class Calls:
         self._lapsed: dict[str, int] = {}
         self._back_at: dict[str, float] = {}
         self._lapses: list[str] = []
+        self._put_off: set[str] = set()
 
     def taken_lapses(self) -> tuple[str, ...]:
         """The groups whose calls have lapsed since somebody asked."""
@@ -68,14 +77,30 @@ class Calls:
         self._back_at[group] = back_at
         return back_at
 
+    def put_off(self, group: str, until: float) -> None:
+        """It would be called now, and could not use it."""
+        self._back_at[group] = until
+        self._put_off.add(group)
+
+    def taken_back(self) -> tuple[str, ...]:
+        """Those who were put off, and are no more: what they could not use may be otherwise."""
+        groups, self._put_off = tuple(sorted(self._put_off)), set()
+        for group in groups:
+            del self._back_at[group]
+        return groups
+
     def come_back(self, group: str, now: float) -> bool:
         """Whether it does so now."""
         if self._back_at.get(group, now + 1) > now:
             return False
         del self._back_at[group]
+        self._put_off.discard(group)
         return True
 
-    def forget(self, group: str) -> None:
-        """It asks no more: what it let lapse counts no longer."""
-        self._lapsed.pop(group, None)
-        self._back_at.pop(group, None)
+    def changed(self, group: str, *, asks: bool) -> None:
+        """What it asks for, or whether it does. If it asks no more, what it let lapse counts no longer."""
+        if not asks:
+            self._lapsed.pop(group, None)
+        if not asks or group in self._put_off:
+            self._back_at.pop(group, None)
+            self._put_off.discard(group)

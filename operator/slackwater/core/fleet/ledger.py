@@ -34,7 +34,7 @@ Called = tuple[str, ...]
 
 class Ledger:
     def __init__(self, call_s: float = 120.0) -> None:
-        self.allocator = Allocator(call_s)
+        self.allocator = Allocator(call_s, self.closes_before_it_ends)
         self._kept: dict[str, Kept] = {}
         self._groups: dict[str, GroupFacts] = {}
         self._fleets_of: dict[str, tuple[str, ...]] = {}
@@ -98,6 +98,7 @@ class Ledger:
         kept = self._kept.setdefault(fleet.key, Kept(fleet, halts=halts or Halts()))
         stops = kept.stops
         kept.fleet, kept.gates = fleet, kept.gates if gates is None else gates
+        self.allocator.look_again()
         concerned = [g for g in self._groups.values() if fleet.selects(g) or g.key in kept.tally]
         claims = self._taken_up(concerned, [fleet.key], now)
         return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
@@ -108,6 +109,7 @@ class Ledger:
         if kept is None:
             return ()
         concerned = [g for g in self._groups.values() if g.key in kept.tally]
+        self.allocator.look_again()
         return self.allocator.changed(self._taken_up(concerned, (), now), now)
 
     def passed(self, key: str, gates: Gates, now: float) -> Called:
@@ -117,6 +119,7 @@ class Ledger:
             return self.put(kept.fleet.overridden(gates.is_overridden), now, gates)
         stops = kept.stops
         kept.gates = gates
+        self.allocator.look_again()
         claims = self._taken_up((), [key], now)
         return (*self.allocator.changed(claims, now), *self._stopped_or_not(kept, stops))
 
@@ -155,13 +158,21 @@ class Ledger:
         and others go."""
         shut = ({HELD}, *(kept.shut for kept in self._of(group)))
         is_called = self.allocator.is_called(group) and not self._meets(group, shut)
-        return is_called and all(self._fits(self._groups[group], kept, now) for kept in self._of(group))
+        return is_called and self.closes_before_it_ends(group, now) is None
 
-    def _fits(self, group: GroupFacts, kept: Kept, now: float) -> bool:
-        closes_at = kept.gates.closes_at
-        if closes_at is None or not self._meets(group.key, [{gate_of(kept.fleet.key, WINDOWS)}]):
-            return True
-        return now + kept.tally.takes_s(group) <= closes_at
+    def closes_before_it_ends(self, group: str, now: float, takes_s: float | None = None) -> float | None:
+        """When the window does that a group would not end in, if it began now; None: it would. `takes_s`: by its own
+        history when not given."""
+        takes, facts = self.allocator.claim_of(group).takes, self._groups.get(group)
+        found = (
+            kept.gates.closes_at
+            for kept in self._of(group)
+            if facts is not None
+            and kept.gates.closes_at is not None
+            and gate_of(kept.fleet.key, WINDOWS) in takes
+            and now + (kept.tally.takes_s(facts) if takes_s is None else takes_s) > kept.gates.closes_at
+        )
+        return min(found, default=None)
 
     def may_go_on(self, group: str) -> bool:
         """It has its turn, which is good, and nothing stops it between two pods."""

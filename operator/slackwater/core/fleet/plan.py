@@ -123,7 +123,8 @@ class _Play:
         self.ends_at: dict[str, float] = {}
         self.closed_s = 0.0
         self._outset, self._began_at, self._now = outset, at, at
-        self._facts = {group.key: group for group in outset.groups}
+        # The ledger puts nobody off: how long a group takes is in the paces, and how often none fitted is counted here.
+        self._facts = {group.key: replace(group, takes_s=0.0) for group in outset.groups}
         self._fleets_of = {group.key: [f for f in outset.fleets if f.selects(group)] for group in outset.groups}
         self._fleets = {fleet.key: fleet for fleet in outset.fleets}
         self._gates = {fleet.key: _by_time(fleet, at) for fleet in outset.fleets}
@@ -139,7 +140,7 @@ class _Play:
             elif group.standing is Standing.ASKS:
                 self._waiting.add(group.key)
         fleets = [each.overridden(self._gates[each.key].is_overridden) for each in outset.fleets]
-        called = self.ledger.began([Kept(each, self._gates[each.key]) for each in fleets], outset.groups, at)
+        called = self.ledger.began([Kept(each, self._gates[each.key]) for each in fleets], self._facts.values(), at)
         self._claims: dict[str, Claim] = self._claimed()
         self._begin(called)
 
@@ -204,7 +205,7 @@ class _Play:
             key = called.popleft()
             if not self.ledger.allocator.is_called(key):
                 continue
-            if self._fits(key):
+            if self.ledger.closes_before_it_ends(key, self._now, self._outset.paces[key].fits_s) is None:
                 self._waiting.discard(key)
                 self.begins_at.setdefault(key, self._now)
                 heappush(self._moving, (self._now + self._outset.paces[key].takes_s, key))
@@ -212,11 +213,6 @@ class _Play:
             else:
                 self._unfit[key] += 1
                 called += self._put(replace(self._facts[key], standing=Standing.RESTS))
-
-    def _fits(self, key: str) -> bool:
-        ends_at = self._now + self._outset.paces[key].fits_s
-        closing = (closes_at(fleet, self._gates[fleet.key]) for fleet in self._fleets_of[key])
-        return all(at is None or ends_at <= at for at in closing)
 
     def _look_at_the_clock(self) -> tuple[str, ...]:
         due = [key for key, gates in self._gates.items() if gates.until is not None and gates.until <= self._now]
@@ -250,12 +246,6 @@ class _Play:
 
     def _claimed(self) -> dict[str, Claim]:
         return {key: self.ledger.allocator.claim_of(key) for key in self._facts}
-
-
-def closes_at(fleet: Fleet, gates: Gates) -> float | None:
-    """Up to when a group that begins has to be done; None: it may go on."""
-    is_open = [each.fit for each in fleet.spec.windows if each.name in gates.open_windows]
-    return gates.opening.until if is_open and all(is_open) else None
 
 
 def _by_time(fleet: Fleet, at: float) -> Gates:

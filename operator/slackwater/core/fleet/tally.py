@@ -31,20 +31,29 @@ class Tally:
         self._standings: Counter[Standing] = Counter()
         self._failed: dict[str, GroupFacts] = {}
         self._places: dict[str, Sickness] = {}
+        self._pod_s: float | None = None
+        """How long a pod of its groups takes, half of them at most; None: to be asked."""
 
     def put(self, group: GroupFacts) -> None:
-        self.drop(group.key)
+        pod_s = self._pod_s
+        known = self.drop(group.key)
+        if (None if known is None else _pod_s(known)) == _pod_s(group):
+            self._pod_s = pod_s
+        else:
+            self._pod_s = None
         self._groups[group.key] = group
         self._count(group, +1)
         if group.failed_at is not None:
             self._failed[group.key] = group
 
-    def drop(self, key: str) -> None:
-        """It is gone, or the fleet selects it no more."""
+    def drop(self, key: str) -> GroupFacts | None:
+        """It is gone, or the fleet selects it no more. Returns what was known of it."""
         known = self._groups.pop(key, None)
         if known is not None:
             self._count(known, -1)
             self._failed.pop(key, None)
+            self._pod_s = self._pod_s if _pod_s(known) is None else None
+        return known
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -79,11 +88,12 @@ class Tally:
 
     def takes_s(self, group: GroupFacts) -> float:
         """How long a rollout of it takes, by its own history; else by how long those of the others take for a pod, half
-        of them at most. Asks every group then."""
+        of them at most. Asks every group then, where that has changed."""
         if group.takes_s is not None:
             return group.takes_s
-        others = [g.takes_s / g.replicas for g in self._groups.values() if g.takes_s is not None and g.replicas]
-        return median_low(others) * group.replicas if others else 0.0
+        if self._pod_s is None:
+            self._pod_s = median_low([each for g in self._groups.values() if (each := _pod_s(g)) is not None] or [0.0])
+        return self._pod_s * group.replicas
 
     def having(self, *standings: Standing) -> tuple[GroupFacts, ...]:
         """By name. Asks every group."""
@@ -99,3 +109,8 @@ class Tally:
         sickness.groups += by
         sickness.disturbed += by * group.is_sick
         sickness.unknown += by * (group.disturbed is None and not group.has_a_turn)
+
+
+def _pod_s(group: GroupFacts) -> float | None:
+    """By its own history."""
+    return group.takes_s / group.replicas if group.takes_s is not None and group.replicas else None
