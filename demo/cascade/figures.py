@@ -108,10 +108,11 @@ def measure(seen: Observed) -> Run:
         peak_in_motion_of_a_coordinator=_peak_of_a_coordinator(seen.cast, motion),
         rebalances=sum(seen.rebalances.get(name, 0) for name in names),
         expiries=sum(seen.expiries.get(name, 0) for name in names),
-        bystander_worst_gap_seconds=round(max((_worst_gap(seen, seen.deliveries[name]) for name in bystanders)), 1),
+        bystander_worst_gap_seconds=round(max(_worst_gap(seen, seen.deliveries[name]) for name in bystanders), 1),
         load_gap_seconds=round(max((_worst_gap(seen, rows) for rows in seen.written.values()), default=0.0), 1),
         coordinators_moved=sum(
-            seen.coordinators_after.get(actor.name, actor.coordinator) != actor.coordinator for actor in seen.cast.actors
+            seen.coordinators_after.get(actor.name, actor.coordinator) != actor.coordinator
+            for actor in seen.cast.actors
         ),
     )
     return replace(run, problem=judge(seen, run, idle_spans))
@@ -183,4 +184,3 @@ def _peak_of_a_coordinator(cast: Cast, motion: Mapping[str, Sequence[Span]]) -> 
     brokers = {actor.coordinator for actor in cast.groups}
     of_each = ([motion.get(a.name, ()) for a in cast.groups if a.coordinator == broker] for broker in brokers)
     return max(map(_peak_groups, of_each), default=0)
-

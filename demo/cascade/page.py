@@ -44,7 +44,7 @@ def _row(name: str, mode: Json) -> str:
 
 def _cell(figure: float | None, runs: list[float]) -> str:
     if figure is None:
-        return "–"
+        return "-"
     least, most = min(runs), max(runs)
     return f"{figure:g}" if least == most else f"{figure:g} ({least:g} to {most:g})"
 

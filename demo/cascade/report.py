@@ -27,8 +27,8 @@ COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 )
 Json = dict[str, Any]
 _ABOUT: Final = (
-    f"{modes.GROUPS} groups of {modes.MEMBERS} Java consumers on {modes.TOPICS} topics get new templates at once, beside"
-    f" {modes.BYSTANDERS} groups of {modes.BYSTANDER_MEMBERS} that nobody touches, on {modes.BROKERS} brokers."
+    f"{modes.GROUPS} groups of {modes.MEMBERS} Java consumers on {modes.TOPICS} topics get new templates at once,"
+    f" beside {modes.BYSTANDERS} groups of {modes.BYSTANDER_MEMBERS} that nobody touches, on {modes.BROKERS} brokers."
     " `of_runs` says for each figure whether it is the worst or the median of the mode's runs; every single run stands"
     " in `runs`. Measured from brokers, records and pods: docs/demo-fleet.md says how, and what `ok` asserts."
 )
