@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaAdminClient
 from kafka.admin import MemberToRemove
@@ -24,6 +24,8 @@ from sandbox.workload.deliveries import Delivery
 from sandbox.workload.topics import create_topic
 
 _OFFSETS: Final = "__consumer_offsets"
+_COORDINATOR_LOST: Final = (KafkaError.NOT_COORDINATOR, KafkaError._TIMED_OUT)  # noqa: SLF001 - its public name has it
+"""A client keeps to the coordinator that it found first, for a quarter of an hour: then it takes another client."""
 _REQUEST_S: Final = 10.0
 _REQUEST_MS: Final = 10_000
 _LED_WITHIN_S: Final = 60.0
@@ -49,7 +51,7 @@ class Brokers:
     def __init__(self, bootstrap_servers: str, logs: Sequence[Path]) -> None:
         self.bootstrap_servers = bootstrap_servers
         self._logs = tuple(logs)
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+        self._admin = _admin(bootstrap_servers)
 
     def leaders(self) -> dict[int, int]:
         """Partition of `__consumer_offsets` → its leader, who coordinates the groups in it."""
@@ -76,13 +78,16 @@ class Brokers:
         asked = self._admin.describe_consumer_groups(
             [actor.group_id for actor in cast.actors], request_timeout=_REQUEST_S
         )
-        found: dict[str, Described] = {}
+        found, lost = dict[str, Described](), False
         for actor in cast.actors:
             try:
                 answer = asked[actor.group_id].result()
-            except KafkaException:  # about to be made, or moved
+            except KafkaException as error:  # about to be made, or moved
+                lost = lost or error.args[0].code() in _COORDINATOR_LOST
                 continue
             found[actor.name] = Described(read_group(answer), answer.coordinator.id if answer.coordinator else -1)
+        if lost:
+            self._admin = _admin(self.bootstrap_servers)
         return found
 
     def marks(self) -> dict[Path, int]:
@@ -153,6 +158,10 @@ class Brokers:
             self._admin.describe_consumer_groups([group], request_timeout=_REQUEST_S)[group].result()
         except KafkaException:
             return  # there is no such group, or nobody can say yet
+
+
+def _admin(bootstrap_servers: str) -> AdminClient:
+    return AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
 
 
 def _lines_after(log: Path, at: int) -> Iterable[str]:
