@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from demo.cascade.cast import Cast, cast
@@ -59,19 +60,20 @@ def replaced(name: str, member: int, from_s: float, to_s: float, *, bad: bool = 
     ]
 
 
-def served(*silent: tuple[int, float, float]) -> list[Delivery]:
+@cache
+def served(*silent: tuple[int, float, float]) -> tuple[Delivery, ...]:
     """Every partition steadily from before to after the run, but for silences (partition, from, to)."""
     moments = range(int((START_S - 5) * 1000), int((END_S + 5) * 1000), STEP_MS)
 
     def is_silent(partition: int, at_ms: int) -> bool:
         return any(partition == each and from_s * 1000 < at_ms < to_s * 1000 for each, from_s, to_s in silent)
 
-    return [
+    return tuple(
         Delivery(partition, at_ms // STEP_MS, at_ms, "", "")
         for partition in range(PARTITIONS)
         for at_ms in moments
         if not is_silent(partition, at_ms)
-    ]
+    )
 
 
 def observed(
