@@ -31,8 +31,8 @@ _LOOK_AGAIN_S: Final = 0.5
 
 
 class Player:
-    """Plays runs on a cluster whose node has the images and, for modes that need it, the operator. `say` is told what
-    happens, a line at a time."""
+    """Plays runs on a cluster whose node has the images and, for modes that need it, the operator. `say` gets
+    what happens, a line at a time."""
 
     def __init__(self, cluster: Cluster, brokers: Brokers, say: Callable[[str], None]) -> None:
         self._cluster = cluster
@@ -41,17 +41,16 @@ class Player:
         self._say = say
 
     def play(self, mode: Mode, number: int) -> Run:
-        """Nothing of it is left. Raises SandboxError when the first version does not come to rest: there is nothing to
-        be measured then. A change that does not come to its end is a run with a problem."""
+        """What it leaves, the next one clears away, or the stage. Raises SandboxError when the first version does not
+        come to rest: there is nothing to be measured then. A change that does not come to its end is a run with a
+        problem."""
+        self._clear()
         now = cast(mode.name, number, self._brokers.leaders())
         self._brokers.make_topics(now)
-        try:
-            with Recorder(self._api, NAMESPACE, ("pods",)) as recorder:
-                scene = Scene(mode, now, self._brokers, self._api, recorder)
-                self._begin(scene)
-                return measure(self._change(scene))
-        finally:
-            self._retire(mode)
+        with Recorder(self._api, NAMESPACE, ("pods",)) as recorder:
+            scene = Scene(mode, now, self._brokers, self._api, recorder)
+            self._begin(scene)
+            return measure(self._change(scene))
 
     def _begin(self, scene: Scene) -> None:
         self._say("the first version starts")
@@ -99,9 +98,10 @@ class Player:
             trouble=trouble,
         )
 
-    def _retire(self, mode: Mode) -> None:
-        self._say("clearing away")
-        if mode.runs_on_operator:
+    def _clear(self) -> None:
+        """What a run before has left, in the cluster and at the brokers."""
+        self._say("clearing away what was before")
+        if self._cluster.knows_groups():
             self._cluster.delete_groups()
             self._cluster.delete_all("consumerfleets")
         self._cluster.delete_all("deployments", "statefulsets")

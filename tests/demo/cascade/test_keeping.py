@@ -71,7 +71,7 @@ def test_only_what_a_log_says_after_the_mark_is_of_this_run(tmp_path: Path) -> N
         log.write_text(EXPIRED.format(group.group_id))
     brokers = Brokers("127.0.0.1:1", logs)
     marks = brokers.marks()
-    with logs[1].open("a") as log:
-        log.write(EXPIRED.format(bystander.group_id) + EXPIRED.format("cascade-of-another-run"))
+    with logs[1].open("a") as file:
+        file.write(EXPIRED.format(bystander.group_id) + EXPIRED.format("cascade-of-another-run"))
     found = brokers.ended_sessions(CAST, marks)
     assert {name: count for name, count in found.items() if count} == {bystander.name: 1}

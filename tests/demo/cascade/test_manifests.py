@@ -80,9 +80,9 @@ def test_plain_modes_have_by_hand_what_the_operator_sets() -> None:
     by_hand = environment(plain)
     assert by_hand.pop(INSTANCE_ID)["fieldRef"]["fieldPath"] == "metadata.name"
     del by_operator[INSTANCE_ID]
-    told = {name: value for name, value in by_operator.items() if value is not None and name != ORDINAL}
-    assert {name: by_hand.get(name) for name in told} == told
-    assert told.keys() == {name for name in by_hand if name.startswith("KAFKA_")}
+    wanted = {name: value for name, value in by_operator.items() if value is not None and name != ORDINAL}
+    assert {name: by_hand.get(name) for name in wanted} == wanted
+    assert wanted.keys() == {name for name in by_hand if name.startswith("KAFKA_")}
 
 
 def test_only_deployments_have_dynamic_members() -> None:

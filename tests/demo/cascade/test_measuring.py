@@ -64,8 +64,8 @@ def test_bad_pods_are_known_by_their_image_even_when_they_are_gone() -> None:
 def test_idle_stretches_add_up_to_what_the_demo_measures() -> None:
     rows = served((0, 1010.0, 1020.0), (1, 1015.0, 1018.0), (5, 1090.0, 1200.0))
     spans = idle(rows, START_MS, END_MS)
-    told = deliveries.measure(rows, 6, START_MS, END_MS)
-    assert round(sum(span.end_s - span.start_s for span in spans), 3) == round(told.idle_partition_seconds, 3)
+    wanted = deliveries.measure(rows, 6, START_MS, END_MS)
+    assert round(sum(span.end_s - span.start_s for span in spans), 3) == round(wanted.idle_partition_seconds, 3)
     assert len(spans) == 3
     assert peak(spans) == 2
 
