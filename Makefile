@@ -29,7 +29,7 @@ LONG_HANGS := $(subst 3000,9000,$(HANGS))
 timed = @$(2) && echo "$(1): $${SECONDS} s"
 
 ##@ To begin with
-.PHONY: help setup demo test check long exhaustive
+.PHONY: help setup demo demo-fleet test check long exhaustive
 help: ## List these targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
@@ -37,6 +37,9 @@ setup: $(INSTALLED) ## Make .venv with exactly the packages of requirements/dev.
 
 demo: setup ## Rollouts, upgrades and what is learned from them, on a real Kafka and Kubernetes; as root (KEEP=1: they stay)
 	$(BIN)/python -m demo $(if $(KEEP),--keep)
+
+demo-fleet: setup ## Twelve applications deployed at once, in seven ways, each five times (RUNS=5); hours, as root, on an idle machine
+	RUNS=$(or $(RUNS),5) $(BIN)/python -m demo.cascade
 
 # The tests against the sandbox wait more than they compute, so explorations and Spark go on beside them, in the
 # processors' idle class: they take what nobody else wants at that moment, and nothing that is measured waits for them.

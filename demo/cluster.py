@@ -16,7 +16,8 @@ from sandbox.errors import SandboxError
 _DELETED_WITHIN_S = 180
 """On a machine that has much else to do the namespace controller takes its time."""
 _ONE_LINE = ("--no-headers", "--output=custom-columns=:reason,:message")
-_RESOURCES = ("customresourcedefinitions", "consumergroups.slackwater.dev", "kafkaconnections.slackwater.dev")
+_KINDS = ("consumergroups", "kafkaconnections", "clusterkafkaconnections", "consumerfleets", "fleetcampaigns")
+_RESOURCES = ("customresourcedefinitions", *(f"{kind}.slackwater.dev" for kind in _KINDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ class Cluster:
         if self.knows_groups():
             self._delete("consumergroups", "--all")
 
+    def delete_all(self, *kinds: str) -> None:
+        """Remove every object of these kinds in the demo's namespace, and wait until they are gone."""
+        self._delete(",".join(kinds), "--all")
+
     def delete_namespaces(self) -> None:
         """Remove all else, and wait until it is gone."""
         self._delete("namespaces", NAMESPACE, OPERATOR_NAMESPACE)
@@ -82,7 +87,7 @@ class Cluster:
 
     def forget_groups(self) -> None:
         """Remove the resource types, unless somebody has come to use them."""
-        if not self._run("get", "consumergroups,kafkaconnections", "--all-namespaces", "--output=name").strip():
+        if not self._run("get", ",".join(_KINDS), "--all-namespaces", "--output=name").strip():
             self._delete(*_RESOURCES)
 
     def operators(self) -> list[dict[str, Any]]:
