@@ -51,6 +51,8 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
         return None  # a classic one may have been of KIP-848 until its last such member's session ended
     if pod is None or pod.terminating or not _may_be_refused(world, pod) or world.members_of(pod):
         return None
+    if lives(world, pod):  # without the id: it was not refused
+        return None
     if _had_its_chance(world, pod) or not _comes_back_the_same(workload, pod):
         return None
     act = DeletePod(pod.name, pod.uid, pod.ordinal, Cause.LAST_CHANCE)

@@ -12,7 +12,7 @@ from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
 from slackwater.core.members.shortfall import lacks_members_for_good
 from slackwater.core.members.standing import find_standing, is_halted
-from slackwater.core.members.work import is_stalled
+from slackwater.core.members.work import find_stall, is_stalled
 from slackwater.core.rollout.failure import has_failed
 from slackwater.core.rollout.step import step_of
 from slackwater.core.world.memory import RolloutPhase, Step
@@ -101,9 +101,12 @@ def incomplete(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
 
 
 def _has_failed_in_part(world: World, pod: Pod) -> bool:
+    """Another one of the version that was given up may stand as well, and have had its partitions for a moment only."""
     step = world.memory.step
     is_of_the_last_one = step is not None and step.ordinal == pod.ordinal and step_of(world.memory) is None
-    return is_halted(world, pod) or (is_of_the_last_one and lacks_members_for_good(world, pod))
+    given_up = pod.template_hash == world.memory.given_up_before != ""
+    stands = given_up and serves(world, pod) and find_stall(world, pod) is not None
+    return stands or is_halted(world, pod) or (is_of_the_last_one and lacks_members_for_good(world, pod))
 
 
 def _lacks_some(world: World, pod: Pod) -> bool:
