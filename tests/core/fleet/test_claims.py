@@ -51,7 +51,7 @@ def places(group: GroupFacts, **budget: Any) -> set[str]:
         ({"per": "Label", "label": "nobody-has-it"}, {""}),
         ({"reasons": ["ProtocolUpgrade"]}, set()),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_where_a_budget_counts_it(budget: dict[str, Any], expected: set[str]) -> None:
     assert places(PAYMENTS, **budget) == expected
