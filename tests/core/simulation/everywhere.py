@@ -117,8 +117,21 @@ def at_rest(case: Case) -> LifesRun:
 
 def states(case: Case) -> Iterator[LifesRun]:
     """One run for each distinct state that the undisturbed rollout comes to, each a copy of its own."""
-    run, seen = at_rest(case), set[Hashable]()
+    run = at_rest(case)
     assert run.outside.edit(case.changes), "the API server refuses it"
+    yield from _distinct(run, set())
+
+
+def states_on_the_way_back(case: Case) -> Iterator[LifesRun]:
+    """One run for each distinct state after an abort, whichever state of the rollout it met."""
+    seen = set[Hashable]()
+    for run in states(case):
+        run.operator.say("-- abort")
+        DISTURBANCES["abort"](run)
+        yield from _distinct(run, seen)
+
+
+def _distinct(run: LifesRun, seen: set[Hashable]) -> Iterator[LifesRun]:
     until = run.now + WITHIN_S
     while run.now < until:
         if (state := _state(run)) not in seen:

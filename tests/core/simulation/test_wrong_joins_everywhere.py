@@ -9,13 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from itertools import islice
+from itertools import cycle, islice
 from typing import Any, Final
+from zlib import crc32
 
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.core.simulation.everywhere import CHANGES, DISTURBANCES, VERSIONS, case, disturbed, states
+from tests.core.simulation.everywhere import (
+    CHANGES,
+    DISTURBANCES,
+    VERSIONS,
+    case,
+    disturbed,
+    states,
+    states_on_the_way_back,
+)
 
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "Pause": {"onFailure": "Pause"},
@@ -67,6 +76,37 @@ def test_from_every_state_there_is_a_way_to_an_end(
             except AssertionError as error:
                 log = "\n".join(run.operator.log[-60:])
                 raise AssertionError(f"{disturbance} in state {number} of {len(reached)}: {error}\n{log}") from error
+
+
+def ways_back() -> Iterator[ParameterSet]:
+    for change in CHANGES:
+        for version in VERSIONS:
+            for options in ("Pause", "WarmHandover"):
+                if options == "WarmHandover" and change in IN_PLACE_ONLY:
+                    continue
+                always = (change, version, options) == (EXPLORED[0], ALWAYS[0], "Pause")
+                marks = [pytest.mark.slow] if always else [pytest.mark.long, pytest.mark.exhaustive]
+                yield pytest.param(change, version, options, marks=marks, id=f"{change}-{version}-{options}")
+
+
+@pytest.mark.parametrize(("change", "version", "options"), list(ways_back()))
+def test_a_fault_at_any_moment_of_a_way_back_keeps_nobody_from_its_end(
+    change: str, version: str, options: str, record_property: Any
+) -> None:
+    """Of the faults each moment meets one, in turn: all of them would take days."""
+    faults = cycle(KINDS["one fault"])
+    for _ in range(crc32(f"{change} {version} {options}".encode()) % len(KINDS["one fault"])):
+        next(faults)
+    met = 0
+    for run, fault in zip(states_on_the_way_back(case(change, version, OPTIONS[options])), faults, strict=False):
+        number, met = met, met + 1
+        try:
+            disturbed(run, fault)
+        except AssertionError as error:
+            log = "\n".join(run.operator.log[-60:])
+            raise AssertionError(f"{fault} in state {number} of the way back: {error}\n{log}") from error
+    record_property("states", met)
+    assert met > 3, "the abort brings nothing about"
 
 
 FOUND: Final = (
