@@ -38,6 +38,11 @@ class Calls:
         self._lapses: list[str] = []
         self._put_off: set[str] = set()
 
+    def set_back(self, seconds: float) -> None:
+        """The clock was."""
+        self._calls = {group: replace(call, until=call.until - seconds) for group, call in self._calls.items()}
+        self._back_at = {group: at - seconds for group, at in self._back_at.items()}
+
     def taken_lapses(self) -> tuple[str, ...]:
         """The groups whose calls have lapsed since somebody asked."""
         lapses, self._lapses = tuple(self._lapses), []
