@@ -16,7 +16,6 @@ import structlog
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.errors import InvalidSpec
-from slackwater.core.decision.decision import Decision
 from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
@@ -110,7 +109,8 @@ class Fleets(Witness):
         now, name = self._now(), str(key)
         return self.ledger.may_begin(name, now) and self.ledger.allocator.keep_call(name, now)
 
-    def decided(self, key: Key, world: World, decision: Decision) -> None:
+    def sees(self, key: Key, world: World) -> None:
+        """What the world shows of a group, before its fleets are asked about it."""
         if self._read:
             self.look(key, sight_of(world))
 
