@@ -99,7 +99,7 @@ async def test_a_call_that_is_gone_when_the_turn_is_to_be_written_gives_none() -
 
 @pytest.mark.parametrize("was_known", [False, True])
 async def test_a_group_that_turns_out_to_be_at_a_full_coordinator_begins_no_more(was_known: bool) -> None:
-    """It was called where it was, or before anybody knew where, as by a new leader; the pass that would begin sees it."""
+    """It was called where it was, or before anybody knew where, as by a new leader. The pass sees it."""
     found = Stage()
     asks = {"reason": "Start", "askedAt": found.now() - 60.0}
     held = {**asks, "givenAt": found.now() - 60.0, "cluster": "k1", "coordinator": 1}

@@ -88,9 +88,9 @@ class Allocator:
             self._places.limited(cell, limit)
             self._wake_when_free(cell)
 
-    def look_again(self) -> None:
-        """At those who were put off."""
-        for group in self._calls.taken_back():
+    def look_again(self, only: str | None = None) -> None:
+        """At those who were put off, or at one of them."""
+        for group in self._calls.taken_back(only):
             heappush(self._loose, (self._claims[group].order, group))
 
     def gone(self, group: str) -> None:

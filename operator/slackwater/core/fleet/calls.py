@@ -87,9 +87,10 @@ class Calls:
         self._back_at[group] = until
         self._put_off.add(group)
 
-    def taken_back(self) -> tuple[str, ...]:
+    def taken_back(self, only: str | None = None) -> tuple[str, ...]:
         """Those who were put off, and are no more: what they could not use may be otherwise."""
-        groups, self._put_off = tuple(sorted(self._put_off)), set()
+        groups = tuple(sorted(self._put_off if only is None else self._put_off & {only}))
+        self._put_off.difference_update(groups)
         for group in groups:
             del self._back_at[group]
         return groups

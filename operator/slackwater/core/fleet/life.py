@@ -27,8 +27,8 @@ STANDS_STILL_S: Final = 120.0
 CALM_S: Final = 60.0
 """Longer than the pods of a group with a long `stableFor` take to be found calm, one after the other."""
 TRIED_AGAIN_S: Final = 10.0
-"""What met a conflict is tried again at once. What is refused, as by a webhook or a quota, ever more seldom, up to every
-15 s (`shell.queue`)."""
+"""What met a conflict is tried again at once. What is refused, as by a webhook or a quota, ever more seldom, in the end
+every 15 s (`shell.queue`)."""
 
 
 def with_turn(world: World, decided: Decision, *, is_canary_held: bool = False) -> Decision:

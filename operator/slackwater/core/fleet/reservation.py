@@ -1,4 +1,5 @@
-"""Whoever is the first in order for long keeps what comes free in its cells: those who need fewer would pass it for ever.
+"""Whoever is the first in order for long keeps what comes free in its cells: those who need fewer would pass it for
+ever.
 
 Not while one of its cells is stuck, such as by a group that cannot go back and waits for a person: what is kept then is
 kept for nobody, and all others of the fleet would wait for that one group.
@@ -17,8 +18,8 @@ from slackwater.core.fleet.timers import Timers
 
 RESERVES_AFTER_S: Final = 900.0
 STUCK_AFTER_S: Final = 3600.0
-"""Nobody has begun or ended in a full cell for so long. Longer than nearly all rollouts take: who waits for several cells
-of which each is held for longer may be passed."""
+"""Nobody has begun or ended in a full cell for so long. Longer than nearly all rollouts take: who waits for several
+cells, of which each is held for longer, may be passed."""
 
 
 class Reservation:
@@ -58,7 +59,9 @@ class Reservation:
         for cell in tuple(self._line.stuck):
             if self._places.stuck_at(cell, STUCK_AFTER_S) > now:
                 self._line.free(cell)
-        while (first := min((each for each in (self._line.first(), loose) if each is not None), default=None)) is not None:
+        while (
+            first := min((each for each in (self._line.first(), loose) if each is not None), default=None)
+        ) is not None:
             claim = claims[first[1]]
             stuck = next((c for c in sorted(claim.takes) if self._places.stuck_at(c, STUCK_AFTER_S) <= now), None)
             if stuck is None or first == loose:
