@@ -1,5 +1,6 @@
-"""What time alone will change. Where the clock is set back, what was to come in a minute comes in a minute all the same:
-nobody waits until the clock has caught up.
+"""What time alone will change.
+
+Where the clock is set back, what was to come in a minute comes in a minute: nobody waits until it has caught up.
 """
 
 from __future__ import annotations
