@@ -11,6 +11,7 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.core.fleet.sight import Sight
 from slackwater.core.pace import AT_ONCE
+from slackwater.core.world.observation import GroupObservation
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.store import Key
 from tests.shell.fakes import KEY, fleet_object, group_object, nobody
@@ -115,7 +116,9 @@ async def test_a_group_that_turns_out_to_be_at_a_full_coordinator_begins_no_more
     if was_known:
         found.fleets.look(KEY, Sight("k1", 2, disturbed=False))
     assert found.fleets.ledger.allocator.is_called(str(KEY))
-    found.connections.seen = replace(nobody(), coordinator=1)
+    looked_at = nobody()
+    assert isinstance(looked_at, GroupObservation)
+    found.connections.seen = replace(looked_at, coordinator=1)
     await until_it_waits(found)
     assert "givenAt" not in turn(found)
     assert "apply StatefulSet" not in found.api.asked

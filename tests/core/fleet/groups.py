@@ -19,7 +19,8 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Called, Kept, Ledger
+from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.ledger import Called, Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
 from slackwater.core.fleet.times import Gates
 from slackwater.core.pace import in_motion, pace_after
