@@ -117,9 +117,10 @@ class Scan:
                 self.begun.update(dict.fromkeys(claim.takes, now))
                 self.note_changes(now)
                 return True
-            if any(self.is_stuck(cell, now) for cell in claim.takes):
+            waits_for_long = now - claim.asked_at >= RESERVES_AFTER_S
+            if waits_for_long and any(self.is_stuck(cell, now) for cell in claim.takes):
                 continue
-            if first and now - claim.asked_at >= RESERVES_AFTER_S:
+            if first and waits_for_long:
                 reserved = claim.takes
             first = False
         return False

@@ -63,6 +63,8 @@ class Reservation:
             first := min((each for each in (self._line.first(), loose) if each is not None), default=None)
         ) is not None:
             claim = claims[first[1]]
+            if now - claim.asked_at < RESERVES_AFTER_S:
+                return claim
             stuck = next((c for c in sorted(claim.takes) if self._places.stuck_at(c, STUCK_AFTER_S) <= now), None)
             if stuck is None or first == loose:
                 return claim
