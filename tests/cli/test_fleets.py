@@ -121,6 +121,14 @@ TURNS: dict[str, Callable[[], str]] = {
     "turn-behind-two": lambda: turn("team-pay/payments", fleet(budgets=[{"name": "all", "max": 2}])),
     "turn-frozen": lambda: turn("team-pay/payments", FLEETS["frozen"]()),
     "turn-called": lambda: turn("team-pay/payments", fleet(budgets=None)),
+    "turn-does-not-fit": lambda: turn(
+        "team-pay/payments",
+        fleet(budgets=None, windows=[{"name": "late", "schedule": "30 22 * * *", "duration": "13m"}]),
+    ),
+    "turn-fits-into-the-next": lambda: turn(
+        "team-pay/payments",
+        fleet(budgets=None, windows=[{"name": "hourly", "schedule": "0 * * * *", "duration": "43m"}]),
+    ),
     "turn-of-two-fleets": lambda: turn(
         "team-pay/refunds",
         fleet(budgets=None),

@@ -235,3 +235,13 @@ async def test_metrics_are_there_for_each_fleet_and_go_with_it() -> None:
     found.delete(CONSUMER_FLEET, "fleet")
     assert value("slackwater_fleet_open") is None
     assert KEY.namespace == "default"
+
+
+async def test_where_the_clock_was_set_back_a_status_is_written_all_the_same() -> None:
+    found = await stage("first", "second")
+    await found.keeping.keep_once()
+    found.now -= 3600.0
+    found.is_given("first")
+    again_s = await found.keeping.keep_once()
+    assert again_s is not None
+    assert again_s <= STATUS_AGAIN_S

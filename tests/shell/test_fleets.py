@@ -13,12 +13,13 @@ from slackwater.api.annotations import URGENT
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.fleet.allocation import HORIZON_S
 from slackwater.core.fleet.times import Scope
-from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
+from slackwater.shell.fleet_objects import facts_of
 from slackwater.shell.store import Key
 from tests.core.factories import world
-from tests.shell.fakes import KEY
+from tests.shell.fakes import KEY, fleet_object, group_object
 from tests.shell.fleet_stage import CALM, FleetStage
 
 ONE = [{"name": "all", "max": 1}]
@@ -62,6 +63,24 @@ async def test_a_turn_that_was_written_is_counted_before_the_pass_goes_on_and_it
     found.is_done("first")
     assert found.standing("second") is CALLED
     assert found.woken == ["second"]
+
+
+@pytest.mark.parametrize("how", ["edited", "deleted"])
+async def test_who_settles_counts_no_longer_than_its_fleets_say_by_now(how: str) -> None:
+    """A day was a slip, perhaps: nobody waits for it once it is put right."""
+    found = await stage("first", "second", settleFor="1s" if how == "deleted" else "24h")
+    if how == "deleted":
+        found.store.put(CONSUMER_FLEET, found.api._store(CONSUMER_FLEET, fleet_object(name="other", settleFor="24h")))
+    found.asks("first", "second")
+    found.is_given("first")
+    found.is_done("first")
+    found.passes(60.0)
+    assert found.standing("second") is TurnStanding.WAITS
+    if how == "deleted":
+        found.delete(CONSUMER_FLEET, "other")
+    else:
+        found.fleet(budgets=ONE)
+    assert found.standing("second") is TurnStanding.CALLED
 
 
 async def test_who_settles_counts_until_that_is_over() -> None:
@@ -436,3 +455,11 @@ async def test_what_was_seen_before_the_last_fleet_went_is_not_believed_when_ano
     facts = found.fleets.ledger.facts("default/first")
     assert facts is not None
     assert (facts.coordinator, facts.disturbed) == (None, None)
+
+
+def test_what_failed_after_its_turn_had_ended_early_began_when_its_rollout_did() -> None:
+    """Else it would be of a time before any `resume`, and never counted again."""
+    turn = TurnRecord(MoveReason.ROLLOUT, 1_000.0, done_at=3_000.0, yielded=1)
+    memory = RolloutMemory(phase=RolloutPhase.FAILED, turn=turn, started_at=2_000.0)
+    facts = facts_of(group_object(), memory, CALM, (), 4_000.0)
+    assert (facts.begun_at, facts.failed_at) == (2_000.0, 3_000.0)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.core.fleet.sight import Sight
 from slackwater.core.pace import AT_ONCE
+from slackwater.core.world.observation import GroupObservation
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.store import Key
-from tests.shell.fakes import KEY, fleet_object, group_object
+from tests.shell.fakes import KEY, fleet_object, group_object, nobody
 from tests.shell.reconciler_stage import Stage
 
 ONE_STARTS = [{"name": "starts", "max": 1, "reasons": ["Start"]}]
@@ -93,6 +96,35 @@ async def test_a_call_that_is_gone_when_the_turn_is_to_be_written_gives_none() -
     assert await found.run() == AT_ONCE
     assert "givenAt" not in turn(found)
     assert "apply StatefulSet" not in found.api.asked
+
+
+@pytest.mark.parametrize("was_known", [False, True])
+async def test_a_group_that_turns_out_to_be_at_a_full_coordinator_begins_no_more(was_known: bool) -> None:
+    """It was called where it was, or before anybody knew where, as by a new leader. The pass sees it."""
+    found = Stage()
+    asks = {"reason": "Start", "askedAt": found.now() - 60.0}
+    held = {**asks, "givenAt": found.now() - 60.0, "cluster": "k1", "coordinator": 1}
+    other = group_object(name=OTHER) | {"status": {"rollout": {"phase": "Progressing", "turn": held}}}
+    found.see(found.api.add(CONSUMER_GROUP, other))
+    known = found.api.objects["ConsumerGroup", *KEY]
+    status = {"rollout": {"phase": "Progressing", "turn": asks}}
+    found.see(found.api._store(CONSUMER_GROUP, {**known, "status": status}))
+    budgets = [{"name": "coordinators", "per": "Coordinator", "max": 1, "reasons": ["Start"]}]
+    fleet = fleet_object(budgets=budgets, halt={"disturbed": "100%"})
+    found.store.put(CONSUMER_FLEET, found.api.add(CONSUMER_FLEET, fleet))
+    found.connections.cluster_ids[KEY] = "k1"
+    if was_known:
+        found.fleets.look(KEY, Sight("k1", 2, disturbed=False))
+    assert found.fleets.ledger.allocator.is_called(str(KEY))
+    looked_at = nobody()
+    assert isinstance(looked_at, GroupObservation)
+    found.connections.seen = replace(looked_at, coordinator=1)
+    await until_it_waits(found)
+    assert "givenAt" not in turn(found)
+    assert "apply StatefulSet" not in found.api.asked
+    others_end(found)
+    await until_it_waits(found)
+    assert turn(found)["coordinator"] == 1
 
 
 async def test_a_turn_whose_write_got_no_answer_is_good_once_it_is_seen() -> None:

@@ -84,10 +84,12 @@ class FleetKeeping:
         return None if soonest == float("inf") else max(0.0, soonest - now)
 
     def _due(self, fleet: str) -> float:
-        return self._written_at.get(fleet, float("-inf")) + STATUS_AGAIN_S
+        """Where the clock was set back, it was written now."""
+        return min(self._written_at.get(fleet, float("-inf")), self._now()) + STATUS_AGAIN_S
 
     async def _list_where_that_is_due(self) -> None:
         relist_at, now = self._fleets.ledger.allocator.relist_at, self._now()
+        self._list_again_at = min(self._list_again_at, now + LIST_AGAIN_S)
         if relist_at is None or max(relist_at, self._list_again_at) > now:
             return
         self._list_again_at = now + LIST_AGAIN_S

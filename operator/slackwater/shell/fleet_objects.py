@@ -104,7 +104,7 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
         takes_s=None if memory.took is None else memory.took.p90 / memory.took.pods * spec.get("replicas", 1),
         is_a_fix=turn is not None and turn.is_a_fix,
         failed_at=_failed_at(memory),
-        begun_at=0.0 if turn is None or turn.given_at is None else turn.given_at,
+        begun_at=_begun_at(memory),
         is_well=memory.phase.at_rest,
         disturbed=False if goes else sight.disturbed,
     )
@@ -114,6 +114,14 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
     settles_ms = max((each.spec.settle_for_ms for each in fleets if each.selects(facts)), default=0)
     until = turn.done_at + settles_ms / 1000
     return replace(facts, counts_until=until) if until > now else replace(facts, standing=Standing.RESTS)
+
+
+def _begun_at(memory: RolloutMemory) -> float:
+    """Of a turn that ended early, when its rollout did."""
+    turn = memory.turn
+    if turn is None:
+        return 0.0
+    return turn.given_at if turn.given_at is not None else memory.started_at or 0.0
 
 
 def _failed_at(memory: RolloutMemory) -> float | None:

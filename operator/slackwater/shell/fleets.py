@@ -16,9 +16,7 @@ import structlog
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.errors import InvalidSpec
-from slackwater.core.decision.decision import Decision
 from slackwater.core.fleet.campaign import Order
-from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.kept import Kept
@@ -75,8 +73,7 @@ class Fleets(Witness):
         self._has_begun = True
         now, fleets = self._now(), []
         for key in self._store.keys(CONSUMER_FLEET):
-            obj = self._store.get(CONSUMER_FLEET, key)
-            if obj is not None:
+            if (obj := self._store.get(CONSUMER_FLEET, key)) is not None:
                 read = self._take_in(obj)
                 gates = read.gates(self._scope, now)
                 fleets.append(Kept(read.fleet.overridden(gates.is_overridden), gates, halts_in(obj)))
@@ -110,7 +107,7 @@ class Fleets(Witness):
         now, name = self._now(), str(key)
         return self.ledger.may_begin(name, now) and self.ledger.allocator.keep_call(name, now)
 
-    def decided(self, key: Key, world: World, decision: Decision) -> None:
+    def sees(self, key: Key, world: World) -> None:
         if self._read:
             self.look(key, sight_of(world))
 
@@ -216,6 +213,7 @@ class Fleets(Witness):
         selected = set(self.names_in(name))
         called = self.ledger.put(read.fleet.overridden(gates.is_overridden), now, gates, halts_in(obj))
         self._call((*called, *sorted(selected ^ set(self.names_in(name)))))
+        self._settle({*selected, *self.names_in(name)})
         self._obey()
         self._touch([name])
 
@@ -224,16 +222,19 @@ class Fleets(Witness):
         self._commands.pop(name, None)
         self.series.pop(name, None)
         self.dirty.discard(name)
-        selected = set(self.names_in(name))
+        selected, waited = set(self.names_in(name)), self.ledger.waiting_in(name)
         called = self.ledger.remove(name, self._now())
-        waited = sum(
-            facts is not None and facts.standing is Standing.ASKS for facts in map(self.ledger.facts, selected)
-        )
         _log.info("fleet_gone", fleet=name, waited=waited)
         if not self._read:
             self.ledger = Ledger()
             self._sights.clear()  # nobody looks while there is no fleet
         self._call((*called, *sorted(selected)))
+        self._settle(selected if self._read else ())
+
+    def _settle(self, groups: Iterable[str]) -> None:
+        """For how long those who are done count yet follows from what their fleets say by now."""
+        facts = self._facts_of(map(key_in, groups), [kept.fleet for kept in self.ledger.fleets()])
+        self._call(self.ledger.all_changed(facts, self._now()))
 
     def _take_in(self, obj: Json) -> ReadFleet:
         read = read_fleet(obj, self._scope.own)
@@ -254,9 +255,8 @@ class Fleets(Witness):
         name, now = str(key), self._now()
         before, concerned = self.ledger.facts(name), self.ledger.fleets_of(name)
         if obj is None:
-            if before is not None:
-                self._call(self.ledger.gone(name, now))
-                self._touch(concerned)
+            self._call(self.ledger.gone(name, now))
+            self._touch(concerned)
             return
         facts = self._facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
         if facts is None or facts == before:
@@ -287,11 +287,9 @@ class Fleets(Witness):
         return self.orders.applied(facts, waits=CAMPAIGN in (obj["metadata"].get("annotations") or {}))
 
     def _call(self, groups: Iterable[str]) -> None:
-        called = tuple(groups)
-        for name in called:
+        for name in groups:
             self._wake(key_in(name))
             self._touch(self.ledger.fleets_of(name))
-        if called:
             self.changed.set()
 
     def _touch(self, fleets: Iterable[str]) -> None:

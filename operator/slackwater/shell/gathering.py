@@ -183,6 +183,8 @@ class Gathering:
         cluster_id, broker = self._connections.cluster_id(key), self._connections.broker(key)
         world = replace(world, broker=broker, advice=self._advice.get(key), cluster_id=cluster_id, claims=claims)
         if self._fleets is not None:
+            if not self._connections.awaits_first_look(key):
+                self._fleets.sees(key, world)  # its coordinator may be another one than when it was called
             world = replace(world, turn=self._fleets.turn_of(key, world.memory))
         return await self._pod_events.explain(key, world)
 

@@ -19,7 +19,8 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
-from slackwater.core.fleet.ledger import Called, Kept, Ledger
+from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.ledger import Called, Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
 from slackwater.core.fleet.times import Gates
 from slackwater.core.pace import in_motion, pace_after
@@ -39,6 +40,8 @@ LANDS_AFTER_S: Final = 2.0
 """How long a request of a dead operator is under way."""
 LOOKS_APART_S: Final = 15.0
 """Of a group at rest."""
+BACKS_OFF_S: Final = 15.0
+"""How long nothing is tried after something was refused."""
 FLEET: Final = "slackwater/platform"
 CLUSTER: Final = "kafka-1"
 
@@ -101,6 +104,8 @@ class OneGroup(SimulatedOperator):
             each.before_update = self.invariants.taken_down
         self.name, self.groups, self.coordinator = of.name, groups, of.coordinator
         self.moves, self.again_at = True, 0.0
+        self.is_refused, self.backs_off_until = False, 0.0
+        """Whether the API server takes no write of its StatefulSets, and when that is tried again."""
         self.view: KafkaView | None = None
         self.looked_at, self.sight = 0.0, Sight()
         self.waits_of: list[int] = []
@@ -152,6 +157,9 @@ class OneGroup(SimulatedOperator):
             raise Killed
         if decided.act is not None:
             self.groups.judge(self, world, decided)
+            if self.is_refused:
+                self.backs_off_until = self.outside.now + BACKS_OFF_S
+                return
             self.invariants.before_act(world, decided)
             self._act(decided.act)
         if kill is Kill.AFTER_THE_ACT:
@@ -305,6 +313,8 @@ class Groups:
         if (at := self.ledger.allocator.relist_at) is not None and at <= self.now:
             self._wake(self.ledger.relisted([self.facts(each) for each in self], self.now))
         for each in self:
+            if self.now < each.backs_off_until:
+                continue
             # A watch tells of pods and StatefulSets; a group at rest is looked at now and then.
             if not (each.moves or self.now >= each.again_at or self.now - each.looked_at >= LOOKS_APART_S):
                 continue

@@ -8,9 +8,10 @@ from typing import Final
 
 import pytest
 
-from slackwater.core.fleet.allocation import RESERVES_AFTER_S, Allocator
+from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.calls import FIRST_WAY_BACK_S, LONGEST_WAY_BACK_S
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
+from slackwater.core.fleet.reservation import RESERVES_AFTER_S, STUCK_AFTER_S
 
 CALL_S: Final = 120.0
 CELLS: Final = tuple(Cell("slackwater/platform", "coordinators", str(n)) for n in range(4))
@@ -27,6 +28,8 @@ class Scan:
         self.lapsed: dict[str, int] = {}
         self.back_at: dict[str, float] = {}
         self.begun: dict[Cell, float] = {}
+        self.users: dict[Cell, set[tuple[str, bool]]] = {}
+        self.changed_at: dict[Cell, float] = {}
         self.admitted: set[str] = set()
 
     def room(self, cell: Cell, now: float) -> int:
@@ -40,6 +43,18 @@ class Scan:
         groups = sum(cell in claim.member_of for claim in self.claims.values())
         used = sum(cell in c.takes and (c.standing.counts or c.group in self.calls) for c in self.claims.values())
         return limit.of(groups) - used
+
+    def note_changes(self, now: float) -> None:
+        """Who has begun or ended in each cell."""
+        for cell in self.limits:
+            counted = [c for c in self.claims.values() if c.standing.counts or c.group in self.calls]
+            users = {(c.group, c.group in self.calls) for c in counted if cell in c.takes}
+            if users != self.users.get(cell, set()):
+                self.users[cell], self.changed_at[cell] = users, now
+
+    def is_stuck(self, cell: Cell, now: float) -> bool:
+        shut = self.limits.get(cell, Limit(number=0)).shut
+        return not shut and self.unspaced_room(cell) <= 0 and now - self.changed_at.get(cell, -1e9) >= STUCK_AFTER_S
 
     def waiters(self) -> list[Claim]:
         asks = [claim for claim in self.claims.values() if claim.standing is Standing.ASKS]
@@ -66,6 +81,7 @@ class Scan:
         self.claims[claim.group] = claim
 
     def fold(self, now: float) -> set[str]:
+        self.note_changes(now)
         for group, until in list(self.calls.items()):
             if until <= now:
                 del self.calls[group]
@@ -77,6 +93,7 @@ class Scan:
         for claim in list(self.claims.values()):
             if claim.standing is Standing.SETTLES and claim.counts_until <= now:
                 self.claims[claim.group] = Claim(claim.group, claim.member_of)
+        self.note_changes(now)
         called = set[str]()
         for claim in sorted(self.claims.values(), key=lambda each: (each.order, each.group)):
             others = [each for each in self.claims.values() if self.is_late(each) and each != claim]
@@ -98,8 +115,12 @@ class Scan:
                 called.add(claim.group)
                 self.calls[claim.group] = now + CALL_S
                 self.begun.update(dict.fromkeys(claim.takes, now))
+                self.note_changes(now)
                 return True
-            if first and now - claim.asked_at >= RESERVES_AFTER_S:
+            waits_for_long = now - claim.asked_at >= RESERVES_AFTER_S
+            if waits_for_long and any(self.is_stuck(cell, now) for cell in claim.takes):
+                continue
+            if first and waits_for_long:
                 reserved = claim.takes
             first = False
         return False

@@ -246,6 +246,25 @@ def test_a_group_that_stands_still_gives_its_turn_to_others_and_comes_again_with
     assert [each.invariants.restarts for each in groups] == [2] * 6
 
 
+@pytest.mark.parametrize("way", ["in place", "warm handover", "cut-over"])
+def test_a_group_whose_acts_are_refused_lets_others_go(way: str) -> None:
+    """As by a webhook, or a quota. It tried the same again for ever, with its turn."""
+    options = {"warm handover": WAYS["warm handover"], "cut-over": DRAINS}.get(way, {})
+    groups = running(Groups(twenty(4, **options), {"budgets": [{"name": "all", "max": 1}]}))
+    groups.set_shut("pause", is_shut=True)
+    for each in groups:
+        _ = each.outside.change_target("Cooperative") if way == "cut-over" else each.outside.apply("v2")
+    groups.for_seconds(20)
+    groups.set_shut("pause", is_shut=False)
+    first = next(each for each in groups if groups.ledger.allocator.is_called(f"slackwater/{each.name}"))
+    first.is_refused = True
+    others = [each for each in groups if each is not first]
+    groups.until("the others are done", lambda: all(each.memory.phase is COMPLETE for each in others), 1000)
+    assert first.memory.phase is RolloutPhase.PROGRESSING
+    first.is_refused = False
+    groups.until("done", lambda: first.memory.phase is COMPLETE, 600)
+
+
 def test_pods_that_are_down_are_replaced_while_the_group_waits() -> None:
     groups = running(Groups(twenty(3, onFailure="Pause"), {"budgets": BUDGETS}))
     broken = groups["g0"]

@@ -119,3 +119,14 @@ def test_it_opens_when_it_has_been_calm_for_a_while() -> None:
     assert found.shut_places == {"k/1"}
     found.judge(halt, tally(*well), NOW + 110 + CALM_FOR_S)
     assert found.shut_places == set()
+
+
+def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
+    sick = [group(n, disturbed=True) for n in range(5)]
+    calm = [group(n) for n in range(5)]
+    found = halts(*sick)
+    found.judge(Halt(), tally(*calm), NOW)
+    found.judge(Halt(), tally(*calm), NOW - 3600)
+    assert found.shut_places
+    found.judge(Halt(), tally(*calm), NOW - 3600 + CALM_FOR_S)
+    assert not found.shut_places

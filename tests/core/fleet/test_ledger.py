@@ -13,6 +13,7 @@ from slackwater.core.fleet.claim import Cell, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.reservation import STUCK_AFTER_S
 from slackwater.core.fleet.times import Gates
 
 BUDGETS: Final[list[dict[str, Any]]] = [
@@ -226,3 +227,64 @@ def test_what_others_take_for_a_pod_is_asked_again_when_that_has_changed() -> No
     assert ledger.all_changed([replace(known, standing=Standing.RESTS), unknown], 1000.0) == ()
     ledger.changed(replace(known, standing=Standing.RESTS, takes_s=60.0), 1001.0)
     assert ledger.closes_before_it_ends("a/g1", 1001.0) is None
+
+
+def test_whoever_did_not_fit_is_called_when_it_takes_less_by_now() -> None:
+    """It was scaled down, for instance. Whose place in the line is as before was not looked at."""
+    ledger, (slow, other) = nights(9000.0, 9000.0)
+    assert ledger.all_changed([slow, other], 1000.0) == ()
+    assert ledger.changed(replace(slow, takes_s=900.0, replicas=1), 1001.0) == ("a/g0",)
+
+
+def in_two_cells() -> Ledger:
+    """Two groups may move, and one at each coordinator; one at the first goes back, and waits for a person."""
+    spec = {
+        "selector": {},
+        "budgets": [{"name": "all", "max": 2}, {"name": "coordinators", "per": "Coordinator", "max": 1}],
+    }
+    ledger = Ledger()
+    ledger.put(Fleet("a", "f", ConsumerFleetSpec.model_validate(spec)), 0.0)
+    ledger.changed(at_coordinator("stuck", 1, standing=Standing.MENDS), 0.0)
+    return ledger
+
+
+def at_coordinator(name: str, coordinator: int | None, **facts: Any) -> GroupFacts:
+    return GroupFacts("a", name, cluster="k", coordinator=coordinator, **facts)
+
+
+def test_who_waits_for_one_that_is_stuck_keeps_nothing_from_others_for_ever() -> None:
+    ledger = in_two_cells()
+    ledger.changed(at_coordinator("behind", 1, standing=Standing.ASKS, asked_at=1.0), 1.0)
+    ledger.ticked(1000.0)
+    assert ledger.changed(at_coordinator("elsewhere", 2, standing=Standing.ASKS, asked_at=1001.0), 1001.0) == ()
+    assert ledger.allocator.wakes_at() == STUCK_AFTER_S
+    assert ledger.ticked(STUCK_AFTER_S) == ("a/elsewhere",)
+    assert ledger.changed(at_coordinator("stuck", 1), 4000.0) == ("a/behind",)
+
+
+def test_one_at_an_unknown_coordinator_raises_nobodys_share() -> None:
+    spec = {"selector": {}, "budgets": [{"name": "coordinators", "per": "Coordinator", "max": "25%"}]}
+    ledger = Ledger()
+    ledger.put(Fleet("a", "f", ConsumerFleetSpec.model_validate(spec)), 0.0)
+    ledger.all_changed([at_coordinator(f"g{n}", 1) for n in range(4)], 0.0)
+    ledger.all_changed([at_coordinator(f"u{n}", None) for n in range(12)], 0.0)
+    assert ledger.allocator.use(Cell("a/f", "coordinators", "k/1"))[0] == 1
+
+
+@pytest.mark.parametrize("back_s", [0.01, 3600.0])
+def test_a_clock_that_is_set_back_keeps_nobody_waiting(back_s: float) -> None:
+    """Neither a group that asks then, nor one that waits for the spacing, nor those behind a call that is not used."""
+    spec = {"selector": {}, "budgets": [{"name": "all", "max": 1, "spacing": "5m"}], "halt": {"disturbed": "100%"}}
+    ledger, now = Ledger(), 10_000.0
+    ledger.put(Fleet("a", "f", ConsumerFleetSpec.model_validate(spec)), now)
+    first, second = (at_coordinator(n, 1, standing=Standing.ASKS, asked_at=now) for n in ("first", "second"))
+    assert ledger.changed(first, now) == ("a/first",)
+    ledger.changed(replace(first, standing=Standing.HAS), now)
+    ledger.changed(replace(first, standing=Standing.RESTS), now + 1.0)
+    now += 1.0 - back_s
+    assert ledger.changed(replace(second, asked_at=now), now) == ()
+    assert ledger.ticked(now + 300.0) == ("a/second",)
+    assert ledger.changed(replace(first, asked_at=now + 301.0), now + 301.0) == ()
+    now += 301.0 - back_s
+    ledger.ticked(now)
+    assert ledger.ticked(now + 300.0) == ("a/first",), "the call was not used"

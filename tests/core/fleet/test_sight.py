@@ -26,8 +26,9 @@ def without_a_pod(found: World) -> World:
         (world(kafka=observation(state=GroupState.PREPARING_REBALANCE)), False, True),
         (world(kafka=UNSEEN), False, True),
         (without_a_pod(world()), True, True),
+        (replace(world(kafka=observation(state=GroupState.EMPTY)), all_pods=(), sets=()), True, False),
     ],
-    ids=["calm and whole", "it rebalances", "not to be seen", "a pod is away"],
+    ids=["calm and whole", "it rebalances", "not to be seen", "a pod is away", "nothing of it was made yet"],
 )
 def test_what_a_look_says(found: World, is_moving: bool, disturbed: bool) -> None:
     seen = sight_of(replace(found, cluster_id="lkc-7f"))

@@ -114,3 +114,12 @@ def test_what_begins_has_to_end_before_the_last_open_window_does(windows: Any, c
     found = gates("2026-11-24T23:00", windows=windows)
     assert found.closes_at == (None if closes_at is None else at(closes_at))
     assert gates("2026-11-24T12:00", windows=windows).closes_at is None
+
+
+def test_a_window_that_opens_every_minute_is_not_worked_out_every_minute() -> None:
+    """That takes more than a second, in which nothing else is done."""
+    every_minute = {"name": "always", "schedule": "* * * * *", "duration": "1h"}
+    found = gates("2026-11-24T12:00", windows=[every_minute])
+    assert found.shut == frozenset()
+    assert found.until is not None
+    assert found.until - at("2026-11-24T12:00") > 86_400

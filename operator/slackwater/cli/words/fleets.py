@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from math import inf
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -128,12 +129,23 @@ def _turn_in_words(
     """`soon` and `late`: plans by usual and by long durations."""
     name = group.facts.name
     if wait.cell is None:
+        closing = next((each for each in fleets.values() if each.gates.closes_at is not None), None)
+        if closing is not None and soon.begins_at.get(group.key, inf) > board.now:
+            yield f"{name} waits for its turn: {_does_not_fit(group, closing, board)}"
+            yield _when(group, closing, board, soon, late)
+            return
         yield f"{name} waits for its turn, and is called, or about to be: then its own gates are asked"
         return
     fleet = fleets[wait.cell.fleet]
     place = f"the {ordinal(wait.place)}" + (f" of {wait.waiting}" if wait.waiting > 1 else "")
     yield f"{name} waits for its turn, {place}: {_why(wait, wait.cell, fleet, board)}"
     yield _when(group, fleet, board, soon, late)
+
+
+def _does_not_fit(group: Seen, closing: FleetSeen, board: Board) -> str:
+    """It has room in all cells."""
+    closes = clock(closing, closing.gates.closes_at or 0.0, board.now)
+    return f"it may take {elapsed(board.paces[group.key].fits_s)}, and the window closes at {closes}"
 
 
 def _why(wait: Wait, cell: Cell, fleet: FleetSeen, board: Board) -> str:

@@ -16,9 +16,9 @@ from slackwater.core.fleet.calls import Calls, PutOff, nobody
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.line import Entry, Line
 from slackwater.core.fleet.places import Places
+from slackwater.core.fleet.reservation import Reservation
+from slackwater.core.fleet.timers import Timers
 
-RESERVES_AFTER_S: Final = 900.0
-"""Whoever is the first for so long keeps what comes free in its cells: those who need fewer would pass it for ever."""
 HORIZON_S: Final = 75.0
 """A request of the leader before may land so long after this one began: the API server gives them up after 60 s."""
 
@@ -39,10 +39,8 @@ class Allocator:
         self._line = Line()
         self._calls = Calls(call_s)
         self._loose: list[Entry] = []
-        self._timers: list[tuple[float, str, tuple[Cell, ...]]] = []
-        self._reserved: Claim | None = None
-        self._watched = ""
-        """The first in order, for whom a timer stands."""
+        self._timers = Timers()
+        self._reservation = Reservation(self._line, self._places, self._timers)
         self._admitted: set[str] = set()
         self._late: set[str] = set()
         """Who has a turn that this leader neither found nor gave: they count, and wait until their cells bear them."""
@@ -53,7 +51,7 @@ class Allocator:
 
     def began(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
         """All groups, as they were listed after the lease was taken. Returns whom it calls."""
-        listed = list(claims)
+        listed, self._places.now = list(claims), now
         has = {claim.group: claim for claim in listed if claim.standing is Standing.HAS}
         self._admitted.update(has)
         for claim in listed:
@@ -78,6 +76,7 @@ class Allocator:
 
     def changed(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
         """Take up what has changed, and return whom it calls, in order. With no claims: what time has changed."""
+        self._set_clock(now)
         for claim in claims:
             if claim != self._claims.get(claim.group):
                 self._take_up(claim)
@@ -89,9 +88,9 @@ class Allocator:
             self._places.limited(cell, limit)
             self._wake_when_free(cell)
 
-    def look_again(self) -> None:
-        """At those who were put off."""
-        for group in self._calls.taken_back():
+    def look_again(self, only: str | None = None) -> None:
+        """At those who were put off, or at one of them."""
+        for group in self._calls.taken_back(only):
             heappush(self._loose, (self._claims[group].order, group))
 
     def gone(self, group: str) -> None:
@@ -106,7 +105,7 @@ class Allocator:
         """Its turn is about to be written: whatever becomes of that request, it is known before the call lapses. False
         where it is called no more."""
         if (until := self._calls.keep(group, now + HORIZON_S)) is not None:
-            self._wake(until, group)
+            self._timers.wake(until, group)
         return until is not None
 
     def taken_lapses(self) -> tuple[str, ...]:
@@ -131,7 +130,7 @@ class Allocator:
 
     def wakes_at(self) -> float | None:
         """When time alone may change something."""
-        return self._timers[0][0] if self._timers else None
+        return self._timers.next_at
 
     def _take_up(self, claim: Claim) -> None:
         group = claim.group
@@ -139,8 +138,8 @@ class Allocator:
         self._places.takes_up(claim, self.claim_of(group))
         self._claims[group] = claim
         self._line.leave(group)
-        if self._reserved is not None and self._reserved.group == group:
-            self._give_up_reservation()
+        if self._reservation.is_for(group):
+            self._reservation.give_up()
         self._calls.changed(group, asks=claim.standing is Standing.ASKS)
         if claim.standing is not Standing.HAS:
             self._admitted.discard(group)
@@ -149,7 +148,7 @@ class Allocator:
         if claim.standing is Standing.HAS and group not in self._admitted and group not in self._found_there:
             self._late.add(group)
         if claim.standing is Standing.SETTLES:
-            self._wake(claim.counts_until, group)
+            self._timers.wake(claim.counts_until, group)
         if self._wants_a_call(claim):
             heappush(self._loose, (claim.order, group))
 
@@ -175,11 +174,11 @@ class Allocator:
     def _fold(self, now: float) -> tuple[str, ...]:
         self._pass_time(now)
         called = self._admit_late()
-        self._reserve(now)
+        self._reservation.renew(self._first_loose(), self._claims, now)
         while (entry := self._next_to_look_at(now)) is not None:
             if self._call_or_park(entry, now):
                 called.append(entry[1])
-            self._reserve(now)
+            self._reservation.renew(self._first_loose(), self._claims, now)
         return tuple(called)
 
     def _admit_late(self) -> list[str]:
@@ -232,15 +231,15 @@ class Allocator:
             return False
         if (until := self._put_off(claim.group, now)) is not None:
             self._calls.put_off(claim.group, until)
-            self._wake(until, claim.group)
+            self._timers.wake(until, claim.group)
             return False
         self._places.taken(claim.takes)
-        self._wake(self._calls.call(claim.group, claim.takes, now).until, claim.group)
+        self._timers.wake(self._calls.call(claim.group, claim.takes, now).until, claim.group)
         self._places.begun(claim.takes, now)
         for cell in claim.takes:
             self._wake_when_free(cell)
-        if self._reserved is not None and self._reserved.group == claim.group:
-            self._give_up_reservation()
+        if self._reservation.is_for(claim.group):
+            self._reservation.give_up()
         return True
 
     def _blocked(self, claim: Claim, now: float) -> Cell | None:
@@ -249,51 +248,38 @@ class Allocator:
         return next((cell for cell in without if self._places.is_shut(cell)), without[0] if without else None)
 
     def _room(self, cell: Cell, group: str, now: float) -> int:
-        reserved, room = self._reserved, self._places.room(cell, now)
-        kept = reserved is not None and reserved.group != group and cell in reserved.takes
-        return 0 if cell in self._overfull else room - kept
-
-    def _reserve(self, now: float) -> None:
-        first = min((each for each in (self._line.first(), self._first_loose()) if each is not None), default=None)
-        head = None if first is None else self._claims[first[1]]
-        if self._reserved is not None and (head is None or head.group != self._reserved.group):
-            self._give_up_reservation()
-        if head is None or self._reserved is not None:
-            return
-        if now - head.asked_at >= RESERVES_AFTER_S:
-            self._reserved = head
-        elif self._watched != head.group:
-            self._watched = head.group
-            self._wake(head.asked_at + RESERVES_AFTER_S, "")
-
-    def _give_up_reservation(self) -> None:
-        if self._reserved is not None:
-            self._places.freed(self._reserved.takes)
-            self._reserved = None
+        room = self._places.room(cell, now) - self._reservation.keeps(cell, group)
+        return 0 if cell in self._overfull else room
 
     def _wake_when_free(self, cell: Cell) -> None:
         if self._places.is_spaced(cell):
-            self._wake(self._places.free_at(cell), "", (cell,))
+            self._timers.wake(self._places.free_at(cell), cells=(cell,))
 
-    def _wake(self, at: float, group: str, cells: Iterable[Cell] = ()) -> None:
-        heappush(self._timers, (at, group, tuple(sorted(cells))))
+    def _set_clock(self, now: float) -> None:
+        if (back_s := self._timers.set_back_s(now)) > 0.0:
+            self._places.set_back(back_s)
+            self._calls.set_back(back_s)
+            self._relist_at = None if self._relist_at is None else self._relist_at - back_s
+        self._places.now = now
 
     def _pass_time(self, now: float) -> None:
-        while self._timers and self._timers[0][0] <= now:
-            _, group, cells = heappop(self._timers)
+        for _, group, cells in self._timers.due(now):
             self._places.freed(cells)
-            if (claim := self._claims.get(group)) is not None:
-                self._lapse(claim, now)
-                self._come_back(claim, now)
-                if claim.standing is Standing.SETTLES and claim.counts_until <= now:
-                    self._take_up(Claim(group, claim.member_of))
+            if (claim := self._claims.get(group)) is None:
+                continue
+            self._lapse(claim, now)
+            self._come_back(claim, now)
+            if claim.standing is Standing.SETTLES and claim.counts_until <= now:
+                self._take_up(Claim(group, claim.member_of))
+            elif claim.standing is Standing.SETTLES:  # the clock was set back
+                self._timers.wake(claim.counts_until, group)
 
     def _lapse(self, claim: Claim, now: float) -> None:
         """A call that was not used: others go, and the group comes again later each time."""
         call = self._calls.of(claim.group)
         if call is not None and call.until <= now:
             self._places.given_back(call.takes)
-            self._wake(self._calls.lapse(claim.group, now), claim.group)
+            self._timers.wake(self._calls.lapse(claim.group, now), claim.group)
 
     def _come_back(self, claim: Claim, now: float) -> None:
         if self._calls.come_back(claim.group, now):

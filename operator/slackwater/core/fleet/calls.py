@@ -38,6 +38,11 @@ class Calls:
         self._lapses: list[str] = []
         self._put_off: set[str] = set()
 
+    def set_back(self, seconds: float) -> None:
+        """The clock was."""
+        self._calls = {group: replace(call, until=call.until - seconds) for group, call in self._calls.items()}
+        self._back_at = {group: at - seconds for group, at in self._back_at.items()}
+
     def taken_lapses(self) -> tuple[str, ...]:
         """The groups whose calls have lapsed since somebody asked."""
         lapses, self._lapses = tuple(self._lapses), []
@@ -82,9 +87,10 @@ class Calls:
         self._back_at[group] = until
         self._put_off.add(group)
 
-    def taken_back(self) -> tuple[str, ...]:
+    def taken_back(self, only: str | None = None) -> tuple[str, ...]:
         """Those who were put off, and are no more: what they could not use may be otherwise."""
-        groups, self._put_off = tuple(sorted(self._put_off)), set()
+        groups = tuple(sorted(self._put_off if only is None else self._put_off & {only}))
+        self._put_off.difference_update(groups)
         for group in groups:
             del self._back_at[group]
         return groups

@@ -80,14 +80,16 @@ def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[s
         fleet.key: [(budget, _cells(fleet, budget, group, coordinators)) for budget in fleet.spec.budgets]
         for fleet in fleets
     }
-    belongs = {cell for found in cells.values() for _, each in found for cell in each} if group.replicas else set()
+    belongs = {
+        cell for found in cells.values() for budget, each in found for cell in each if _is_known_in(budget, group)
+    }
     takes = {
         cell for found in cells.values() for budget, each in found if group.reason in budget.reasons for cell in each
     }
     gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators)}
     return Claim(
         group=group.key,
-        member_of=frozenset(belongs),
+        member_of=frozenset(belongs if group.replicas else ()),
         takes=group.besides.union(takes, gates),
         standing=group.standing,
         order=(group.asked_at - _head_start_s(group, fleets), _hash(group)),
@@ -132,6 +134,12 @@ def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozen
             yield from (f"{cluster}/{topic}" for topic in sorted(group.topics))
         case CountedPer.COORDINATOR:
             yield from _coordinated(group, coordinators)
+
+
+def _is_known_in(budget: Budget, group: GroupFacts) -> bool:
+    """Who may be at any coordinator takes room at each, and raises no share: else as many might move at each of them as
+    if it had all of those."""
+    return budget.per is not CountedPer.COORDINATOR or group.coordinator is not None
 
 
 def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:

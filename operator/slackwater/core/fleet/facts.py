@@ -39,7 +39,7 @@ class GroupFacts:
     failed_at: float | None = None
     """When its last rollout failed or went back, for the last time; infinite while it goes back; None: it did not."""
     begun_at: float = 0.0
-    """When it was given its turn, by its status."""
+    """When it was given its turn, by its status; where that ended early, when its rollout began."""
     is_well: bool = True
     """No rollout is under way, and the last one did not fail."""
     disturbed: bool | None = False

@@ -72,7 +72,9 @@ class Halts:
         sick = {place for place, each in tally.places() if _too_many(each, each.disturbed, share)}
         maybe = {place for place, each in tally.places() if _too_many(each, each.disturbed + each.unknown, share)}
         self._unknown = frozenset(maybe)
-        kept = {place: at if at is not None else now for place, at in self._calm_since.items() if place not in sick}
+        kept = {
+            place: now if at is None else min(at, now) for place, at in self._calm_since.items() if place not in sick
+        }
         self._calm_since = dict.fromkeys(sick) | {p: at for p, at in kept.items() if now - at < CALM_FOR_S}
 
     def _judge_failures(self, halt: Halt, tally: Tally, now: float) -> None:

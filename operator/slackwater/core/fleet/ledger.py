@@ -69,7 +69,12 @@ class Ledger:
         """At once: of those who ask, the first in order is called first, whichever comes first here."""
         concerned: dict[str, GroupFacts] = {}
         for group in groups:
-            if self._groups.get(group.key) != group:
+            known = self._groups.get(group.key)
+            if known is not None and known.takes_s != group.takes_s:
+                self.allocator.look_again(
+                    group.key
+                )  # by its history, or for fewer pods, it may fit into a window by now
+            if known != group:
                 concerned |= {each.key: each for each in (*self._know(group), group)}
         return self.allocator.changed(self._taken_up(concerned.values(), (), now), now) if concerned else ()
 
@@ -149,6 +154,10 @@ class Ledger:
         """For what budgets of its fleets count it, besides what always asks."""
         fleets = (self._kept[each].fleet for each in self.fleets_of(group))
         return frozenset(reason for fleet in fleets for budget in fleet.spec.budgets for reason in budget.reasons)
+
+    def waiting_in(self, fleet: str) -> int:
+        """How many of its groups wait for their turn."""
+        return self._kept[fleet].tally.of(Standing.ASKS) if fleet in self._kept else 0
 
     def facts(self, group: str) -> GroupFacts | None:
         return self._groups.get(group)

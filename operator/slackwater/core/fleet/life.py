@@ -12,9 +12,10 @@ from typing import Final
 
 from slackwater.api.annotations import RESTARTED_AT
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.core.decision.acts import Act, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.fleet.turn import beginning, is_for_the_rollout, is_new
+from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.members.presence import serves
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -25,6 +26,9 @@ STANDS_STILL_S: Final = 120.0
 """Without a step for so long, and every pod up: it waits for something that others need not wait for."""
 CALM_S: Final = 60.0
 """Longer than the pods of a group with a long `stableFor` take to be found calm, one after the other."""
+TRIED_AGAIN_S: Final = 10.0
+"""What met a conflict is tried again at once. What is refused, as by a webhook or a quota, ever more seldom, in the end
+every 15 s (`shell.queue`)."""
 
 
 def with_turn(world: World, decided: Decision, *, is_canary_held: bool = False) -> Decision:
@@ -37,6 +41,8 @@ def with_turn(world: World, decided: Decision, *, is_canary_held: bool = False) 
         return decided
     if no_fleet and memory.turn is not None and memory.turn.asks:
         return replace(decided, memory=_set_free(world, memory))
+    if memory.turn is not None and memory.turn.is_held and not no_fleet and _is_in_vain(world, decided, memory.turn):
+        return _let_be(world, decided, memory.turn)
     following = _following(world, decided, is_canary_held=is_canary_held)
     return decided if following == memory.turn else replace(decided, memory=replace(memory, turn=following))
 
@@ -55,9 +61,14 @@ def _following(world: World, decided: Decision, *, is_canary_held: bool) -> Turn
     if world.turn.standing is TurnStanding.NO_FLEET:
         return turn
     has_more_to_do = not is_canary_held and bool(after.behind or after.to_hand_over)
-    if turn is not None and turn.is_held and decided.act is None and _gives_way(after, turn):
+    if turn is not None and turn.is_held and _moves_nobody(decided.act) and _gives_way(after, turn):
         return _given_back(world, turn) if has_more_to_do else replace(turn, done_at=world.now)
     return _asked(world, decided, after, has_more_to_do=has_more_to_do) or turn
+
+
+def _moves_nobody(act: Act | None) -> bool:
+    """A template that is refused, as by a policy, is tried again in each pass."""
+    return act is None or (isinstance(act, WriteWorkload) and act.purpose is Purpose.TAKE_TEMPLATE)
 
 
 def _is_over(world: World, memory: RolloutMemory, turn: TurnRecord) -> bool:
@@ -73,15 +84,54 @@ def _gives_way(world: World, turn: TurnRecord) -> bool:
 
     Who is in a group that Kafka does not show, nobody knows: then it takes as long as a pod may be away.
     """
-    memory, spec, is_scaled = world.memory, world.group.spec.rollout, turn.reason is MoveReason.SCALE
+    memory, is_scaled = world.memory, turn.reason is MoveReason.SCALE
     if memory.phase is not RolloutPhase.PROGRESSING and not is_scaled:
         return False
     began_at = memory.step.started_at if memory.step is not None else 0.0
-    stands_for_s = world.now - max(turn.given_at or 0.0, began_at)
+    return _stands_for_long(world, turn, max(turn.given_at or 0.0, began_at))
+
+
+def _stands_for_long(world: World, turn: TurnRecord, since: float) -> bool:
+    memory, spec, is_scaled = world.memory, world.group.spec.rollout, turn.reason is MoveReason.SCALE
+    stands_for_s = world.now - since
     if _is_whole(world) and world.seen is not None:
         return stands_for_s > max(STANDS_STILL_S, 3 * spec.stable_for_s + CALM_S)
     is_stopped = memory.upgrade is not None and memory.upgrade.drains and not is_scaled
     return not is_stopped and stands_for_s > max(STANDS_STILL_S, spec.rejoin_timeout_s)
+
+
+def _is_in_vain(world: World, decided: Decision, turn: TurnRecord) -> bool:
+    """Its act has been refused all the time that it had its turn for: it would keep that for as long as it is."""
+    tried_at, given_at = _tried_before_at(world, decided), turn.given_at or 0.0
+    if tried_at is None or tried_at < given_at or decided.memory.phase is not RolloutPhase.PROGRESSING:
+        return False
+    return world.now - tried_at >= TRIED_AGAIN_S and _stands_for_long(world, turn, given_at)
+
+
+def _tried_before_at(world: World, decided: Decision) -> float | None:
+    """When the very act that is decided upon was written down before, and nothing came of it; None: it is the first."""
+    before, after = world.memory, decided.memory
+    if before.step is not None and after.step is not None and after.step != before.step:
+        is_the_same = before.step.ordinal == after.step.ordinal and not before.step.made
+        return before.step.started_at if is_the_same else None
+    if before.upgrade is None or after.upgrade is None or after.upgrade.stopped_at == before.upgrade.stopped_at:
+        return None
+    return before.upgrade.stopped_at
+
+
+def _let_be(world: World, decided: Decision, turn: TurnRecord) -> Decision:
+    """Not now: others go. It comes again after all who wait, or it would be called before them, and be refused, for
+    ever."""
+    before, upgrade = world.memory, decided.memory.upgrade
+    memory = replace(
+        decided.memory,
+        step=before.step,
+        handover=before.handover,
+        canary=before.canary,
+        upgrade=None if upgrade is None else replace(upgrade, stopped_at=None),
+        turn=replace(_given_back(world, turn), asked_at=world.now),
+    )
+    return replace(decided, memory=memory, act=None, hold=awaiting(world), notes=())
 
 
 def _is_whole(world: World) -> bool:

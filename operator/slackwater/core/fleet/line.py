@@ -25,12 +25,23 @@ class Line:
         self._stands: dict[str, _Stand] = {}
         self._parked: dict[Cell, list[Entry]] = {}
         self._in_order: list[Entry] = []
+        self.stuck: set[Cell] = set()
+        """Cells at which nobody is taken for the first of those who could begin."""
 
     def park(self, entry: Entry, cell: Cell, *, shut: bool) -> None:
         """Where its cell is shut, it is not the first of those who could begin."""
         self._stands[entry[1]] = _Stand(entry, cell, shut)
         heappush(self._parked.setdefault(cell, []), entry)
-        if not shut:
+        if not shut and cell not in self.stuck:
+            heappush(self._in_order, entry)
+
+    def stick(self, cell: Cell) -> None:
+        self.stuck.add(cell)
+
+    def free(self, cell: Cell) -> None:
+        """Whoever is parked there is one of those who could begin again."""
+        self.stuck.discard(cell)
+        for entry in self._parked.get(cell, ()):
             heappush(self._in_order, entry)
 
     def leave(self, group: str) -> None:
@@ -68,4 +79,4 @@ class Line:
 
     def _waits_for_room(self, entry: Entry) -> bool:
         stand = self._stands.get(entry[1])
-        return stand is not None and stand.entry == entry and not stand.shut
+        return stand is not None and stand.entry == entry and not stand.shut and stand.cell not in self.stuck

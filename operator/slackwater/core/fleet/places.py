@@ -17,11 +17,17 @@ class _Place:
     used: int = 0
     begun_at: float = -inf
     """When the last group began."""
+    changed_at: float = -inf
+    """When one began or ended there for the last time."""
 
     @property
     def free_at(self) -> float:
-        """When spacing lets the next group begin."""
-        return self.begun_at + self.limit.spacing_s
+        """When spacing lets the next group begin: any time, where there is none."""
+        return self.begun_at + self.limit.spacing_s if self.limit.spacing_s > 0 else -inf
+
+    @property
+    def room(self) -> int:
+        return self.limit.of(self.groups) - self.used
 
 
 class Places:
@@ -30,6 +36,14 @@ class Places:
     def __init__(self) -> None:
         self._places: dict[Cell, _Place] = {}
         self._freed: set[Cell] = set()
+        self.now = -inf
+        """Of the last fold."""
+
+    def set_back(self, seconds: float) -> None:
+        """The clock was."""
+        for place in self._places.values():
+            place.begun_at -= seconds
+            place.changed_at -= seconds
 
     def limited(self, cell: Cell, limit: Limit) -> None:
         """What a fleet says of its cell. A lower limit takes nothing back."""
@@ -49,11 +63,13 @@ class Places:
 
     def taken(self, cells: Iterable[Cell]) -> None:
         for cell in cells:
-            self._at(cell).used += 1
+            place = self._at(cell)
+            place.used, place.changed_at = place.used + 1, self.now
 
     def given_back(self, cells: Iterable[Cell]) -> None:
         for cell in cells:
-            self._at(cell).used -= 1
+            place = self._at(cell)
+            place.used, place.changed_at = place.used - 1, self.now
             self._freed.add(cell)
 
     def begun(self, cells: Iterable[Cell], now: float) -> None:
@@ -78,7 +94,13 @@ class Places:
 
     def room(self, cell: Cell, now: float) -> int:
         place = self._at(cell)
-        return place.limit.of(place.groups) - place.used if place.free_at <= now else 0
+        return place.room if place.free_at <= now else 0
+
+    def stuck_at(self, cell: Cell, after_s: float) -> float:
+        """When nobody will have begun or ended for so long in this cell, which has no room; infinite where it has some,
+        or is shut."""
+        place = self._at(cell)
+        return place.changed_at + after_s if place.room <= 0 and not place.limit.shut else inf
 
     def overfull(self, cells: Iterable[Cell]) -> bool:
         """Whoever moves while a cell is shut had begun before: that it is shut stops nobody."""
@@ -101,10 +123,10 @@ class Places:
         """What changes between two claims of one group: the cells it belongs to, and those that it counts in."""
         self.left(known.member_of - claim.member_of)
         self.joined(claim.member_of - known.member_of)
-        if known.standing.counts:
-            self.given_back(known.takes)
-        if claim.standing.counts:
-            self.taken(claim.takes)
+        before = known.takes if known.standing.counts else frozenset()
+        after = claim.takes if claim.standing.counts else frozenset()
+        self.given_back(before - after)
+        self.taken(after - before)
 
     def _at(self, cell: Cell) -> _Place:
         place = self._places.get(cell)

@@ -200,8 +200,8 @@ def _stops(times: Times, frozen: list[Freeze], now: float, *, closed: bool) -> I
 def _changes(times: Times, now: float) -> Iterator[float]:
     for rule in (*times.calendar.windows, *times.calendar.freezes):
         if (span := rule.at(now)) is not None:
-            yield span.ends
-        if (begins := rule.next_after(now)) is not None:
+            yield span.ends  # what begins before that ends with it: every minute, perhaps
+        elif (begins := rule.next_after(now)) is not None:
             yield begins
     if times.override_until is not None:
         yield times.override_until
