@@ -7,7 +7,7 @@ Without a campaign nothing is folded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -87,6 +87,8 @@ class Campaigns(Witness):
         self._own: dict[Key, tuple[str, Own]] = {}
         self._ways: dict[Key, tuple[ProtocolTarget, Obstacle | Hold | None]] = {}
         self._unread: frozenset[str] = frozenset()
+        self._hidden: frozenset[str] = frozenset()
+        """Namespaces whose campaigns may not be read."""
         fleets.noticed = self.notice
         fleets.without_gone = self.without_gone
 
@@ -94,6 +96,10 @@ class Campaigns(Witness):
         """Something has changed that campaigns go by."""
         if self.folded or self._store.keys(FLEET_CAMPAIGN):
             self.changed.set()
+
+    def hide(self, namespaces: Collection[str]) -> None:
+        """FleetCampaigns of these namespaces, and no others, may not be read."""
+        self._hidden = frozenset(namespaces)
 
     def fold(self) -> tuple[Folded, ...]:
         """All of them, and what they order from now on."""
@@ -152,8 +158,9 @@ class Campaigns(Witness):
 
     def without_gone(self, commands: Mapping[str, str]) -> Mapping[str, str]:
         """Of a group, when its status is written anyway: without what it did for campaigns that are gone. Where none
-        was ever seen here, that may be because they cannot be read."""
-        return without_those_of_others(commands, self.living()) if self._store.newest(FLEET_CAMPAIGN) else commands
+        was ever seen here, or those of a namespace may not be read, they may be there all the same."""
+        is_known = self._store.newest(FLEET_CAMPAIGN) and not self._hidden
+        return without_those_of_others(commands, self.living()) if is_known else commands
 
     def living(self) -> frozenset[str]:
         """The uids of all that are there."""
@@ -172,7 +179,7 @@ class Campaigns(Witness):
         return Folded(obj, campaign, fold(campaign, fleet, participants, now), participants)
 
     def _fleet_of(self, campaign: Campaign) -> FleetOf | None:
-        kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.says(campaign.fleet)
+        kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.known.says(campaign.fleet)
         if kept is None:
             return None
         return FleetOf(kept.fleet.spec.waves, applies_of(campaign.spec.action.apply_defaults, says))

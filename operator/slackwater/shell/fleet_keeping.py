@@ -106,7 +106,7 @@ class FleetKeeping:
         if kept is None or obj is None:
             return
         before, metadata = obj.get("status") or {}, obj["metadata"]
-        generation, commands = metadata.get("generation", 0), self._fleets.commands(name)
+        generation, commands = metadata.get("generation", 0), self._fleets.known.commands(name)
         status = status_of(kept, self._fleets.ledger, before, generation, commands, self._now())
         if status == before:
             return

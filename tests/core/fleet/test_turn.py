@@ -88,6 +88,15 @@ def test_a_rollout_may_disturb_by_its_turn_alone(standing: TurnStanding, turn: T
     assert act is None or may, "the plan asks"
 
 
+def test_while_fleets_may_not_be_read_a_rollout_waits_and_says_so() -> None:
+    unread = replace(waiting(), turn=Turn(WAITS, PLATFORM, unread=("team-a",)))
+    refusal = turn_refusal(unread)
+    assert refusal is not None
+    assert (refusal.reason, refusal.recheck_s) == (Reason.AWAITING_TURN, RECHECK_S)
+    assert refusal.message.startswith("waits until the operator may read the ConsumerFleets of namespace team-a:")
+    assert not in_motion(unread, plan(unread))
+
+
 @pytest.mark.parametrize("phase", [each for each in RolloutPhase if each is not PROGRESSING])
 def test_nothing_but_a_rollout_that_goes_forward_asks(phase: RolloutPhase) -> None:
     assert turn_refusal(waiting(phase=phase)) is None

@@ -115,6 +115,8 @@ def has_to_wait(world: World) -> bool:
 def awaiting(world: World) -> Hold:
     """The sentence stays as it is for as long as the group waits: a place in the line would be a write to each group
     whenever one is called. Who has the turn is worked out by whoever asks."""
+    if world.turn.unread:
+        return Hold(Reason.AWAITING_TURN, _unread(world.turn.unread), RECHECK_S, awaited=True)
     fleets = world.turn.fleets
     kind, whose = ("ConsumerFleet", "its") if len(fleets) == 1 else ("ConsumerFleets", "their")
     message = (
@@ -122,6 +124,14 @@ def awaiting(world: World) -> Hold:
         f" `kubectl slackwater explain {world.group.name}` says who has it"
     )
     return Hold(Reason.AWAITING_TURN, message, RECHECK_S, awaited=True)
+
+
+def _unread(namespaces: tuple[str, ...]) -> str:
+    kind = "namespace" if len(namespaces) == 1 else "namespaces"
+    return (
+        f"waits until the operator may read the ConsumerFleets of {kind} {listing(namespaces)}: whether one of them"
+        " limits this group is not known, and what is not known lets nothing begin"
+    )
 
 
 def standing_of(memory: RolloutMemory, *, paused: bool = False) -> Standing:
