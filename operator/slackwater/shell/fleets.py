@@ -35,7 +35,7 @@ from slackwater.shell.fleet_objects import Json, ReadFleet, facts_of, halts_in
 from slackwater.shell.fleet_series import Begun, FleetSeries, counted
 from slackwater.shell.known_fleets import KnownFleets
 from slackwater.shell.memories import Memories
-from slackwater.shell.orders import Orders, key_in
+from slackwater.shell.orders import Orders, key_in, version_of
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
 
@@ -160,7 +160,7 @@ class Fleets(Witness):
         """What campaigns say from now on."""
         concerned = self.orders.differing(orders) | orders.settling(self.ledger).keys()
         is_as_before, self.orders = not concerned and self.orders.limits == orders.limits, orders
-        if is_as_before or not self.known:
+        if is_as_before:
             return
         facts = self._facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
         self._call(self.ledger.ordered(orders.limits, facts, self._now()))
@@ -237,6 +237,7 @@ class Fleets(Witness):
         called = self.ledger.remove(name, self._now())
         if not self.known:
             self.ledger = Ledger()
+            self.ledger.ordered(self.orders.limits, (), self._now())
             self._sights.clear()  # nobody looks while there is no fleet
         self._call((*called, *sorted(selected)))
 
@@ -279,7 +280,8 @@ class Fleets(Witness):
         except InvalidSpec:
             return None
         facts = facts_of(obj, memory, self._sights.get(key, Sight()), fleets, self._now())
-        return self.orders.applied(facts, waits=CAMPAIGN in (obj["metadata"].get("annotations") or {}))
+        names_one = CAMPAIGN in (obj["metadata"].get("annotations") or {})
+        return self.orders.applied(facts, waits_at=version_of(obj) if names_one else "")
 
     def _call(self, groups: Iterable[str]) -> None:
         called = tuple(groups)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import CAMPAIGN, PAUSE
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.claim import Standing
@@ -95,6 +95,13 @@ def test_while_fleets_may_not_be_read_a_rollout_waits_and_says_so() -> None:
     assert (refusal.reason, refusal.recheck_s) == (Reason.AWAITING_TURN, RECHECK_S)
     assert refusal.message.startswith("waits until the operator may read the ConsumerFleets of namespace team-a:")
     assert not in_motion(unread, plan(unread))
+
+
+def test_who_names_a_campaign_reads_that_it_waits_for_it() -> None:
+    named = replace(waiting(), group=group({CAMPAIGN: "base-image"}))
+    assert awaiting(named).message.endswith(
+        "; by its annotation, changes wait for FleetCampaign default/base-image to order them"
+    )
 
 
 @pytest.mark.parametrize("phase", [each for each in RolloutPhase if each is not PROGRESSING])
