@@ -149,7 +149,7 @@ async def test_fleets_of_its_own_namespace_are_known_before_a_pass_and_survive_t
     await started.relist()
     assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
     parts = dict(started.fleets.parts())
-    assert list(parts) == ["fleets", "campaigns", "own-fleets"]
+    assert list(parts) == ["fleets", "fleets-clock", "campaigns", "own-fleets"]
     for part in parts.values():
         part.close()
 
@@ -197,9 +197,10 @@ async def test_what_fleets_keep_goes_on_as_a_part() -> None:
     written = asyncio.Event()
     started.store.listener = lambda kind, key, obj: written.set()
     parts = dict(started.fleets.parts())
-    assert list(parts) == ["fleets", "campaigns"]
-    async with working(parts["fleets"]), working(parts["campaigns"]), asyncio.timeout(60):
-        await written.wait()
+    assert list(parts) == ["fleets", "fleets-clock", "campaigns"]
+    async with working(parts["fleets"]), working(parts["fleets-clock"]), working(parts["campaigns"]):
+        async with asyncio.timeout(60):
+            await written.wait()
     assert "status" in api.objects["ConsumerFleet", KEY.namespace, "fleet"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import Any, Final
 
@@ -55,8 +55,9 @@ class CampaignKeeping:
     async def keep_once(self) -> float | None:
         """Fold, and write what that says; returns in how many seconds something is due again, None: when something
         changes."""
-        due = inf
-        for folded in self._campaigns.fold():
+        due, all_folded = inf, self._campaigns.fold()
+        self._forget_all_but({key_of(each.obj) for each in all_folded})
+        for folded in all_folded:
             try:
                 due = min(due, await self._write(folded))
             except SlackwaterError as error:  # no answer; or this replica does not lead for a moment
@@ -64,6 +65,10 @@ class CampaignKeeping:
                 due = min(due, self._now() + STATUS_AGAIN_S)
         due = min(due, self._campaigns.wakes_at())
         return None if due == inf else max(FOLD_AGAIN_S, due - self._now())
+
+    def _forget_all_but(self, there: Collection[Key]) -> None:
+        self._written_at = {key: at for key, at in self._written_at.items() if key in there}
+        self._eta_at = {key: known for key, known in self._eta_at.items() if key in there}
 
     async def _write(self, folded: Folded) -> float:
         """Returns when to look at it again; infinite: when something changes. Raises ClusterFailed."""

@@ -66,6 +66,7 @@ class FleetParts:
     def parts(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
         """What runs as long as this replica leads, by name."""
         yield "fleets", self._keeping.keep()
+        yield "fleets-clock", self._keeping.keep_time()
         yield "campaigns", self._campaign_keeping.keep()
         if self._follows_own:
             yield "own-fleets", self._own.follow()

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import inf
 
 import structlog
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
-from slackwater.api.annotations import CAMPAIGN
-from slackwater.api.errors import InvalidSpec
 from slackwater.core.decision.decision import Decision
 from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Standing
-from slackwater.core.fleet.claims import Fleet
-from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
@@ -31,11 +27,12 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnStanding
 from slackwater.core.world.world import World
 from slackwater.ports import Kind
-from slackwater.shell.fleet_objects import Json, ReadFleet, facts_of, halts_in
+from slackwater.shell.fleet_objects import Json, ReadFleet, halts_in
 from slackwater.shell.fleet_series import Begun, FleetSeries, counted
 from slackwater.shell.known_fleets import KnownFleets
+from slackwater.shell.known_groups import KnownGroups
 from slackwater.shell.memories import Memories
-from slackwater.shell.orders import Orders, key_in, version_of
+from slackwater.shell.orders import Orders, key_in
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
 
@@ -57,8 +54,8 @@ class Fleets(Witness):
         """Fleets whose status may say something else by now."""
         self.begun: list[Begun] = []
         """Turns that were given, and not yet said so."""
-        self.orders = Orders()
-        """Of campaigns."""
+        self.stirred = asyncio.Event()
+        """What is due by the clock may be due sooner than it was."""
         self.without_gone: Callable[[Mapping[str, str]], Mapping[str, str]] = dict
         """A group's commands without those of campaigns that are gone."""
         self.noticed: Callable[[], None] = lambda: None
@@ -67,7 +64,7 @@ class Fleets(Witness):
         self._wake = wake
         self._now = now
         self._has_begun = False
-        self._sights: dict[Key, Sight] = {}
+        self._groups = KnownGroups(store, self.memories, now)
         store.listener = self._told
 
     def begin(self) -> None:
@@ -77,7 +74,7 @@ class Fleets(Witness):
         fleets = [self._kept(self.known.take_in(obj), halts_in(obj), now) for obj in found if obj is not None]
         fleets += [self._kept(read, Halts(), now) for read in self.known.hidden]
         if fleets:
-            facts = self._facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
+            facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in fleets])
             self._call(self.ledger.began(fleets, facts, now))
             self._obey()
             self._touch(each.fleet.key for each in fleets)
@@ -113,13 +110,12 @@ class Fleets(Witness):
 
     def look(self, key: Key, sight: Sight) -> None:
         """What a pass has seen of a group."""
-        if self.known and sight != self._sights.get(key):
-            self._sights[key] = sight
+        if self.known and self._groups.sees(key, sight):
             self._look_at(key, self._store.get(CONSUMER_GROUP, key))
-            self.noticed()
+            self._stir()
 
     def forget(self, key: Key) -> None:
-        self._sights.pop(key, None)
+        self._groups.forget(key)
         self.memories.forget(key)
 
     def tick(self) -> None:
@@ -137,10 +133,10 @@ class Fleets(Witness):
                 self.series[fleet].count("lapsed", facts)
             self._touch(self.ledger.fleets_of(name))
 
-    def wakes_at(self) -> float:
+    def ticks_at(self) -> float:
         """When `tick` has something to do; infinite where nothing is due."""
-        due = (self.ledger.allocator.wakes_at(), self.ledger.allocator.relist_at)
-        return min([*(kept.due_at for kept in self.ledger.fleets()), *(at for at in due if at is not None), inf])
+        at = self.ledger.allocator.wakes_at()
+        return min([*(kept.due_at for kept in self.ledger.fleets()), inf if at is None else at])
 
     def givers_of(self, group: str) -> tuple[Giver, ...]:
         """Fleets that select the group and say something of its defaults."""
@@ -152,6 +148,11 @@ class Fleets(Witness):
         kept = self.ledger.kept(fleet)
         return () if kept is None else kept.tally.names
 
+    @property
+    def orders(self) -> Orders:
+        """Of campaigns."""
+        return self._groups.orders
+
     def order_of(self, group: str) -> Order | None:
         """What a campaign orders of the group, once that is called."""
         return self.orders.by_group.get(group)
@@ -159,17 +160,20 @@ class Fleets(Witness):
     def ordered(self, orders: Orders) -> None:
         """What campaigns say from now on."""
         concerned = self.orders.differing(orders) | orders.settling(self.ledger).keys()
-        is_as_before, self.orders = not concerned and self.orders.limits == orders.limits, orders
+        is_as_before = not concerned and self.orders.limits == orders.limits
+        self._groups.orders = orders
         if is_as_before:
             return
-        facts = self._facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
+        facts = self._groups.facts_of(map(key_in, sorted(concerned)), [kept.fleet for kept in self.ledger.fleets()])
         self._call(self.ledger.ordered(orders.limits, facts, self._now()))
         self._touch(fleet for group in concerned for fleet in self.ledger.fleets_of(group))
+        self.stirred.set()
 
     def relisted(self) -> None:
         """The store has all groups as they were listed at `relist_at` or later."""
-        facts = self._facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in self.ledger.fleets()])
+        facts = self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [kept.fleet for kept in self.ledger.fleets()])
         self._call(self.ledger.relisted(facts, self._now()))
+        self.stirred.set()
 
     def hide(self, namespaces: Collection[str]) -> None:
         """ConsumerFleets of these namespaces may not be read, and those of all others are in the store."""
@@ -182,7 +186,7 @@ class Fleets(Witness):
         for fleet in over:
             _log.info("fleets_read_again", namespace=fleet.namespace)
             self._remove(fleet.key)
-        self.noticed()
+        self._stir()
 
     def _told(self, kind: Kind, key: Key, obj: Json | None) -> None:
         """The store's word, in which a status that was just written is counted."""
@@ -192,7 +196,7 @@ class Fleets(Witness):
             self._fleet_is(key, obj)
         elif kind is CONSUMER_GROUP and self.known:
             self._look_at(key, obj)
-        self.noticed()
+        self._stir()
 
     def _fleet_is(self, key: Key, obj: Json | None) -> None:
         name = str(key)
@@ -211,7 +215,7 @@ class Fleets(Witness):
         """`is_first`: nobody has been counted so far."""
         kept, name, now = self._kept(read, halts, self._now()), read.fleet.key, self._now()
         if is_first:
-            for facts in self._facts_of(self._store.keys(CONSUMER_GROUP), [read.fleet]):
+            for facts in self._groups.facts_of(self._store.keys(CONSUMER_GROUP), [read.fleet]):
                 self.ledger.changed(facts, now)
         selected = set(self.names_in(name))
         called = self.ledger.put(kept.fleet, now, kept.gates, kept.halts)
@@ -238,7 +242,7 @@ class Fleets(Witness):
         if not self.known:
             self.ledger = Ledger()
             self.ledger.ordered(self.orders.limits, (), self._now())
-            self._sights.clear()  # nobody looks while there is no fleet
+            self._groups.forget_sights()
         self._call((*called, *sorted(selected)))
 
     def _obey(self) -> None:
@@ -254,7 +258,7 @@ class Fleets(Witness):
                 self._call(self.ledger.gone(name, now))
                 self._touch(concerned)
             return
-        facts = self._facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
+        facts = self._groups.facts(key, obj, [kept.fleet for kept in self.ledger.fleets()])
         if facts is None or facts == before:
             return
         let_through = self.ledger.let_through(name)
@@ -268,20 +272,9 @@ class Fleets(Witness):
         self._call(called)
         self._touch({*concerned, *fleets})
 
-    def _facts_of(self, keys: Iterable[Key], fleets: Sequence[Fleet]) -> list[GroupFacts]:
-        found = ((key, self._store.get(CONSUMER_GROUP, key)) for key in keys)
-        facts = (self._facts(key, obj, fleets) for key, obj in found if obj is not None)
-        return [each for each in facts if each is not None]
-
-    def _facts(self, key: Key, obj: Json, fleets: Sequence[Fleet]) -> GroupFacts | None:
-        """None where its status cannot be read: nothing is done to such a group, and what was known of it stands."""
-        try:
-            memory = self.memories.of(key, obj)
-        except InvalidSpec:
-            return None
-        facts = facts_of(obj, memory, self._sights.get(key, Sight()), fleets, self._now())
-        names_one = CAMPAIGN in (obj["metadata"].get("annotations") or {})
-        return self.orders.applied(facts, waits_at=version_of(obj) if names_one else "")
+    def _stir(self) -> None:
+        self.stirred.set()
+        self.noticed()
 
     def _call(self, groups: Iterable[str]) -> None:
         called = tuple(groups)
