@@ -362,6 +362,28 @@ async def test_after_its_deadline_it_is_overdue_and_goes_on() -> None:
     assert found.campaign_status()["phase"] == "Running"
 
 
+@pytest.mark.parametrize("where", ["_folded", "eta"])
+async def test_a_bug_in_one_campaign_does_not_stop_the_process(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = await stage("first")
+
+    def bug(*_: Any) -> Any:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(found.campaigns, where, bug)
+    await found.goes_on()
+    assert found.called() == (["first"] if where == "eta" else []), "it goes on without a forecast"
+
+
+async def test_of_a_campaign_that_is_gone_nothing_is_kept() -> None:
+    found = await stage("first")
+    await found.goes_on()
+    assert found.campaign_keeping._written_at
+    found.delete(FLEET_CAMPAIGN, "restart")
+    await found.goes_on()
+    assert not found.campaign_keeping._written_at
+    assert not found.campaign_keeping._eta_at
+
+
 async def test_a_record_goes_with_its_campaign() -> None:
     found = await stage("first")
     await found.goes_on()

@@ -14,7 +14,7 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET
 from slackwater.core.fleet.allocation import HORIZON_S
 from slackwater.core.world.turn import TurnStanding
-from slackwater.shell.fleet_keeping import STATUS_AGAIN_S
+from slackwater.shell.fleet_keeping import LIST_AGAIN_S, STATUS_AGAIN_S
 from slackwater.shell.fleet_metrics import FleetMetrics
 from slackwater.shell.leadership import NotLeading
 from slackwater.shell.listing import VersionsWentBack
@@ -224,7 +224,8 @@ async def test_a_window_closes_in_time_though_the_api_server_does_not_answer() -
         asked.set()
         await asyncio.Event().wait()
 
-    found.api.apply_status = never  # type: ignore[method-assign]
+    api: Any = found.api
+    api.apply_status = never
     async with kept(found), asyncio.timeout(10):
         await asked.wait()
         found.now += 3600.0
@@ -261,6 +262,26 @@ async def test_an_etcd_that_was_restored_ends_the_process() -> None:
     found.keeping._relist = restored
     with pytest.raises(VersionsWentBack):
         await found.keeping.keep_once()
+
+
+async def test_a_list_that_fails_is_tried_again_soon_and_statuses_are_written_meanwhile() -> None:
+    found = FleetStage()
+    found.fleet(budgets=ONE)
+    for name in ("first", "second"):
+        found.writes(name, givenAt=found.now)
+    await found.begin()
+    found.passes(HORIZON_S)
+
+    async def fails() -> None:
+        raise ClusterUnreachable("no answer")
+
+    found.keeping._relist = fails
+    assert await found.keeping.keep_once() == LIST_AGAIN_S
+    assert statuses(found) == 1
+    found.keeping._relist = found.list_all
+    found.now += LIST_AGAIN_S
+    await found.keeping.keep_once()
+    assert found.fleets.ledger.allocator.relist_at is None
 
 
 async def test_a_fleet_that_may_not_be_read_again_keeps_no_other_from_being_written() -> None:

@@ -89,7 +89,7 @@ async def test_a_fleet_that_may_be_read_at_last_is_in_force_without_a_gap() -> N
     await begun(operator)
     api.add(CONSUMER_FLEET, fleet_object(namespace="shop", budgets=ONE))
     api.refused.clear()
-    seen = []
+    seen = list[TurnStanding]()
     operator.store.listener, tell = None, operator.store.listener
     assert tell is not None
 

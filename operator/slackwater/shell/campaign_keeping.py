@@ -63,6 +63,9 @@ class CampaignKeeping:
             except SlackwaterError as error:  # no answer; or this replica does not lead for a moment
                 _log.warning("campaign_status_not_written", campaign=folded.campaign.key, error=str(error))
                 due = min(due, self._now() + STATUS_AGAIN_S)
+            except Exception:  # noqa: BLE001 - a bug that one campaign brings to light must not stop all groups
+                _log.exception("campaign_crashed", campaign=folded.campaign.key)
+                due = min(due, self._now() + STATUS_AGAIN_S)
         due = min(due, self._campaigns.wakes_at())
         return None if due == inf else max(FOLD_AGAIN_S, due - self._now())
 
@@ -101,7 +104,11 @@ class CampaignKeeping:
         at, known = self._eta_at.get(key, (-inf, None))
         if self._now() - at < ETA_AGAIN_S and folded.course.status.phase is folded.campaign.status.phase:
             return known
-        found = await asyncio.to_thread(self._campaigns.eta(folded))
+        try:
+            found = await asyncio.to_thread(self._campaigns.eta(folded))
+        except Exception:  # noqa: BLE001 - a campaign goes on without a forecast
+            found = None
+            _log.exception("campaign_not_forecast", campaign=folded.campaign.key)
         self._eta_at[key] = (self._now(), found)
         return found
 

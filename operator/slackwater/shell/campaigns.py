@@ -114,6 +114,10 @@ class Campaigns(Witness):
                 unread.add(str(key))
                 if str(key) not in self._unread:
                     _log.error("campaign_not_read", campaign=str(key), error=str(error))
+            except Exception:  # noqa: BLE001 - a bug that one campaign brings to light must not stop all groups
+                unread.add(str(key))
+                if str(key) not in self._unread:
+                    _log.exception("campaign_crashed", campaign=str(key))
         self._unread = frozenset(unread)
         self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
         self._targets = self._targets_by_group()

@@ -79,14 +79,13 @@ class FleetKeeping:
 
     async def keep_once(self) -> float | None:
         """Do what is due; returns in how many seconds something is due again, None: when something changes."""
+        self._fleets.tick()
         try:
-            self._fleets.tick()
             await self._list_where_that_is_due()
-            await self._write()
-            await self._tell()
         except (ClusterFailed, NotLeading) as error:
-            _log.warning("fleets_not_kept", error=str(error))
-            return LIST_AGAIN_S
+            _log.warning("fleets_not_listed", error=str(error))
+        await self._write()
+        await self._tell()
         return self._again_s()
 
     def _again_s(self) -> float | None:
