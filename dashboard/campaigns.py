@@ -10,7 +10,7 @@ _NAME: Final = "{{namespace}}/{{campaign}}"
 
 
 def _of_campaigns(name: str, *labels: str) -> str:
-    """A campaign that has just gone from one operator to another is told by both."""
+    """A campaign that has just gone from one operator to another is in the metrics of both."""
     return f"max by ({', '.join(('namespace', 'campaign', *labels))}) ({name})"
 
 

@@ -287,7 +287,7 @@ async def test_a_list_that_fails_is_tried_again_soon_and_statuses_are_written_me
 async def test_a_fleet_that_may_not_be_read_again_keeps_no_other_from_being_written() -> None:
     found = await stage("first")
     found._put(CONSUMER_FLEET, fleet_object(found.api.version, name="other"))
-    found.api.changed_by_somebody(CONSUMER_FLEET, Key(KEY.namespace, "fleet"))  # and no watch told of it
+    found.api.changed_by_somebody(CONSUMER_FLEET, Key(KEY.namespace, "fleet"))  # and no watch has brought it
     read = found.api.read
 
     async def refused(kind: Any, namespace: str, name: str) -> Any:
