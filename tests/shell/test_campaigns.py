@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN, POD
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN, POD
 from slackwater.api.annotations import CAMPAIGN, GROUP_LABEL, PROMOTE
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.world.turn import TurnStanding
@@ -212,6 +212,81 @@ async def test_a_change_waits_for_its_wave() -> None:
     assert sorted(found.called()) == ["first", "second"]
 
 
+async def test_a_change_that_comes_to_a_group_which_was_let_go_waits_for_the_next_fold() -> None:
+    """With its annotation long before its change, nothing was to be ordered of it."""
+    waves = [{"name": "canary", "selector": {"matchLabels": {"tier": "canary"}}, "promote": "Manual"}, {"name": "rest"}]
+    found = await stage(action={"changes": {}}, waves=waves)
+    canary = group_object(name="canary")
+    canary["metadata"] |= {"labels": {"tier": "canary"}, "annotations": {CAMPAIGN: "restart"}}
+    found._put(CONSUMER_GROUP, canary | {"status": {"observedGeneration": 0}})
+    first = group_object(name="first")
+    first["metadata"]["annotations"] = {CAMPAIGN: "restart"}
+    found._put(CONSUMER_GROUP, first | {"status": {"observedGeneration": 1}})
+    await found.goes_on()
+    assert "default/first" in found.fleets.orders.let_go
+    changes(found, "first", "restart")
+    assert found.called() == []
+    await found.goes_on()
+    assert found.called() == [], "the canary comes first"
+
+
+async def test_a_change_waits_while_the_fleet_of_its_campaign_is_not_there() -> None:
+    found = await stage(action={"changes": {}}, fleetRef={"name": "misspelt"})
+    changes(found, "first", "restart")
+    await found.goes_on()
+    assert (found.called(), found.campaign_status()["phase"]) == ([], "Pending")
+
+
+async def test_a_change_is_let_go_once_the_selector_leaves_its_group_out() -> None:
+    waves = [{"name": "canary", "selector": {"matchLabels": {"tier": "canary"}}}, {"name": "rest"}]
+    found = await stage("canary", action={"changes": {}}, waves=waves, selector={"matchLabels": {"tier": "canary"}})
+    changes(found, "first", "restart")
+    await found.goes_on()
+    assert found.called() == ["first"]
+
+
+async def test_whoever_is_left_out_while_it_waits_has_no_order_left() -> None:
+    found = await stage("first")
+    await found.goes_on()
+    assert found.called() == ["first"]
+    found.fleet(halt={"disturbed": "100%"}, selector={"matchLabels": {"tier": "none"}})
+    await found.goes_on()
+    assert found.fleets.order_of("default/first") is None
+    assert found.standing("first") is TurnStanding.NO_FLEET
+    assert found.campaign_status()["phase"] == "Succeeded", "nobody is left"
+
+
+@pytest.mark.parametrize("is_gone", [True, False], ids=["gone", "being deleted"])
+async def test_a_group_that_is_deleted_in_the_middle_keeps_no_campaign_from_its_end(is_gone: bool) -> None:
+    found = await stage("first", "second", waves=[{"name": "canary", "size": 1, "max": 1}])
+    await found.goes_on()
+    [name] = found.called()
+    found.has_begun(name, "canary")
+    await found.goes_on()
+    if is_gone:
+        found.delete(CONSUMER_GROUP, name)
+    else:
+        obj = found.api.objects["ConsumerGroup", KEY.namespace, name]
+        going = {**obj["metadata"], "deletionTimestamp": timestamp(found.now)}
+        found._put(CONSUMER_GROUP, {**obj, "metadata": going})
+    await found.goes_on()
+    [other] = found.called()
+    found.has_begun(other, found.campaign_status()["wave"])
+    found.has_done(other, found.campaign_status()["wave"])
+    await found.goes_on()
+    assert found.campaign_status()["phase"] == "Succeeded"
+
+
+async def test_the_max_of_a_wave_holds_when_its_fleet_is_made_again_between_two_folds() -> None:
+    found = await stage("first", "second", waves=[{"name": "all", "max": 1}])
+    await found.goes_on()
+    obj = found.api.objects["ConsumerFleet", KEY.namespace, "fleet"]
+    found._put(CONSUMER_FLEET, {**obj, "metadata": {**obj["metadata"], "uid": "another"}})
+    for name in ("first", "second"):
+        found.sees(name)
+    assert len(found.called()) == 1
+
+
 @pytest.mark.parametrize("named", ["restart", "default/restart", "elsewhere/restart"])
 async def test_a_change_whose_campaign_is_not_there_waits(named: str) -> None:
     found = CampaignStage()
@@ -285,6 +360,28 @@ async def test_after_its_deadline_it_is_overdue_and_goes_on() -> None:
     metrics = {family.name: family.samples for family in CampaignMetrics(found.campaigns).collect()}
     assert [each.value for each in metrics["slackwater_campaign_overdue"]] == [1]
     assert found.campaign_status()["phase"] == "Running"
+
+
+@pytest.mark.parametrize("where", ["_folded", "eta"])
+async def test_a_bug_in_one_campaign_does_not_stop_the_process(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = await stage("first")
+
+    def bug(*_: Any) -> Any:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(found.campaigns, where, bug)
+    await found.goes_on()
+    assert found.called() == (["first"] if where == "eta" else []), "it goes on without a forecast"
+
+
+async def test_of_a_campaign_that_is_gone_nothing_is_kept() -> None:
+    found = await stage("first")
+    await found.goes_on()
+    assert found.campaign_keeping._written_at
+    found.delete(FLEET_CAMPAIGN, "restart")
+    await found.goes_on()
+    assert not found.campaign_keeping._written_at
+    assert not found.campaign_keeping._eta_at
 
 
 async def test_a_record_goes_with_its_campaign() -> None:

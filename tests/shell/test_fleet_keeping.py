@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -9,9 +12,12 @@ import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable, Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET
-from slackwater.shell.fleet_keeping import STATUS_AGAIN_S
+from slackwater.core.fleet.allocation import HORIZON_S
+from slackwater.core.world.turn import TurnStanding
+from slackwater.shell.fleet_keeping import LIST_AGAIN_S, STATUS_AGAIN_S
 from slackwater.shell.fleet_metrics import FleetMetrics
 from slackwater.shell.leadership import NotLeading
+from slackwater.shell.listing import VersionsWentBack
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.own_fleets import OwnFleets
 from slackwater.shell.store import Key
@@ -26,7 +32,7 @@ def statuses(found: FleetStage) -> int:
 
 async def test_a_status_is_written_once_in_ten_seconds_and_only_while_something_changes() -> None:
     found = await stage("first", "second")
-    assert await found.keeping.keep_once() is not None
+    await found.keeping.keep_once()
     assert statuses(found) == 1
     found.is_given("first")
     found.is_done("first")
@@ -181,7 +187,7 @@ async def test_the_fleets_of_its_own_namespace_are_listed_where_that_is_not_watc
     found.asks("first")
     found.api.add(CONSUMER_FLEET, fleet_object(7, namespace="operations", namespaces=["*"], pause="INC-4711"))
     api: Any = found.api
-    own = OwnFleets(api, found.store, "operations", ("default",))
+    own = OwnFleets(api, found.store, "operations", ("default",), lambda *_: None)
     await own.list_once()
     assert found.standing("first").value == "Waits"
     found.fleet(budgets=ONE)
@@ -194,6 +200,114 @@ async def test_the_fleets_of_its_own_namespace_are_listed_where_that_is_not_watc
     del found.api.objects["ConsumerFleet", "operations", "fleet"]
     await own.list_once()
     assert [each.fleet.namespace for each in found.fleets.ledger.fleets()] == ["default"]
+
+
+@asynccontextmanager
+async def kept(found: FleetStage) -> AsyncIterator[None]:
+    """With both parts that go on while this replica leads."""
+    parts = [asyncio.create_task(part) for part in (found.keeping.keep(), found.keeping.keep_time())]
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.cancel()
+        await asyncio.gather(*parts, return_exceptions=True)
+
+
+async def test_a_window_closes_in_time_though_the_api_server_does_not_answer() -> None:
+    window = {"name": "days", "schedule": "46 13 * * *", "duration": "1h"}  # 1,000,000 s are 13:46:40 UTC
+    found = await stage("first", timeZone="UTC", windows=[window | {"fit": False}])
+    assert found.standing("first") is TurnStanding.CALLED
+    asked = asyncio.Event()
+
+    async def never(*_: Any) -> Any:
+        asked.set()
+        await asyncio.Event().wait()
+
+    api: Any = found.api
+    api.apply_status = never
+    async with kept(found), asyncio.timeout(10):
+        await asked.wait()
+        found.now += 3600.0
+        found.fleets.stirred.set()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert found.standing("first") is TurnStanding.WAITS
+
+
+async def test_what_is_due_sooner_than_it_was_is_seen_while_a_status_is_due() -> None:
+    found = await stage("first", "second", settleFor="1s")
+    found.is_given("first")
+    await found.keeping.keep_once()
+    found.fleets.tick()
+    found.fleets.dirty.add("default/fleet")
+    before = found.fleets.ticks_at()
+    found.fleets.stirred.clear()
+    found.is_done("first")
+    assert found.fleets.stirred.is_set()
+    assert found.fleets.ticks_at() < before
+
+
+async def test_an_etcd_that_was_restored_ends_the_process() -> None:
+    found = FleetStage()
+    found.fleet(budgets=ONE)
+    for name in ("first", "second"):
+        found.writes(name, givenAt=found.now)
+    await found.begin()
+    found.passes(HORIZON_S)
+
+    async def restored() -> None:
+        raise VersionsWentBack(CONSUMER_FLEET)
+
+    found.keeping._relist = restored
+    with pytest.raises(VersionsWentBack):
+        await found.keeping.keep_once()
+
+
+async def test_a_list_that_fails_is_tried_again_soon_and_statuses_are_written_meanwhile() -> None:
+    found = FleetStage()
+    found.fleet(budgets=ONE)
+    for name in ("first", "second"):
+        found.writes(name, givenAt=found.now)
+    await found.begin()
+    found.passes(HORIZON_S)
+
+    async def fails() -> None:
+        raise ClusterUnreachable("no answer")
+
+    found.keeping._relist = fails
+    assert await found.keeping.keep_once() == LIST_AGAIN_S
+    assert statuses(found) == 1
+    found.keeping._relist = found.list_all
+    found.now += LIST_AGAIN_S
+    await found.keeping.keep_once()
+    assert found.fleets.ledger.allocator.relist_at is None
+
+
+async def test_a_fleet_that_may_not_be_read_again_keeps_no_other_from_being_written() -> None:
+    found = await stage("first")
+    found._put(CONSUMER_FLEET, fleet_object(found.api.version, name="other"))
+    found.api.changed_by_somebody(CONSUMER_FLEET, Key(KEY.namespace, "fleet"))  # and no watch has brought it
+    read = found.api.read
+
+    async def refused(kind: Any, namespace: str, name: str) -> Any:
+        if kind is CONSUMER_FLEET:
+            raise Forbidden("cannot get consumerfleets (403)")
+        return await read(kind, namespace, name)
+
+    found.api.read = refused  # type: ignore[method-assign]
+    await found.keeping.keep_once()
+    assert "status" not in found.api.objects["ConsumerFleet", KEY.namespace, "fleet"]
+    assert "status" in found.api.objects["ConsumerFleet", KEY.namespace, "other"]
+
+
+async def test_of_a_fleet_that_is_gone_nothing_is_kept() -> None:
+    found = await stage("first")
+    await found.keeping.keep_once()
+    assert found.keeping._written_at
+    found.delete(CONSUMER_FLEET, "fleet")
+    await found.keeping.keep_once()
+    assert not found.keeping._written_at
 
 
 async def test_an_event_that_may_not_be_written_stops_nothing() -> None:

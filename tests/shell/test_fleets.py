@@ -161,7 +161,7 @@ async def test_a_closed_window_lets_who_has_begun_go_on_and_opens_by_the_clock()
     await found.begin()
     found.asks("first")
     assert (found.standing("running"), found.standing("first")) == (HAS, WAITS)
-    assert found.fleets.wakes_at() == 1_000_800.0
+    assert found.fleets.ticks_at() == 1_000_800.0
     found.passes(800.0)
     assert found.standing("first") is CALLED
     found.passes(3600.0)

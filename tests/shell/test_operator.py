@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Forbidden, KindMissing
+from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, Forbidden, KindMissing, NotLetIn
 from slackwater.adapters.cluster.paths import CLUSTER_KAFKA_CONNECTION, CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.errors import SlackwaterError
 from slackwater.ports import Kind
@@ -149,7 +149,7 @@ async def test_fleets_of_its_own_namespace_are_known_before_a_pass_and_survive_t
     await started.relist()
     assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
     parts = dict(started.fleets.parts())
-    assert list(parts) == ["fleets", "campaigns", "own-fleets"]
+    assert list(parts) == ["fleets", "fleets-clock", "campaigns", "own-fleets"]
     for part in parts.values():
         part.close()
 
@@ -180,11 +180,10 @@ async def test_no_group_is_without_a_fleet_because_its_fleets_could_not_be_read(
     assert started.fleets.fleets.ledger.fleets_of(str(KEY)) == ("operations/fleet",)
 
 
-async def test_where_fleets_may_not_be_read_nobody_begins_to_work() -> None:
-    """As where no other kind may be read: the process ends, and says what it may not."""
-    started = of_two_namespaces(Forbidden("may not list consumerfleets in operations"))
+async def test_an_operator_that_may_ask_nothing_does_not_begin() -> None:
+    started = of_two_namespaces(NotLetIn("who are you (401)"))
     await started.relist()
-    with pytest.raises(Forbidden):
+    with pytest.raises(NotLetIn):
         await started.fleets.begin()
 
 
@@ -198,9 +197,10 @@ async def test_what_fleets_keep_goes_on_as_a_part() -> None:
     written = asyncio.Event()
     started.store.listener = lambda kind, key, obj: written.set()
     parts = dict(started.fleets.parts())
-    assert list(parts) == ["fleets", "campaigns"]
-    async with working(parts["fleets"]), working(parts["campaigns"]), asyncio.timeout(60):
-        await written.wait()
+    assert list(parts) == ["fleets", "fleets-clock", "campaigns"]
+    async with working(parts["fleets"]), working(parts["fleets-clock"]), working(parts["campaigns"]):
+        async with asyncio.timeout(60):
+            await written.wait()
     assert "status" in api.objects["ConsumerFleet", KEY.namespace, "fleet"]
 
 

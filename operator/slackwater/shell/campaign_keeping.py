@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import inf
 from typing import Any, Final
 
@@ -55,15 +55,23 @@ class CampaignKeeping:
     async def keep_once(self) -> float | None:
         """Fold, and write what that says; returns in how many seconds something is due again, None: when something
         changes."""
-        due = inf
-        for folded in self._campaigns.fold():
+        due, all_folded = inf, self._campaigns.fold()
+        self._forget_all_but({key_of(each.obj) for each in all_folded})
+        for folded in all_folded:
             try:
                 due = min(due, await self._write(folded))
             except SlackwaterError as error:  # no answer; or this replica does not lead for a moment
                 _log.warning("campaign_status_not_written", campaign=folded.campaign.key, error=str(error))
                 due = min(due, self._now() + STATUS_AGAIN_S)
+            except Exception:  # noqa: BLE001 - a bug that one campaign brings to light must not stop all groups
+                _log.exception("campaign_crashed", campaign=folded.campaign.key)
+                due = min(due, self._now() + STATUS_AGAIN_S)
         due = min(due, self._campaigns.wakes_at())
         return None if due == inf else max(FOLD_AGAIN_S, due - self._now())
+
+    def _forget_all_but(self, there: Collection[Key]) -> None:
+        self._written_at = {key: at for key, at in self._written_at.items() if key in there}
+        self._eta_at = {key: known for key, known in self._eta_at.items() if key in there}
 
     async def _write(self, folded: Folded) -> float:
         """Returns when to look at it again; infinite: when something changes. Raises ClusterFailed."""
@@ -96,7 +104,11 @@ class CampaignKeeping:
         at, known = self._eta_at.get(key, (-inf, None))
         if self._now() - at < ETA_AGAIN_S and folded.course.status.phase is folded.campaign.status.phase:
             return known
-        found = await asyncio.to_thread(self._campaigns.eta(folded))
+        try:
+            found = await asyncio.to_thread(self._campaigns.eta(folded))
+        except Exception:  # noqa: BLE001 - a campaign goes on without a forecast
+            found = None
+            _log.exception("campaign_not_forecast", campaign=folded.campaign.key)
         self._eta_at[key] = (self._now(), found)
         return found
 

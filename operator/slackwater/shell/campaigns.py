@@ -7,7 +7,7 @@ Without a campaign nothing is folded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -40,7 +40,7 @@ from slackwater.core.protocol.foreseen import way_to
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
 from slackwater.shell.fleets import Fleets
-from slackwater.shell.orders import Orders, key_in
+from slackwater.shell.orders import Orders, key_in, version_of
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
 
@@ -85,8 +85,12 @@ class Campaigns(Witness):
         self._fleets = fleets
         self._now = now
         self._own: dict[Key, tuple[str, Own]] = {}
+        self._targets: dict[Key, ProtocolTarget] = {}
+        """The protocol that a campaign is to take each group to."""
         self._ways: dict[Key, tuple[ProtocolTarget, Obstacle | Hold | None]] = {}
         self._unread: frozenset[str] = frozenset()
+        self._hidden: frozenset[str] = frozenset()
+        """Namespaces whose campaigns may not be read."""
         fleets.noticed = self.notice
         fleets.without_gone = self.without_gone
 
@@ -94,6 +98,10 @@ class Campaigns(Witness):
         """Something has changed that campaigns go by."""
         if self.folded or self._store.keys(FLEET_CAMPAIGN):
             self.changed.set()
+
+    def hide(self, namespaces: Collection[str]) -> None:
+        """FleetCampaigns of these namespaces, and no others, may not be read."""
+        self._hidden = frozenset(namespaces)
 
     def fold(self) -> tuple[Folded, ...]:
         """All of them, and what they order from now on."""
@@ -106,8 +114,13 @@ class Campaigns(Witness):
                 unread.add(str(key))
                 if str(key) not in self._unread:
                     _log.error("campaign_not_read", campaign=str(key), error=str(error))
+            except Exception:  # noqa: BLE001 - a bug that one campaign brings to light must not stop all groups
+                unread.add(str(key))
+                if str(key) not in self._unread:
+                    _log.exception("campaign_crashed", campaign=str(key))
         self._unread = frozenset(unread)
         self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
+        self._targets = self._targets_by_group()
         self._fleets.ordered(self._orders())
         return self.folded
 
@@ -117,7 +130,7 @@ class Campaigns(Witness):
         return min([*settling, *(each.course.looks_at or inf for each in self.folded)], default=inf)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
-        target = self._target_of(key)
+        target = self._targets.get(key)
         if target is None:
             return
         own = self._own_of(key)
@@ -152,8 +165,9 @@ class Campaigns(Witness):
 
     def without_gone(self, commands: Mapping[str, str]) -> Mapping[str, str]:
         """Of a group, when its status is written anyway: without what it did for campaigns that are gone. Where none
-        was ever seen here, that may be because they cannot be read."""
-        return without_those_of_others(commands, self.living()) if self._store.newest(FLEET_CAMPAIGN) else commands
+        was ever seen here, or those of a namespace may not be read, they may be there all the same."""
+        is_known = self._store.newest(FLEET_CAMPAIGN) and not self._hidden
+        return without_those_of_others(commands, self.living()) if is_known else commands
 
     def living(self) -> frozenset[str]:
         """The uids of all that are there."""
@@ -172,18 +186,18 @@ class Campaigns(Witness):
         return Folded(obj, campaign, fold(campaign, fleet, participants, now), participants)
 
     def _fleet_of(self, campaign: Campaign) -> FleetOf | None:
-        kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.says(campaign.fleet)
+        kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.known.says(campaign.fleet)
         if kept is None:
             return None
         return FleetOf(kept.fleet.spec.waves, applies_of(campaign.spec.action.apply_defaults, says))
 
     def _known(self, key: Key, campaign: Campaign, applies: Values) -> KnownGroup | None:
-        """None: it cannot be read, and nothing is ordered of it."""
+        """None: it cannot be read, or is being deleted: nothing is ordered of it, and nobody waits for it."""
         obj, facts, own = self._store.get(CONSUMER_GROUP, key), self._fleets.ledger.facts(str(key)), self._own_of(key)
         if obj is None or facts is None or own is None:
             return None
         metadata, memory = obj["metadata"], self._memory_of(key)
-        if memory is None:
+        if memory is None or metadata.get("deletionTimestamp"):
             return None
         is_observed = (obj.get("status") or {}).get("observedGeneration", 0) >= metadata.get("generation", 0)
         made = [moment(pod["metadata"]["creationTimestamp"]) for pod in self._store.pods_of(key)]
@@ -206,13 +220,14 @@ class Campaigns(Witness):
         seen = self._ways.get(key)
         return seen[1] if seen is not None and seen[0] is target else NOT_LOOKED_AT
 
-    def _target_of(self, key: Key) -> ProtocolTarget | None:
-        """The protocol that a campaign is to take the group to."""
-        for each in self.folded:
+    def _targets_by_group(self) -> dict[Key, ProtocolTarget]:
+        """Of several campaigns, the one that began first has the say."""
+        found = dict[Key, ProtocolTarget]()
+        for each in reversed(self.folded):
             target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET)
-            if target is not None and any(participant.key == str(key) for participant in each.participants):
-                return ProtocolTarget(str(target))
-        return None
+            if target is not None:
+                found |= {key_in(one.key): ProtocolTarget(str(target)) for one in each.participants}
+        return found
 
     def _applies(self, campaign: Campaign) -> Values:
         fleet = None if campaign.is_over else self._fleet_of(campaign)
@@ -243,17 +258,21 @@ class Campaigns(Witness):
                     cells[key] = cells.get(key, frozenset()) | {each.campaign.cell(participant.begun_in)}
         return Orders(by_group, cells, limits, self._let_go())
 
-    def _let_go(self) -> frozenset[str]:
+    def _let_go(self) -> dict[str, str]:
         """Of groups that name a campaign: whom it does not hold."""
         waits = {each.campaign.key: self._held_by(each) for each in self.folded}
-        found = set[str]()
+        found = dict[str, str]()
         for key in self._store.keys(CONSUMER_GROUP):
             obj = self._store.get(CONSUMER_GROUP, key)
             name = "" if obj is None else (obj["metadata"].get("annotations") or {}).get(CAMPAIGN, "")
-            if name and str(key) not in waits.get(named_by(str(key), name), {str(key)}):
-                found.add(str(key))
-        return frozenset(found)
+            held = waits.get(named_by(str(key), name))
+            if obj is not None and name and held is not None and str(key) not in held:
+                found[str(key)] = version_of(obj)
+        return found
 
-    @staticmethod
-    def _held_by(folded: Folded) -> Sequence[str] | frozenset[str]:
-        return folded.course.waits if folded.campaign.spec.action.changes is not None else ()
+    def _held_by(self, folded: Folded) -> frozenset[str] | None:
+        """None: whoever names it. One whose fleet is not there does not know its groups."""
+        campaign = folded.campaign
+        if campaign.spec.action.changes is None:
+            return frozenset()
+        return None if not campaign.is_over and self._fleet_of(campaign) is None else folded.course.waits

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import suppress
+from math import inf
 from typing import Any, Final
 
 import structlog
 
-from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.errors import ClusterFailed, Conflict
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, EVENT
 from slackwater.api.conditions import ConditionStatus
 from slackwater.api.consumer_fleet_status import FleetConditionType
@@ -20,6 +22,7 @@ from slackwater.ports import Cluster
 from slackwater.shell.events import event_about
 from slackwater.shell.fleet_series import Begun
 from slackwater.shell.fleets import Fleets
+from slackwater.shell.leadership import NotLeading
 from slackwater.shell.store import Key, Store
 
 Json = Mapping[str, Any]
@@ -52,6 +55,17 @@ class FleetKeeping:
         self._written_at: dict[str, float] = {}
         self._list_again_at = 0.0
 
+    async def keep_time(self) -> None:
+        """For as long as this replica leads: what is due by the clock is done then. Were it done between two requests,
+        a window would close as late as the API server answers."""
+        while True:
+            self._fleets.stirred.clear()
+            self._fleets.tick()
+            due_at = self._fleets.ticks_at()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if due_at == inf else max(0.0, due_at - self._now())):
+                    await self._fleets.stirred.wait()
+
     async def keep(self) -> None:
         """For as long as this replica leads."""
         while True:
@@ -65,27 +79,24 @@ class FleetKeeping:
 
     async def keep_once(self) -> float | None:
         """Do what is due; returns in how many seconds something is due again, None: when something changes."""
+        self._fleets.tick()
         try:
-            self._fleets.tick()
             await self._list_where_that_is_due()
-            await self._write()
-            await self._tell()
-        except SlackwaterError as error:
-            _log.warning("fleets_not_kept", error=str(error))
-            return STATUS_AGAIN_S
+        except (ClusterFailed, NotLeading) as error:
+            _log.warning("fleets_not_listed", error=str(error))
+        await self._write()
+        await self._tell()
         return self._again_s()
 
     def _again_s(self) -> float | None:
-        now, wakes_at = self._now(), self._fleets.wakes_at()
-        due = [self._due(name) for name in self._fleets.dirty]
-        if self._fleets.ledger.allocator.relist_at is not None and wakes_at <= self._list_again_at:
-            wakes_at = self._list_again_at
-        soonest = min([wakes_at, *due])
-        return None if soonest == float("inf") else max(0.0, soonest - now)
+        relist_at = self._fleets.ledger.allocator.relist_at
+        lists_at = inf if relist_at is None else max(relist_at, self._list_again_at)
+        soonest = min([lists_at, *(self._due(name) for name in self._fleets.dirty)])
+        return None if soonest == inf else max(0.0, soonest - self._now())
 
     def _due(self, fleet: str) -> float:
         """Where the clock was set back, it was written now."""
-        return min(self._written_at.get(fleet, float("-inf")), self._now()) + STATUS_AGAIN_S
+        return min(self._written_at.get(fleet, -inf), self._now()) + STATUS_AGAIN_S
 
     async def _list_where_that_is_due(self) -> None:
         relist_at, now = self._fleets.ledger.allocator.relist_at, self._now()
@@ -101,6 +112,8 @@ class FleetKeeping:
             if self._due(name) <= self._now():
                 self._fleets.dirty.discard(name)
                 await self._write_status(name)
+        there = {each.fleet.key for each in self._fleets.ledger.fleets()}
+        self._written_at = {name: at for name, at in self._written_at.items() if name in there}
 
     async def _write_status(self, name: str) -> None:
         kept, key = self._fleets.ledger.kept(name), _key(name)
@@ -108,25 +121,32 @@ class FleetKeeping:
         if kept is None or obj is None:
             return
         before, metadata = obj.get("status") or {}, obj["metadata"]
-        generation, commands = metadata.get("generation", 0), self._fleets.commands(name)
+        generation, commands = metadata.get("generation", 0), self._fleets.known.commands(name)
         status = status_of(kept, self._fleets.ledger, before, generation, commands, self._now())
         if status == before:
             return
         self._written_at[name] = self._now()
         uid, version = metadata["uid"], metadata["resourceVersion"]
         try:
-            written = await self._api.apply_status(CONSUMER_FLEET, *key, uid, status, version)
-        except Conflict:
-            self._fleets.dirty.add(name)
-            self._take_in(key, await self._api.read(CONSUMER_FLEET, *key))
-            return
+            written = await self._written(key, uid, status, version)
         except SlackwaterError as error:  # no answer; or this replica does not lead for a moment
             self._fleets.dirty.add(name)
             _log.warning("fleet_status_not_written", fleet=name, error=str(error))
             return
+        if written is None:
+            self._fleets.dirty.add(name)
+            return
         self._take_in(key, written)
         for reason, message, warning in _news(before, status):
             await self._post(obj, reason, message, warning=warning)
+
+    async def _written(self, key: Key, uid: str, status: Json, version: str) -> Json | None:
+        """None where it has changed since: what it is by now is in the store then. Raises SlackwaterError."""
+        try:
+            return await self._api.apply_status(CONSUMER_FLEET, *key, uid, status, version)
+        except Conflict:
+            self._take_in(key, await self._api.read(CONSUMER_FLEET, *key))
+            return None
 
     def _take_in(self, key: Key, obj: Json | None) -> None:
         known = self._store.get(CONSUMER_FLEET, key)

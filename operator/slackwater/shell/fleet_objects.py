@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, Final
 
 from slackwater.api.annotations import PAUSE, RESUME, URGENT
-from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.api.consumer_fleet import ConsumerFleetSpec, Halt
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.label_selector import LabelSelector
@@ -26,6 +26,9 @@ from slackwater.core.fleet.turn import standing_of
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 
 Json = Mapping[str, Any]
+
+UNREAD: Final = "?"
+"""What stands for all fleets of a namespace is called so: no object can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,16 @@ def read_fleet(obj: Json, own_namespace: str) -> ReadFleet:
     fleet = Fleet(metadata["namespace"], metadata["name"], spec, is_of_the_operator)
     version = (metadata["uid"], metadata.get("generation", 0), resume)
     return ReadFleet(fleet, unread, resume, version, _giver(fleet, metadata))
+
+
+def unread_in(namespace: str, own_namespace: str) -> ReadFleet:
+    """What stands for the fleets of a namespace that may not be read. It never halts: it is shut in any case."""
+    is_of_the_operator = namespace == own_namespace
+    spec = ConsumerFleetSpec(explicit_selector=LabelSelector(), halt=Halt(failures="100%", disturbed="100%"))
+    reaches = (EVERYWHERE,) if is_of_the_operator else ()
+    fleet = Fleet(namespace, UNREAD, spec.model_copy(update={"namespaces": reaches}), is_of_the_operator)
+    message = f"the operator may not read the ConsumerFleets of namespace {namespace}"
+    return ReadFleet(fleet, Refused(FleetReason.NOT_READ, message), "", ())
 
 
 def _giver(fleet: Fleet, metadata: Json) -> Giver | None:

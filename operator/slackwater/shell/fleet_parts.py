@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator
 
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
 from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.times import Scope
-from slackwater.ports import Cluster
+from slackwater.ports import Cluster, Kind
 from slackwater.shell.campaign_keeping import CampaignKeeping
 from slackwater.shell.campaign_metrics import CampaignMetrics
 from slackwater.shell.campaigns import Campaigns
@@ -39,19 +40,33 @@ class FleetParts:
         self._keeping = FleetKeeping(api, store, self.fleets, relist, time.time)
         self.campaigns = Campaigns(store, self.fleets, time.time)
         self._campaign_keeping = CampaignKeeping(api, store, self.campaigns, time.time)
-        self._own = OwnFleets(api, store, settings.own_fleets_in, settings.namespace)
+        self._own = OwnFleets(api, store, settings.own_fleets_in, settings.namespace, self.listed)
         self._follows_own = bool(settings.own_fleets_in)
+        self._hidden: defaultdict[Kind, set[str]] = defaultdict(set)
+        """Namespaces in which objects of the kind may not be read."""
 
     async def begin(self) -> None:
-        """When this replica leads, and has read the cluster. Raises ClusterRefused where fleets may not be read."""
+        """When this replica leads, and has read the cluster. Raises ClusterRefused where it may ask nothing at all."""
         if self._follows_own:
             await self._own.list_at_first()
         self.fleets.begin()
         self.campaigns.fold()
 
+    def listed(self, kind: Kind, namespaces: Collection[str], refused: Collection[str]) -> None:
+        """What these namespaces have of the kind is in the store, but for those of them that may not be read."""
+        before = self._hidden[kind]
+        hidden = self._hidden[kind] = (before - {*namespaces}) | {*refused}
+        if hidden == before:
+            return
+        if kind is CONSUMER_FLEET:
+            self.fleets.hide(hidden)
+        elif kind is FLEET_CAMPAIGN:
+            self.campaigns.hide(hidden)
+
     def parts(self) -> Iterator[tuple[str, Coroutine[None, None, None]]]:
         """What runs as long as this replica leads, by name."""
         yield "fleets", self._keeping.keep()
+        yield "fleets-clock", self._keeping.keep_time()
         yield "campaigns", self._campaign_keeping.keep()
         if self._follows_own:
             yield "own-fleets", self._own.follow()

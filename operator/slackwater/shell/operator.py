@@ -157,6 +157,7 @@ class Operator:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
             self._behind.judge(kind, version, known)
             changed = self.store.replace(kind, objects, version, {*others, *unlisted, self.settings.own_fleets_in})
+            self.fleets.listed(kind, listed, unlisted)
             for key in changed:
                 self.queue.add(key)
             if changed and self.ready.is_set():  # a few may just have been under way; always the same kind may not
@@ -171,9 +172,9 @@ class Operator:
         for kind in self._unwatched:
             with suppress(KindMissing):
                 objects, version, unlisted = await list_in(self.api, kind, "", self.settings.namespace)
-                kept = {*unlisted, self.settings.own_fleets_in}
-                for key in self.store.replace(kind, objects, version, kept):
+                for key in self.store.replace(kind, objects, version, {*unlisted, self.settings.own_fleets_in}):
                     self.queue.add(key)
+                self.fleets.listed(kind, self.settings.namespace, unlisted)
 
     async def keep_listing(self) -> None:
         """In case a watch lost an event, and whenever kopf has listed: it does not tell what was deleted meanwhile.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.fleet_defaults import PinnedField
@@ -24,14 +25,14 @@ class Orders:
     cells: Mapping[str, frozenset[Cell]] = field(default_factory=dict)
     """Where those count that may begin, or move, in a wave with a `max`."""
     limits: Mapping[Cell, Limit] = field(default_factory=dict)
-    let_go: frozenset[str] = frozenset()
-    """Groups whose annotation names a campaign that does not hold them. All others that name one wait, so that one
-    which is not folded yet, or is not there, lets nobody begin."""
+    let_go: Mapping[str, str] = field(default_factory=dict)
+    """Groups whose annotation names a campaign that does not hold them, and the version of each that was folded. All
+    others that name one wait: a campaign that is not there lets nobody begin, nor does a change that came since."""
 
-    def applied(self, facts: GroupFacts, *, waits: bool) -> GroupFacts:
-        """`waits`: its annotation names a campaign."""
+    def applied(self, facts: GroupFacts, *, waits_at: str) -> GroupFacts:
+        """`waits_at`: the version of a group whose annotation names a campaign; empty: it names none."""
         besides, order = self.cells.get(facts.key, frozenset()), self.by_group.get(facts.key)
-        if waits and facts.key not in self.let_go and not facts.has_a_turn:
+        if waits_at and self.let_go.get(facts.key) != waits_at and not facts.has_a_turn:
             besides |= {HELD}
         if order is not None and facts.standing is Standing.RESTS:
             facts = replace(facts, standing=Standing.ASKS, reason=_reason(order), asked_at=order.asked_at)
@@ -46,7 +47,12 @@ class Orders:
         """The groups for which they say different things."""
         orders = {key for key in {*self.by_group, *other.by_group} if self.by_group.get(key) != other.by_group.get(key)}
         cells = {key for key in {*self.cells, *other.cells} if self.cells.get(key) != other.cells.get(key)}
-        return orders | cells | (self.let_go ^ other.let_go)
+        return orders | cells | {key for key, _ in self.let_go.items() ^ other.let_go.items()}
+
+
+def version_of(group: Mapping[str, Any]) -> str:
+    """Of the object, as it is written: what a fold has seen of it."""
+    return f"{group['metadata']['uid']}/{group['metadata']['resourceVersion']}"
 
 
 def key_in(name: str) -> Key:

@@ -57,7 +57,7 @@ class Sayings:
         if not givers and order is None and not memory.inherited and not has_open_record(memory.commands):
             return None
         known = self._of(key, world.group.spec, givers)
-        return SaidByFleets(known.own, known.given, self._fleets.living, order)
+        return SaidByFleets(known.own, known.given, self._fleets.known.living, order)
 
     def pruned(self, status: Json, before: Json) -> Json:
         """A group's status, that is to be written, without its records of campaigns that are gone."""

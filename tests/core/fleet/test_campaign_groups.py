@@ -23,7 +23,7 @@ from slackwater.core.fleet.campaign_groups import (
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import Giver, nearest
 from slackwater.core.fleet.participants import Obstacle, Progress, Shown, done_at, progress_of
-from slackwater.core.fleet.records import Record, record_of, with_begun, with_done, without_those_of_others
+from slackwater.core.fleet.records import PREFIX, Record, record_of, with_begun, with_done, without_those_of_others
 from slackwater.core.world.inherited import Pin
 from slackwater.core.world.memory import RolloutPhase
 from tests.api.manifests import consumer_group
@@ -82,6 +82,10 @@ def test_how_far_a_group_is(action: Action, shown: Shown, expected: Progress) ->
 )
 def test_since_when_it_is(shown: Shown, progress: Progress, expected: float | None) -> None:
     assert done_at(shown, progress, "uid-1", BEGAN) == expected
+
+
+def test_a_record_that_no_operator_wrote_is_done() -> None:
+    assert record_of({f"{PREFIX}c-1": "canary done some day"}, "c-1") == Record("canary", 0.0)
 
 
 def test_records_of_two_campaigns_are_two() -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import CAMPAIGN, PAUSE
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.claim import Standing
@@ -86,6 +86,22 @@ def test_a_rollout_may_disturb_by_its_turn_alone(standing: TurnStanding, turn: T
     assert refusal is None or (refusal.reason, refusal.recheck_s) == (Reason.AWAITING_TURN, RECHECK_S)
     act = plan(waiting(standing, turn)).act
     assert act is None or may, "the plan asks"
+
+
+def test_while_fleets_may_not_be_read_a_rollout_waits_and_says_so() -> None:
+    unread = replace(waiting(), turn=Turn(WAITS, PLATFORM, unread=("team-a",)))
+    refusal = turn_refusal(unread)
+    assert refusal is not None
+    assert (refusal.reason, refusal.recheck_s) == (Reason.AWAITING_TURN, RECHECK_S)
+    assert refusal.message.startswith("waits until the operator may read the ConsumerFleets of namespace team-a:")
+    assert not in_motion(unread, plan(unread))
+
+
+def test_who_names_a_campaign_reads_that_it_waits_for_it() -> None:
+    named = replace(waiting(), group=group({CAMPAIGN: "base-image"}))
+    assert awaiting(named).message.endswith(
+        "; by its annotation, changes wait for FleetCampaign default/base-image to order them"
+    )
 
 
 @pytest.mark.parametrize("phase", [each for each in RolloutPhase if each is not PROGRESSING])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -19,6 +20,7 @@ from slackwater.core.fleet.records import record_of
 from slackwater.core.plan import plan
 from slackwater.core.plan.in_fleets import SaidByFleets, defaults_refused, plan_in_fleets, run_by
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
+from slackwater.core.world.turn import Turn, TurnStanding
 from slackwater.core.world.world import World
 from tests.core.factories import group
 from tests.core.simulation import operator
@@ -37,10 +39,13 @@ class Fleets:
         self.says: dict[str, Any] = {}
         self.is_there = True
         self.order: Order | None = None
+        self.unread: tuple[str, ...] = ()
 
     def plan(self, world: World) -> Decision:
         givers = [Giver("slackwater", "platform", self.says)] if self.is_there else []
         living = frozenset({FLEET} if self.is_there else ())
+        if self.unread:
+            world = replace(world, turn=Turn(TurnStanding.WAITS, unread=self.unread))
         said = SaidByFleets(Own.of(world.group.spec), nearest(world.group.namespace, givers), living, self.order)
         return plan_in_fleets(world, said)[1]
 
@@ -118,6 +123,17 @@ def test_it_comes_with_the_next_rollout_whatever_that_is_for(fleets: Fleets) -> 
     run.do("another version", lambda there: there.apply("v3"))
     run.until(RolloutPhase.COMPLETE)
     assert intervals(run) == {"600000"}, "a deleted fleet leaves its pins"
+
+
+def test_while_the_nearest_fleet_may_not_be_read_what_is_pinned_stays(fleets: Fleets) -> None:
+    comes(fleets)
+    run = at_rest()
+    says_something_else(fleets)
+    fleets.unread = ("default",)
+    run.do("another version", lambda there: there.apply("v2"))
+    run.for_seconds(60)
+    assert {name: pin.value for name, pin in memory(run).inherited.items()} == {"timeouts.maxPollInterval": "10m"}
+    assert intervals(run) == {"600000"}
 
 
 def test_what_a_fleet_no_longer_says_goes_with_the_next_rollout(fleets: Fleets) -> None:

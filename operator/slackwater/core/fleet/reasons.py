@@ -9,6 +9,8 @@ class FleetReason(StrEnum):
     ACCEPTED = "Accepted"
     INVALID_SPEC = "InvalidSpec"
     """It cannot be read, though the API server took it."""
+    NOT_READ = "NotRead"
+    """Of what stands for the fleets of a namespace that the operator may not read."""
     NAMESPACES_NOT_ALLOWED = "NamespacesNotAllowed"
     NAMESPACE_NOT_WATCHED = "NamespaceNotWatched"
     TIME_ZONE_UNKNOWN = "TimeZoneUnknown"

@@ -37,7 +37,15 @@ def record_of(commands: Commands, campaign_uid: str) -> Record | None:
     if written is None:
         return None
     wave, _, done = written.partition(_DONE)
-    return Record(wave, moment(done) if done else None)
+    return Record(wave, _moment_of(done) if done else None)
+
+
+def _moment_of(written: str) -> float:
+    """What no operator wrote says that it is done, and not when."""
+    try:
+        return moment(written)
+    except ValueError:
+        return 0.0
 
 
 def with_begun(commands: Commands, campaign_uid: str, wave: str) -> Commands:

@@ -11,10 +11,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from slackwater.api.annotations import PAUSE
+from slackwater.api.annotations import CAMPAIGN, PAUSE
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
+from slackwater.core.fleet.campaign_groups import named_by
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.members.work import lag_at_the_start
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -115,13 +116,29 @@ def has_to_wait(world: World) -> bool:
 def awaiting(world: World) -> Hold:
     """The sentence stays as it is for as long as the group waits: a place in the line would be a write to each group
     whenever one is called. Who has the turn is worked out by whoever asks."""
+    if world.turn.unread:
+        return Hold(Reason.AWAITING_TURN, _unread(world.turn.unread), RECHECK_S, awaited=True)
     fleets = world.turn.fleets
     kind, whose = ("ConsumerFleet", "its") if len(fleets) == 1 else ("ConsumerFleets", "their")
     message = (
         f"waits for its turn in {kind} {listing(fleets)}: {whose} conditions say what is open,"
-        f" `kubectl slackwater explain {world.group.name}` says who has it"
+        f" `kubectl slackwater explain {world.group.name}` says who has it{_ordered(world)}"
     )
     return Hold(Reason.AWAITING_TURN, message, RECHECK_S, awaited=True)
+
+
+def _ordered(world: World) -> str:
+    name = world.group.metadata.annotations.get(CAMPAIGN, "")
+    campaign = named_by(f"{world.group.namespace}/{world.group.name}", name)
+    return f"; by its annotation, changes wait for FleetCampaign {campaign} to order them" if campaign else ""
+
+
+def _unread(namespaces: tuple[str, ...]) -> str:
+    kind = "namespace" if len(namespaces) == 1 else "namespaces"
+    return (
+        f"waits until the operator may read the ConsumerFleets of {kind} {listing(namespaces)}: whether one of them"
+        " limits this group is not known, and what is not known lets nothing begin"
+    )
 
 
 def standing_of(memory: RolloutMemory, *, paused: bool = False) -> Standing:

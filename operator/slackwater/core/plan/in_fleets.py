@@ -51,7 +51,8 @@ def plan_in_fleets(world: World, said: SaidByFleets) -> tuple[World, Decision]:
     memory = _ordered(world, said)
     world = _inheriting(world, said, replace(memory, inherited=without_own(said.own, memory.inherited)))
     decided = plan(world)
-    if _begins(world, decided):
+    stays = world.turn.unread and world.memory.inherited  # what the nearest fleet says by now is not known
+    if _begins(world, decided) and not stays:
         coming = with_next_rollout(said.own, said.given, world.memory.inherited, said.living)
         if coming.pins != world.memory.inherited:
             world = _inheriting(world, said, replace(world.memory, inherited=coming.pins))

@@ -40,6 +40,9 @@ class Turn:
     """What the group needs a turn for: always `ALWAYS_ASKS`, and Scale or Start where a budget of a fleet names it."""
     campaign: str = ""
     """The uid of the FleetCampaign that has called the group; empty: it moves of its own accord."""
+    unread: tuple[str, ...] = ()
+    """Namespaces whose fleets the operator may not read: one of those may select the group, and none of them is among
+    `fleets`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,17 @@ the fields. Some are asked for each pod and each member; they are found once, wh
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from slackwater.api.consumer_group import Membership
 from slackwater.api.kafka_connection import Prefixes
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
+from slackwater.core.world.answers import Answering
 from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
@@ -32,12 +32,9 @@ from slackwater.core.world.turn import Turn
 from slackwater.core.world.two_sets import Beside, Direction, arranged, direction_of
 from slackwater.core.world.workload import Workload
 
-T = TypeVar("T")
-Of = TypeVar("Of", Pod, Member)
-
 
 @dataclass(frozen=True)
-class World:
+class World(Answering):
     now: float
     group: ConsumerGroup
     kafka: KafkaView
@@ -76,23 +73,6 @@ class World:
     def remembering(self, memory: RolloutMemory) -> World:
         """The same world with another memory; where it is no other, what was asked once need not be asked again."""
         return self if memory is self.memory or memory == self.memory else replace(self, memory=memory)
-
-    def once(self, ask: Callable[[World], T]) -> T:
-        """What a function of this world alone says, asked once; `ask`: one of a module, not one made for the call."""
-        answers = self._answers
-        if ask not in answers:
-            answers[ask] = ask(self)
-        answer: T = answers[ask]
-        return answer
-
-    def once_of(self, ask: Callable[[World, Of], T], of: Of) -> T:
-        """The same of this world and one pod, or one member."""
-        answers = self._answers_of[ask]
-        known = answers.get(id(of))
-        if known is None:  # it is kept with its answer, so that nothing else can come to have its id
-            known = answers[id(of)] = (of, ask(self, of))
-        answer: T = known[1]
-        return answer
 
     @cached_property
     def asked_for(self) -> MadeWith:
@@ -276,14 +256,6 @@ class World:
     def _current(self) -> frozenset[str]:
         """Template hashes of what is rolled out, and of pods that no slackwater has made."""
         return frozenset({"", self.memory.target_hash})
-
-    @cached_property
-    def _answers(self) -> dict[object, Any]:
-        return {}
-
-    @cached_property
-    def _answers_of(self) -> defaultdict[object, dict[int, tuple[object, Any]]]:
-        return defaultdict(dict)
 
     @cached_property
     def _places(self) -> Places | None:
