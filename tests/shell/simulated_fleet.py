@@ -126,6 +126,7 @@ class OfTheFleet:
     name: str
     labels: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    """Of its world; `spec`: more of its spec."""
     coordinator: int = 1
 
 
@@ -133,7 +134,10 @@ class SimulatedGroup(SimulatedOperator):
     """One group: its world, and what the operator does for it."""
 
     def __init__(self, of: OfTheFleet, fleet: SimulatedFleet) -> None:
-        outside = Outside(**of.options)
+        options = dict(of.options)
+        spec = options.pop("spec", {})
+        outside = Outside(**options)
+        outside.spec |= spec
         super().__init__(outside, Invariants(outside))
         for each in outside.sets.values():
             each.before_update = self.invariants.taken_down
@@ -147,6 +151,8 @@ class SimulatedGroup(SimulatedOperator):
         """When all of them were back for the last time."""
         self._served = False
         self.is_gone = False
+        self.is_being_deleted = False
+        """It has a finalizer, and what that is for cannot be done."""
 
     @property
     def memory(self) -> RolloutMemory:
@@ -298,6 +304,8 @@ class SimulatedFleet(CampaignStage):
         obj = group_object(name=group.name, **group.outside.spec)
         obj["metadata"] |= {"labels": dict(group.labels), "generation": group.outside.generation}
         obj["metadata"]["annotations"] = {**group.annotations, **group.outside.annotations}
+        if group.is_being_deleted:
+            obj["metadata"] |= {"deletionTimestamp": timestamp(int(self.now - self.now % 1000))}
         there = self.api.objects.get(("ConsumerGroup", *group.key))
         known = {} if there is None else {k: v for k, v in there["metadata"].items() if k != "resourceVersion"}
         del obj["metadata"]["resourceVersion"]
@@ -372,6 +380,8 @@ class SimulatedFleet(CampaignStage):
 
     async def _passes_over(self, group: SimulatedGroup) -> None:
         is_old = self.now - group.looked_at >= LOOKS_APART_S
+        if group.is_being_deleted:
+            return  # that is another part of the reconciler
         if not (group.moves or self.now >= group.again_at or is_old):
             return
         await group.one_pass()

@@ -7,6 +7,7 @@ Without a campaign nothing is folded.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -85,7 +86,9 @@ class Campaigns(Witness):
         self._fleets = fleets
         self._now = now
         self._own: dict[Key, tuple[str, Own]] = {}
-        self._ways: dict[Key, tuple[ProtocolTarget, Obstacle | Hold | None]] = {}
+        self._ways: defaultdict[Key, dict[ProtocolTarget, Obstacle | Hold | None]] = defaultdict(dict)
+        self._targets: Mapping[Key, frozenset[ProtocolTarget]] = {}
+        """By group: the protocols that campaigns are to take it to."""
         self._unread: frozenset[str] = frozenset()
         fleets.noticed = self.notice
         fleets.without_gone = self.without_gone
@@ -107,6 +110,7 @@ class Campaigns(Witness):
                 if str(key) not in self._unread:
                     _log.error("campaign_not_read", campaign=str(key), error=str(error))
         self._unread = frozenset(unread)
+        self._targets = self._targets_of(found)
         self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
         self._fleets.ordered(self._orders())
         return self.folded
@@ -117,18 +121,19 @@ class Campaigns(Witness):
         return min([*settling, *(each.course.looks_at or inf for each in self.folded)], default=inf)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
-        target = self._target_of(key)
-        if target is None:
+        targets = self._targets.get(key)
+        own = None if targets is None else self._own_of(key)
+        if targets is None or own is None:
             return
-        own = self._own_of(key)
-        union = None if own is None else with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
-        if union is None or isinstance(union, str):
-            return
-        asked = replace(world, group=world.group.model_copy(update={"spec": union}))
-        found = (target, way_to(asked, target))
-        if self._ways.get(key) != found:
-            self._ways[key] = found
-            self.notice()
+        for target in targets:
+            union = with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
+            if isinstance(union, str):
+                continue
+            asked = replace(world, group=world.group.model_copy(update={"spec": union}))
+            known, found = self._ways[key], way_to(asked, target)
+            if target not in known or known[target] != found:
+                known[target] = found
+                self.notice()
 
     def forget(self, key: Key) -> None:
         self._own.pop(key, None)
@@ -178,12 +183,12 @@ class Campaigns(Witness):
         return FleetOf(kept.fleet.spec.waves, applies_of(campaign.spec.action.apply_defaults, says))
 
     def _known(self, key: Key, campaign: Campaign, applies: Values) -> KnownGroup | None:
-        """None: it cannot be read, and nothing is ordered of it."""
+        """None: it cannot be read, or goes, and nothing is ordered of it."""
         obj, facts, own = self._store.get(CONSUMER_GROUP, key), self._fleets.ledger.facts(str(key)), self._own_of(key)
         if obj is None or facts is None or own is None:
             return None
         metadata, memory = obj["metadata"], self._memory_of(key)
-        if memory is None:
+        if memory is None or metadata.get("deletionTimestamp"):
             return None
         is_observed = (obj.get("status") or {}).get("observedGeneration", 0) >= metadata.get("generation", 0)
         made = [moment(pod["metadata"]["creationTimestamp"]) for pod in self._store.pods_of(key)]
@@ -200,19 +205,21 @@ class Campaigns(Witness):
             is_calm=facts.disturbed is False or facts.has_a_turn,
         )
         wanted = to_take_up(own, given, applies, campaign.fleet).get(PinnedField.PROTOCOL_TARGET)
-        return known if wanted is None else replace(known, way=self._way(key, ProtocolTarget(str(wanted))))
+        if wanted is None:
+            return known
+        way = self._way(key, ProtocolTarget(str(wanted)))
+        return replace(known, way=way, is_looked_at=way is not NOT_LOOKED_AT)
 
     def _way(self, key: Key, target: ProtocolTarget) -> Obstacle | Hold | None:
-        seen = self._ways.get(key)
-        return seen[1] if seen is not None and seen[0] is target else NOT_LOOKED_AT
+        return self._ways[key].get(target, NOT_LOOKED_AT) if key in self._ways else NOT_LOOKED_AT
 
-    def _target_of(self, key: Key) -> ProtocolTarget | None:
-        """The protocol that a campaign is to take the group to."""
-        for each in self.folded:
-            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET)
-            if target is not None and any(participant.key == str(key) for participant in each.participants):
-                return ProtocolTarget(str(target))
-        return None
+    def _targets_of(self, folded: Sequence[Folded]) -> Mapping[Key, frozenset[ProtocolTarget]]:
+        found: defaultdict[Key, frozenset[ProtocolTarget]] = defaultdict(frozenset)
+        for each in folded:
+            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET) if each.participants else None
+            for participant in each.participants if target is not None else ():
+                found[key_in(participant.key)] |= {ProtocolTarget(str(target))}
+        return found
 
     def _applies(self, campaign: Campaign) -> Values:
         fleet = None if campaign.is_over else self._fleet_of(campaign)
