@@ -1,8 +1,8 @@
 """A fleet whose groups really have pods: the shell's own store, fleets and campaigns over simulated groups.
 
-Time is virtual. Each group is a world of `core/simulation`, of which the cluster in memory has the objects; the operator
-is one process for all of them. Where it is killed at a write, another one begins from what stands in the cluster.
-What may never happen is held against what the pods do, not against what any status says.
+Time is virtual. Each group is a world of `core/simulation`, of which the cluster in memory has the objects; one process
+is the operator of all. Where it is killed at a write, another one begins from what stands in the cluster. What may never
+happen is held against what the pods do, not against what any status says.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from itertools import pairwise
 from typing import Any, Final
 
 from slackwater.adapters.cluster.errors import Conflict
@@ -21,7 +22,7 @@ from slackwater.core.pace import in_motion, pace_after
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
-from slackwater.core.world.observation import GroupObservation
+from slackwater.core.world.observation import GroupObservation, KafkaView
 from slackwater.core.world.world import World
 from slackwater.ports import Kind
 from slackwater.shell.campaign_keeping import FOLD_AGAIN_S
@@ -150,6 +151,7 @@ class SimulatedGroup(SimulatedOperator):
         self.back_at = 0.0
         """When all of them were back for the last time."""
         self._served = False
+        self.seen_version: object = None
         self.is_gone = False
         self.is_being_deleted = False
         """It has a finalizer, and what that is for cannot be done."""
@@ -187,15 +189,17 @@ class SimulatedGroup(SimulatedOperator):
     def world(self) -> World:
         now = self.outside.now
         if self.moves or now - self.looked_at >= LOOKS_APART_S or self.last_world is None:
-            self.looked_at, kafka = now, self.outside.observe()
-            if isinstance(kafka, GroupObservation):
-                self._kafka = replace(kafka, coordinator=self.coordinator)
-                self.history = advance(self.history, self._kafka)
-            else:
-                self._kafka = kafka
-                self.history = interrupted(self.history)
+            self.looked_at, self._kafka = now, self._observe()
+            seen = self._kafka
+            self.history = (
+                advance(self.history, seen) if isinstance(seen, GroupObservation) else interrupted(self.history)
+            )
         found = self.outside.world(self._kafka, self.history)
         return replace(found, cluster_id=CLUSTER, turn=self.fleet.fleets.turn_of(self.key, found.memory))
+
+    def _observe(self) -> KafkaView:
+        found = self.outside.observe()
+        return replace(found, coordinator=self.coordinator) if isinstance(found, GroupObservation) else found
 
     async def one_pass(self) -> None:
         """As the reconciler does it."""
@@ -301,17 +305,19 @@ class SimulatedFleet(CampaignStage):
 
     # What watches tell.
     def sees_spec_of(self, group: SimulatedGroup) -> None:
+        annotations = {**group.annotations, **group.outside.annotations}
+        version = (group.outside.generation, annotations, dict(group.labels), group.is_being_deleted)
+        if version == group.seen_version:
+            return
+        group.seen_version = version
         obj = group_object(name=group.name, **group.outside.spec)
         obj["metadata"] |= {"labels": dict(group.labels), "generation": group.outside.generation}
-        obj["metadata"]["annotations"] = {**group.annotations, **group.outside.annotations}
+        obj["metadata"]["annotations"] = annotations
         if group.is_being_deleted:
-            obj["metadata"] |= {"deletionTimestamp": timestamp(int(self.now - self.now % 1000))}
-        there = self.api.objects.get(("ConsumerGroup", *group.key))
-        known = {} if there is None else {k: v for k, v in there["metadata"].items() if k != "resourceVersion"}
-        del obj["metadata"]["resourceVersion"]
-        if there is None or there["spec"] != obj["spec"] or known != obj["metadata"]:
-            self._put(CONSUMER_GROUP, {**obj, "status": {} if there is None else there.get("status", {})})
-            group.again_at = 0.0
+            obj["metadata"]["deletionTimestamp"] = timestamp(int(self.now))
+        there = self.api.objects.get(("ConsumerGroup", *group.key), {})
+        self._put(CONSUMER_GROUP, {**obj, "status": there.get("status", {})})
+        group.again_at = 0.0
 
     def sees_pods_of(self, group: SimulatedGroup) -> None:
         there = {pod.uid: pod for pod in group.outside.pods}
@@ -416,7 +422,7 @@ class SimulatedFleet(CampaignStage):
 
     def one_after_the_other(self, *waves: tuple[str, ...], soak_s: float = 0.0) -> None:
         """No pod of a wave went down before all pods of the wave before it were back, and had soaked."""
-        for elder, younger in zip(waves, waves[1:], strict=False):
+        for elder, younger in pairwise(waves):
             ended = max(self.groups[name].back_at for name in elder)
             began = min(self.groups[name].taken_at[0] for name in younger)
             if began < ended + soak_s:
