@@ -17,9 +17,9 @@ from tests.shell.fleet_stage import FleetStage
 UID: Final = "uid-of-campaign"
 
 
-def campaign_object(version: int, **spec: Any) -> dict[str, Any]:
+def campaign_object(version: int, *, name: str = "restart", **spec: Any) -> dict[str, Any]:
     obj = campaign_manifest(**({"fleetRef": {"name": "fleet"}} | spec))
-    names = {"name": "restart", "namespace": KEY.namespace, "uid": UID}
+    names = {"name": name, "namespace": KEY.namespace, "uid": UID if name == "restart" else f"uid-of-{name}"}
     obj["metadata"] = {**names, "generation": 1, "resourceVersion": str(version)}
     return obj
 
@@ -53,8 +53,8 @@ class CampaignStage(FleetStage):
         for _ in range(5):
             await self.campaign_keeping.keep_once()
 
-    def campaign_status(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.api.objects["FleetCampaign", KEY.namespace, "restart"].get("status", {})
+    def campaign_status(self, name: str = "restart") -> dict[str, Any]:
+        found: dict[str, Any] = self.api.objects["FleetCampaign", KEY.namespace, name].get("status", {})
         return found
 
     def rests(self, *names: str) -> None:

@@ -1,7 +1,7 @@
 """A fleet whose groups really have pods: the shell's own store, fleets and campaigns over simulated groups.
 
-Time is virtual. Each group is a world of `core/simulation`, of which the cluster in memory has the objects; one process
-is the operator of all. Where it is killed at a write, another one begins from what stands in the cluster. What may never
+Time is virtual. Each group is a world of `core/simulation`, and the cluster in memory has its objects. One process is
+the operator of all; where it is killed at a write, another one begins from what stands in the cluster. What may never
 happen is held against what the pods do, not against what any status says.
 """
 
@@ -253,6 +253,8 @@ class SimulatedFleet(CampaignStage):
         self.groups: dict[str, SimulatedGroup] = {}
         self._pods: dict[tuple[str, str], str] = {}
         self._due = 0.0
+        self.most_away = 0
+        """So many groups had a pod away because of us, at the same time, at most."""
         super().__init__(KillingApi())
         self.api.now = lambda: self.now
         self._spec = {"halt": {"failures": 1000, "disturbed": "100%"}, **fleet}
@@ -284,7 +286,10 @@ class SimulatedFleet(CampaignStage):
                 del self._pods[group, uid]
 
     def says_defaults(self, **defaults: Any) -> None:
-        self._spec["defaults"] = defaults
+        self.edit_fleet(defaults=defaults)
+
+    def edit_fleet(self, **changes: Any) -> None:
+        self._spec |= changes
         self.fleet(**self._spec)
 
     def edit_campaign(self, **changes: Any) -> None:
@@ -362,6 +367,7 @@ class SimulatedFleet(CampaignStage):
             group.watch()
             self.sees_spec_of(group)
             self.sees_pods_of(group)
+        self.most_away = max(self.most_away, sum(bool(group.invariants.taken) for group in self))
         for kind, obj in await self.api.lands():
             self.store.put(kind, obj)
             if kind is CONSUMER_GROUP:

@@ -10,7 +10,8 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from slackwater.adapters.cluster.paths import FLEET_CAMPAIGN
-from slackwater.api.annotations import CAMPAIGN, PROMOTE
+from slackwater.api.annotations import CAMPAIGN, PROMOTE, URGENT
+from slackwater.api.timestamps import moment
 from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.versions import NOT_DRAWN, Version
 from tests.shell.simulated_fleet import Kill, OfTheFleet, SimulatedFleet
@@ -136,6 +137,7 @@ def went_wave_by_wave(fleet: SimulatedFleet, kind: Kind) -> None:
     """To its end, as people would count it at the pods."""
     assert all(kind.has_it(fleet, name) for name in SIX)
     assert fleet.restarts() == dict.fromkeys(SIX, 2), "each pod once"
+    assert fleet.most_away <= 2, "the fleet's budget holds"
     waves = by_wave(fleet, *NAMES)
     assert [len(each) for each in waves] == [1, 2, 3]
     fleet.one_after_the_other(*waves[:2], soak_s=180)
@@ -451,3 +453,126 @@ async def test_who_comes_in_the_middle_comes_with_the_last_wave(kind: Kind) -> N
     await fleet.until_phase("Succeeded")
     assert kind.changes or kind.has_it(fleet, "g6")
     assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g6": 0}, "its pods were made since, as they are to be"
+
+
+async def test_the_max_of_a_wave_holds_beside_the_budgets() -> None:
+    kind = KINDS["restart"]
+    fleet = await ready(kind)
+    begin(fleet, kind, waves=[{"name": "all", "max": 1}])
+    await fleet.until_phase("Succeeded")
+    assert fleet.restarts() == dict.fromkeys(SIX, 2)
+    assert fleet.most_away == 1
+
+
+async def test_it_takes_the_waves_of_its_fleet_and_only_whom_it_selects() -> None:
+    kind = KINDS["restart"]
+    fleet = await ready(kind)
+    for name in SIX[:3]:
+        fleet[name].labels |= {"team": "a"}
+    fleet.edit_fleet(waves=[CANARY_WAVE, {"name": "rest"}])
+    begin(fleet, kind, waves=[], selector={"matchLabels": {"team": "a"}})
+    await fleet.until_phase("Succeeded")
+    assert fleet.restarts() == dict.fromkeys(SIX, 0) | dict.fromkeys(SIX[:3], 2)
+    fleet.one_after_the_other(("g0",), ("g1", "g2"), soak_s=180)
+
+
+async def test_who_was_not_called_has_nothing_written() -> None:
+    kind = KINDS["KIP-848"]
+    fleet = await ready(kind)
+    writes = {each.name: each.writes for each in fleet}
+    begin(fleet, kind)
+    await fleet.until_phase("Soaking")
+    await fleet.for_seconds(120)
+    assert {each.name: each.writes - writes[each.name] for each in fleet if each.name != "g0"} == dict.fromkeys(
+        SIX[1:], 0
+    )
+    assert fleet["g0"].writes > writes["g0"]
+
+
+async def test_while_its_fleet_is_paused_nobody_begins() -> None:
+    kind = KINDS["restart"]
+    fleet = await ready(kind)
+    fleet.edit_fleet(pause="INC-4711")
+    begin(fleet, kind)
+    await fleet.for_seconds(300)
+    assert fleet.restarts() == dict.fromkeys(SIX, 0)
+    fleet.edit_fleet(pause="")
+    await fleet.until_phase("Succeeded")
+    went_wave_by_wave(fleet, kind)
+
+
+async def test_a_canary_that_is_disturbed_while_it_soaks_keeps_the_next_wave() -> None:
+    kind = KINDS["restart"]
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    await fleet.until_phase("Soaking")
+    canary = fleet["g0"].outside
+    canary.room = 1
+    canary.evict(0)
+    await fleet.for_seconds(600)
+    assert fleet.restarts() == dict.fromkeys(SIX, 0) | {"g0": 2}
+    canary.room = None
+    await fleet.until_phase("Succeeded")
+    assert fleet.restarts() == dict.fromkeys(SIX, 2)
+
+
+async def test_who_raises_what_may_fail_lets_it_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = KINDS["restart"]
+    fleet = await with_a_bad_canary(kind, monkeypatch)
+    await fleet.until_phase("Halted")
+    fleet.edit_campaign(maxFailures=1)
+    await fleet.until_phase("Succeeded")
+    assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g0": 1}
+
+
+async def test_two_at_once_each_come_to_their_end() -> None:
+    """A restart, and a default that has pods restarted as well: a group has both by one restart, or by two."""
+    kind = KINDS["a default"]
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    fleet.campaign(name="other", action={"restart": {}}, waves=WAVES)
+    await fleet.until_phase("Succeeded")
+    await fleet.until("the other one, too", lambda: fleet.campaign_status("other")["phase"] == "Succeeded", 3000)
+    assert all(kind.has_it(fleet, name) for name in SIX)
+    assert set(fleet.restarts().values()) <= {2, 4}
+    assert fleet.most_away <= 2
+
+
+URGENT_PASSES: Final = [(["Order", "Waves"], True), (["Order"], False)]
+
+
+@pytest.mark.parametrize(("urgent", "passes"), URGENT_PASSES)
+@pytest.mark.parametrize("kind", SOME)
+async def test_who_is_urgent_comes_with_the_wave_under_way_where_its_fleet_says_so(
+    kind: Kind, urgent: list[str], passes: bool
+) -> None:
+    fleet = await ready(kind)
+    fleet.edit_fleet(urgent=urgent)
+    begin(fleet, kind)
+    await fleet.until_phase("Soaking")
+    fleet["g5"].annotations |= {URGENT: ""}
+    await fleet.for_seconds(100)
+    assert fleet.restarts() == dict.fromkeys(SIX, 0) | {"g0": 2, "g5": 2 * passes}
+    await fleet.until_phase("Succeeded")
+    assert fleet.restarts() == dict.fromkeys(SIX, 2)
+    assert ("g5" in by_wave(fleet, "canary")[0]) is passes
+
+
+@pytest.mark.parametrize("dry", [True, False])
+async def test_it_says_when_it_is_done_and_what_holds_it_back(dry: bool) -> None:
+    kind = KINDS["restart"]
+    fleet = await ready(kind)
+    fleet.edit_fleet(budgets=[{"name": "coordinators", "per": "Coordinator", "max": 1}, *BUDGETS])
+    begin(fleet, kind, dryRun=dry, waves=WAVES)
+    await fleet.for_seconds(10)
+    status = fleet.campaign_status()
+    ends_at = moment(status["eta"]["p50"])
+    assert fleet.now + 240 < ends_at <= moment(status["eta"]["p90"]), "two waves soak for four minutes"
+    assert status["bottleneck"].startswith("coordinators, broker")
+    if not dry:
+        await fleet.until_phase("Succeeded")
+        assert abs(fleet.now - ends_at) < 0.5 * (fleet.now - status_began(fleet))
+
+
+def status_began(fleet: SimulatedFleet) -> float:
+    return moment(fleet.campaign_status()["startedAt"])

@@ -19,9 +19,10 @@ from pydantic import ValidationError
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN
+from slackwater.api.consumer_fleet import Passes
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.fleet_campaign_status import Eta, FleetCampaignStatus
+from slackwater.api.fleet_campaign_status import FleetCampaignStatus
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.parsing import parse_consumer_group, parse_fleet_campaign
 from slackwater.api.protocol import ProtocolTarget
@@ -29,10 +30,12 @@ from slackwater.api.timestamps import moment
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
-from slackwater.core.fleet.campaign_eta import eta_of
+from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of
 from slackwater.core.fleet.claim import Cell, Limit
+from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up, with_values
+from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
 from slackwater.core.fleet.records import Values, without_those_of_others
@@ -139,14 +142,14 @@ class Campaigns(Witness):
         self._own.pop(key, None)
         self._ways.pop(key, None)
 
-    def eta(self, folded: Folded) -> Callable[[], Eta | None]:
+    def outlook(self, folded: Folded) -> Callable[[], Outlook]:
         """To be asked beside the event loop: it takes a while, since the fleet is run forward to the campaign's end."""
         kept = self._fleets.ledger.fleets()
         names = {name for each in kept for name in each.tally.names}
         found = ((self._fleets.ledger.facts(name), self._memory_of(key_in(name))) for name in sorted(names))
         seen = [Seen(facts, memory) for facts, memory in found if facts is not None and memory is not None]
         fleets, ordered = [each.fleet for each in kept], frozenset(self._fleets.orders.by_group)
-        return partial(eta_of, folded.course, fleets, seen, ordered, self._now())
+        return partial(outlook_of, folded.course, fleets, seen, ordered, self._now())
 
     def _memory_of(self, key: Key) -> RolloutMemory | None:
         obj = self._store.get(CONSUMER_GROUP, key)
@@ -203,12 +206,17 @@ class Campaigns(Witness):
             given=given,
             pins=memory.inherited,
             is_calm=facts.disturbed is False or facts.has_a_turn,
+            passes_waves=self._passes_waves(campaign, facts),
         )
         wanted = to_take_up(own, given, applies, campaign.fleet).get(PinnedField.PROTOCOL_TARGET)
         if wanted is None:
             return known
         way = self._way(key, ProtocolTarget(str(wanted)))
         return replace(known, way=way, is_looked_at=way is not NOT_LOOKED_AT)
+
+    def _passes_waves(self, campaign: Campaign, facts: GroupFacts) -> bool:
+        kept = self._fleets.ledger.kept(campaign.fleet)
+        return kept is not None and Passes.WAVES in passes(kept.fleet, facts)
 
     def _way(self, key: Key, target: ProtocolTarget) -> Obstacle | Hold | None:
         return self._ways[key].get(target, NOT_LOOKED_AT) if key in self._ways else NOT_LOOKED_AT

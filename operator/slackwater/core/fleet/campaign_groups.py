@@ -38,6 +38,7 @@ class KnownGroup:
     """To another protocol, where the campaign takes it there (`core/protocol/foreseen`); a Hold: not known now."""
     is_looked_at: bool = True
     """Somebody has looked for that way."""
+    passes_waves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
         is_calm=group.is_calm,
         obstacle=obstacle,
         is_looked_at=group.is_looked_at or obstacle is not None,
+        passes_waves=group.passes_waves,
         is_named=action.changes is None or campaign_of(group) == campaign.key,
     )
 
