@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from _pytest.mark import ParameterSet
 
-from slackwater.adapters.cluster.paths import FLEET_CAMPAIGN
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN, PROMOTE, URGENT
 from slackwater.api.timestamps import moment
 from slackwater.core.world.memory import RolloutPhase
@@ -579,3 +579,29 @@ async def test_by_what_the_first_one_took_it_is_known_when_the_second_is_done() 
     await fleet.until_phase("Succeeded")
     assert fleet.restarts() == dict.fromkeys(SIX, 4)
     assert abs(fleet.now - ends_at) < 0.2 * (fleet.now - began_at)
+
+
+@pytest.mark.parametrize("kind", [KINDS["restart"], KINDS["KIP-848"]], ids=["restart", "KIP-848"])
+async def test_without_its_fleet_nobody_begins_and_with_that_it_goes_on(kind: Kind) -> None:
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    await fleet.until("the canary moves", lambda: fleet.restarts()["g0"] == 1)
+    fleet.delete(CONSUMER_FLEET, "fleet")
+    await fleet.for_seconds(300)
+    assert fleet.restarts() == dict.fromkeys(SIX, 0) | {"g0": 2}
+    assert fleet.campaign_status()["phase"] == "Pending"
+    fleet.edit_fleet()
+    await fleet.until_phase("Succeeded")
+    went_wave_by_wave(fleet, kind)
+
+
+async def test_a_window_holds_for_a_campaign_as_well() -> None:
+    """The clock begins on 12 January 1970, at 13:46 UTC."""
+    kind = KINDS["restart"]
+    fleet = await ready(kind)
+    fleet.edit_fleet(timeZone="UTC", windows=[{"name": "afternoon", "schedule": "0 14 * * *", "duration": "1h"}])
+    begin(fleet, kind)
+    await fleet.until("one moves", lambda: any(fleet.restarts().values()))
+    assert 0 <= fleet.now - moment("1970-01-12T14:00:00Z") < 30
+    await fleet.until_phase("Succeeded")
+    went_wave_by_wave(fleet, kind)
