@@ -8,96 +8,17 @@ from typing import Any
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN, POD
-from slackwater.api.annotations import CAMPAIGN, GROUP_LABEL, PROMOTE
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN
+from slackwater.api.annotations import CAMPAIGN, PROMOTE
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.world.turn import TurnStanding
-from slackwater.shell.campaign_keeping import FOLD_AGAIN_S, STATUS_AGAIN_S, CampaignKeeping
+from slackwater.shell.campaign_keeping import STATUS_AGAIN_S
 from slackwater.shell.campaign_metrics import CampaignMetrics
-from slackwater.shell.campaigns import Campaigns
 from slackwater.shell.store import Key
-from tests.api.campaign_refusals import campaign as campaign_manifest
+from tests.shell.campaign_stage import UID, CampaignStage
 from tests.shell.fakes import KEY, group_object
-from tests.shell.fleet_stage import FleetStage
 
 WAVES = [{"name": "canary", "size": 1, "soak": "1h"}, {"name": "rest"}]
-UID = "uid-of-campaign"
-
-
-def campaign_object(version: int, **spec: Any) -> dict[str, Any]:
-    obj = campaign_manifest(**({"fleetRef": {"name": "fleet"}} | spec))
-    names = {"name": "restart", "namespace": KEY.namespace, "uid": UID}
-    obj["metadata"] = {**names, "generation": 1, "resourceVersion": str(version)}
-    return obj
-
-
-class CampaignStage(FleetStage):
-    def lead(self) -> None:
-        super().lead()
-        self.campaigns = Campaigns(self.store, self.fleets, lambda: self.now)
-        api: Any = self.api
-        self.campaign_keeping = CampaignKeeping(api, self.store, self.campaigns, lambda: self.now)
-
-    async def list_all(self) -> None:
-        await super().list_all()
-        listed, version = await self.api.list_all(FLEET_CAMPAIGN, None)
-        self.store.replace(FLEET_CAMPAIGN, listed, version)
-
-    async def begin(self) -> None:
-        await super().begin()
-        self.campaigns.fold()
-
-    def campaign(self, **spec: Any) -> None:
-        self._put(FLEET_CAMPAIGN, campaign_object(self.api.version, **spec))
-
-    def annotate(self, **annotations: str) -> None:
-        obj = self.api.objects["FleetCampaign", KEY.namespace, "restart"]
-        self._put(FLEET_CAMPAIGN, {**obj, "metadata": {**obj["metadata"], "annotations": annotations}})
-
-    async def goes_on(self, seconds: float = FOLD_AGAIN_S) -> None:
-        """Until nothing more is due at once."""
-        self.passes(seconds)
-        for _ in range(5):
-            await self.campaign_keeping.keep_once()
-
-    def campaign_status(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.api.objects["FleetCampaign", KEY.namespace, "restart"].get("status", {})
-        return found
-
-    def rests(self, *names: str) -> None:
-        for name in names:
-            self._put(CONSUMER_GROUP, group_object(name=name) | {"status": {"observedGeneration": 1}})
-            self.pod(name, self.now - 3600.0)
-            self.sees(name)
-
-    def pod(self, name: str, at: float) -> None:
-
-        metadata = {"name": f"{name}-0", "labels": {GROUP_LABEL: name}, "uid": f"{name}-{at}"}
-        metadata |= {"namespace": KEY.namespace, "creationTimestamp": timestamp(int(at))}
-        self._put(POD, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {}, "status": {}})
-
-    def has_begun(self, name: str, wave: str) -> None:
-        """As the write says that gives the turn."""
-        turn = {"reason": "Restart", "askedAt": self.now, "givenAt": self.now, "campaign": UID}
-        self.says(name, "Progressing", turn, wave)
-
-    def has_done(self, name: str, wave: str) -> None:
-
-        self.pod(name, self.now)
-        turn = {"reason": "Restart", "askedAt": self.now, "givenAt": self.now, "doneAt": self.now, "campaign": UID}
-        self.says(name, "Complete", turn, f"{wave} done {timestamp(self.now)}")
-
-    def says(self, name: str, phase: str, turn: dict[str, Any], record: str) -> None:
-
-        times = {key: timestamp(each) if isinstance(each, float) else each for key, each in turn.items()}
-        status = {"observedGeneration": 1, "rollout": {"phase": phase, "turn": times}}
-        status["commands"] = {f"slackwater.dev/campaign.{UID}": record}
-        self._put(CONSUMER_GROUP, group_object(name=name) | {"status": status})
-        self.sees(name)
-
-    def called(self) -> list[str]:
-        names = [key.name for key in self.store.keys(CONSUMER_GROUP)]
-        return [name for name in names if self.standing(name) is TurnStanding.CALLED]
 
 
 async def stage(*groups: str, **spec: Any) -> CampaignStage:
@@ -362,7 +283,7 @@ async def test_after_its_deadline_it_is_overdue_and_goes_on() -> None:
     assert found.campaign_status()["phase"] == "Running"
 
 
-@pytest.mark.parametrize("where", ["_folded", "eta"])
+@pytest.mark.parametrize("where", ["_folded", "outlook"])
 async def test_a_bug_in_one_campaign_does_not_stop_the_process(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = await stage("first")
 
@@ -371,7 +292,7 @@ async def test_a_bug_in_one_campaign_does_not_stop_the_process(where: str, monke
 
     monkeypatch.setattr(found.campaigns, where, bug)
     await found.goes_on()
-    assert found.called() == (["first"] if where == "eta" else []), "it goes on without a forecast"
+    assert found.called() == (["first"] if where == "outlook" else []), "it goes on without a forecast"
 
 
 async def test_of_a_campaign_that_is_gone_nothing_is_kept() -> None:
@@ -381,7 +302,7 @@ async def test_of_a_campaign_that_is_gone_nothing_is_kept() -> None:
     found.delete(FLEET_CAMPAIGN, "restart")
     await found.goes_on()
     assert not found.campaign_keeping._written_at
-    assert not found.campaign_keeping._eta_at
+    assert not found.campaign_keeping._outlooks
 
 
 async def test_a_record_goes_with_its_campaign() -> None:

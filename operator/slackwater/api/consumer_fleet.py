@@ -33,6 +33,7 @@ class Passes(StrEnum):
     WINDOWS = "Windows"
     FREEZES = "Freezes"
     WAVES = "Waves"
+    """Those of a campaign of this fleet: it comes with the one under way."""
     HALTS = "Halts"
 
 

@@ -100,7 +100,8 @@ class FleetCampaignStatus(StatusPart):
     observed_generation: int = 0
     phase: CampaignPhase | None = None
     wave: str = ""
-    """The wave under way. Those before it are over, and are not gone back to."""
+    """The wave under way. Those before it are over, and are not gone back to. Empty at first, where it has yet to be
+    seen which groups can be taken to another protocol."""
     wave_begun_at: Timestamp | None = None
     """Since when it is: its groups ask for their turns since then."""
     started_at: Timestamp | None = None

@@ -12,7 +12,8 @@ import structlog
 from slackwater.adapters.cluster.errors import Conflict
 from slackwater.adapters.cluster.paths import EVENT, FLEET_CAMPAIGN
 from slackwater.api.errors import SlackwaterError
-from slackwater.api.fleet_campaign_status import CampaignCondition, Eta, FleetCampaignStatus
+from slackwater.api.fleet_campaign_status import CampaignCondition, FleetCampaignStatus
+from slackwater.core.fleet.campaign_eta import Outlook
 from slackwater.core.fleet.campaign_report import news, report, verdicts
 from slackwater.core.fleet.report import merged
 from slackwater.ports import Cluster
@@ -26,7 +27,7 @@ FOLD_AGAIN_S: Final = 1.0
 """Campaigns are folded no more often: with 10,000 groups that takes a good part of a second."""
 STATUS_AGAIN_S: Final = 10.0
 """A status of which only counts change is written no more often."""
-ETA_AGAIN_S: Final = 60.0
+OUTLOOK_AGAIN_S: Final = 60.0
 
 _log = structlog.get_logger(__name__)
 
@@ -38,7 +39,7 @@ class CampaignKeeping:
         self._campaigns = campaigns
         self._now = now
         self._written_at: dict[Key, float] = {}
-        self._eta_at: dict[Key, tuple[float, Eta | None]] = {}
+        self._outlooks: dict[Key, tuple[float, Outlook]] = {}
 
     async def keep(self) -> None:
         """For as long as this replica leads."""
@@ -71,14 +72,15 @@ class CampaignKeeping:
 
     def _forget_all_but(self, there: Collection[Key]) -> None:
         self._written_at = {key: at for key, at in self._written_at.items() if key in there}
-        self._eta_at = {key: known for key, known in self._eta_at.items() if key in there}
+        self._outlooks = {key: known for key, known in self._outlooks.items() if key in there}
 
     async def _write(self, folded: Folded) -> float:
         """Returns when to look at it again; infinite: when something changes. Raises ClusterFailed."""
         key, before, now = key_of(folded.obj), folded.obj.get("status") or {}, self._now()
         status = self._status(folded)
         if folded.course.placed:
-            status = status.model_copy(update={"eta": await self._eta(key, folded)})
+            outlook = await self._outlook(key, folded)
+            status = status.model_copy(update={"eta": outlook.eta, "bottleneck": outlook.bottleneck})
         wanted = status.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
         if wanted == before:
             return inf
@@ -99,17 +101,17 @@ class CampaignKeeping:
             await self._post(folded.obj, reason.value, message, warning=warning)
         return now + FOLD_AGAIN_S
 
-    async def _eta(self, key: Key, folded: Folded) -> Eta | None:
+    async def _outlook(self, key: Key, folded: Folded) -> Outlook:
         """Beside the event loop, since it takes a while with thousands of groups."""
-        at, known = self._eta_at.get(key, (-inf, None))
-        if self._now() - at < ETA_AGAIN_S and folded.course.status.phase is folded.campaign.status.phase:
+        at, known = self._outlooks.get(key, (-inf, Outlook()))
+        if self._now() - at < OUTLOOK_AGAIN_S and folded.course.status.phase is folded.campaign.status.phase:
             return known
         try:
-            found = await asyncio.to_thread(self._campaigns.eta(folded))
+            found = await asyncio.to_thread(self._campaigns.outlook(folded))
         except Exception:  # noqa: BLE001 - a campaign goes on without a forecast
-            found = None
+            found = Outlook()
             _log.exception("campaign_not_forecast", campaign=folded.campaign.key)
-        self._eta_at[key] = (self._now(), found)
+        self._outlooks[key] = (self._now(), found)
         return found
 
     def _status(self, folded: Folded) -> FleetCampaignStatus:

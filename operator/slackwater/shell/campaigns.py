@@ -7,7 +7,8 @@ Without a campaign nothing is folded.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -18,9 +19,10 @@ from pydantic import ValidationError
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN
+from slackwater.api.consumer_fleet import Passes
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.fleet_campaign_status import Eta, FleetCampaignStatus
+from slackwater.api.fleet_campaign_status import FleetCampaignStatus
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.parsing import parse_consumer_group, parse_fleet_campaign
 from slackwater.api.protocol import ProtocolTarget
@@ -28,10 +30,12 @@ from slackwater.api.timestamps import moment
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
-from slackwater.core.fleet.campaign_eta import eta_of
+from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of
 from slackwater.core.fleet.claim import Cell, Limit
+from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up, with_values
+from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
 from slackwater.core.fleet.records import Values, without_those_of_others
@@ -85,9 +89,9 @@ class Campaigns(Witness):
         self._fleets = fleets
         self._now = now
         self._own: dict[Key, tuple[str, Own]] = {}
-        self._targets: dict[Key, ProtocolTarget] = {}
-        """The protocol that a campaign is to take each group to."""
-        self._ways: dict[Key, tuple[ProtocolTarget, Obstacle | Hold | None]] = {}
+        self._ways: defaultdict[Key, dict[ProtocolTarget, Obstacle | Hold | None]] = defaultdict(dict)
+        self._targets: Mapping[Key, frozenset[ProtocolTarget]] = {}
+        """By group: the protocols that campaigns are to take it to."""
         self._unread: frozenset[str] = frozenset()
         self._hidden: frozenset[str] = frozenset()
         """Namespaces whose campaigns may not be read."""
@@ -119,8 +123,8 @@ class Campaigns(Witness):
                 if str(key) not in self._unread:
                     _log.exception("campaign_crashed", campaign=str(key))
         self._unread = frozenset(unread)
+        self._targets = self._targets_of(found)
         self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
-        self._targets = self._targets_by_group()
         self._fleets.ordered(self._orders())
         return self.folded
 
@@ -130,31 +134,32 @@ class Campaigns(Witness):
         return min([*settling, *(each.course.looks_at or inf for each in self.folded)], default=inf)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
-        target = self._targets.get(key)
-        if target is None:
+        targets = self._targets.get(key)
+        own = None if targets is None else self._own_of(key)
+        if targets is None or own is None:
             return
-        own = self._own_of(key)
-        union = None if own is None else with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
-        if union is None or isinstance(union, str):
-            return
-        asked = replace(world, group=world.group.model_copy(update={"spec": union}))
-        found = (target, way_to(asked, target))
-        if self._ways.get(key) != found:
-            self._ways[key] = found
-            self.notice()
+        for target in targets:
+            union = with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
+            if isinstance(union, str):
+                continue
+            asked = replace(world, group=world.group.model_copy(update={"spec": union}))
+            known, found = self._ways[key], way_to(asked, target)
+            if target not in known or known[target] != found:
+                known[target] = found
+                self.notice()
 
     def forget(self, key: Key) -> None:
         self._own.pop(key, None)
         self._ways.pop(key, None)
 
-    def eta(self, folded: Folded) -> Callable[[], Eta | None]:
+    def outlook(self, folded: Folded) -> Callable[[], Outlook]:
         """To be asked beside the event loop: it takes a while, since the fleet is run forward to the campaign's end."""
         kept = self._fleets.ledger.fleets()
         names = {name for each in kept for name in each.tally.names}
         found = ((self._fleets.ledger.facts(name), self._memory_of(key_in(name))) for name in sorted(names))
         seen = [Seen(facts, memory) for facts, memory in found if facts is not None and memory is not None]
         fleets, ordered = [each.fleet for each in kept], frozenset(self._fleets.orders.by_group)
-        return partial(eta_of, folded.course, fleets, seen, ordered, self._now())
+        return partial(outlook_of, folded.course, fleets, seen, ordered, self._now())
 
     def _memory_of(self, key: Key) -> RolloutMemory | None:
         obj = self._store.get(CONSUMER_GROUP, key)
@@ -212,21 +217,27 @@ class Campaigns(Witness):
             given=given,
             pins=memory.inherited,
             is_calm=facts.disturbed is False or facts.has_a_turn,
+            passes_waves=self._passes_waves(campaign, facts),
         )
         wanted = to_take_up(own, given, applies, campaign.fleet).get(PinnedField.PROTOCOL_TARGET)
-        return known if wanted is None else replace(known, way=self._way(key, ProtocolTarget(str(wanted))))
+        if wanted is None:
+            return known
+        way = self._way(key, ProtocolTarget(str(wanted)))
+        return replace(known, way=way, is_looked_at=way is not NOT_LOOKED_AT)
+
+    def _passes_waves(self, campaign: Campaign, facts: GroupFacts) -> bool:
+        kept = self._fleets.ledger.kept(campaign.fleet)
+        return kept is not None and Passes.WAVES in passes(kept.fleet, facts)
 
     def _way(self, key: Key, target: ProtocolTarget) -> Obstacle | Hold | None:
-        seen = self._ways.get(key)
-        return seen[1] if seen is not None and seen[0] is target else NOT_LOOKED_AT
+        return self._ways[key].get(target, NOT_LOOKED_AT) if key in self._ways else NOT_LOOKED_AT
 
-    def _targets_by_group(self) -> dict[Key, ProtocolTarget]:
-        """Of several campaigns, the one that began first has the say."""
-        found = dict[Key, ProtocolTarget]()
-        for each in reversed(self.folded):
-            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET)
-            if target is not None:
-                found |= {key_in(one.key): ProtocolTarget(str(target)) for one in each.participants}
+    def _targets_of(self, folded: Sequence[Folded]) -> Mapping[Key, frozenset[ProtocolTarget]]:
+        found: defaultdict[Key, frozenset[ProtocolTarget]] = defaultdict(frozenset)
+        for each in folded:
+            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET) if each.participants else None
+            for participant in each.participants if target is not None else ():
+                found[key_in(participant.key)] |= {ProtocolTarget(str(target))}
         return found
 
     def _applies(self, campaign: Campaign) -> Values:

@@ -16,6 +16,7 @@ from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.fleet.campaign import NO_MAX, Campaign, FleetOf, fold
 from slackwater.core.fleet.campaign_report import report, verdicts
 from slackwater.core.fleet.claim import Limit
+from slackwater.core.fleet.openings import LOOKED_AT_WITHIN_S
 from slackwater.core.fleet.participants import Obstacle, Participant, Progress
 
 NOW: Final = 1_000_000.0
@@ -137,11 +138,33 @@ def test_a_dry_run_says_what_would_be_and_never_begins() -> None:
     groups = [group("a"), group("b", tier="0"), group("c", obstacle=Obstacle(Skip.BROKER_CANNOT, "too old"))]
     dry = campaign(dryRun=True)
     course = fold(dry, FLEET, groups, NOW)
-    assert (course.may_begin, course.status.started_at, course.waits) == ((), None, frozenset())
+    assert (course.may_begin, course.status.started_at, course.waits) == ((), None, {"team/a", "team/b"})
     status = report(dry, course, groups, NOW)
     assert [(wave.name, wave.groups, wave.skipped) for wave in status.waves] == [("canary", 1, 0), ("rest", 2, 1)]
     assert (status.phase, status.skipped) == (CampaignPhase.FORECAST, {Skip.BROKER_CANNOT: 1})
     assert [(each.group, each.message) for each in status.skipped_groups] == [("team/c", "too old")]
+
+
+def test_a_dry_run_lets_no_change_go() -> None:
+    named = campaign(action={"changes": {}}, dryRun=True)
+    assert fold(named, FLEET, [group("a"), group("b", is_named=False)], NOW).waits == {"team/a"}
+
+
+def test_before_the_first_wave_it_is_known_who_cannot() -> None:
+    """Else the canary moves, and then people read that all others are left as they are."""
+    groups = [group("a", tier="0"), group("b", Progress.BUSY, is_looked_at=False)]
+    course = fold(campaign(), FLEET, groups, NOW)
+    assert (course.status.wave, course.status.wave_begun_at) == ("", None)
+    begun = {"plan": WAVES, "started_at": datetime.fromtimestamp(NOW, UTC), "phase": "Running"}
+    looks = replace(campaign(), status=FleetCampaignStatus.model_validate(begun, context={"wire": True}))
+    course = fold(looks, FLEET, groups, NOW + 60)
+    assert (course.status, course.may_begin, course.looks_at) == (looks.status, (), NOW + LOOKED_AT_WITHIN_S)
+    assert course.waits == {"team/a", "team/b"}
+    assert course.wait is not None
+    assert course.wait.message == "looks first which groups can be taken to the other protocol: 1 group left"
+    for at, known in ((NOW + 60, True), (NOW + LOOKED_AT_WITHIN_S, False)):
+        course = fold(looks, FLEET, [groups[0], replace(groups[1], is_looked_at=known)], at)
+        assert (course.status.wave, course.may_begin) == ("canary", ()), "it is written before anybody begins"
 
 
 def test_deleted_in_the_middle_nobody_else_begins() -> None:

@@ -87,6 +87,16 @@ def test_who_is_left_as_it_is_takes_no_place() -> None:
     assert [sum(not each.is_left_alone for each in each_wave) for each_wave in waves] == [2, 2]
 
 
+def test_who_passes_waves_comes_with_the_one_under_way() -> None:
+    plan = [wave("one", size=1), wave("two", size=1), wave("rest")]
+    urgent = Participant("team/urgent", uid="u", passes_waves=True)
+    for current in range(3):
+        found = by_wave(plan, current, [*groups(4), urgent])
+        assert [urgent in each for each in found] == [number == current for number in range(3)]
+    over = replace(urgent, progress=Progress.DONE)
+    assert sum(over in each for each in by_wave(plan, 1, [*groups(4), over])) == 1
+
+
 def test_whose_wave_is_over_comes_with_the_last_one() -> None:
     plan = plan_of([wave("canary", selector={"matchLabels": {"c": "1"}}), wave("two", size=2), wave("rest")], ())
     late = Participant("team/late", labels={"c": "1"})

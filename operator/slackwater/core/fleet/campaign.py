@@ -18,7 +18,7 @@ from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignStatus
 from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.claim import Cell, Limit
-from slackwater.core.fleet.openings import Standing, Wait, why_not_yet
+from slackwater.core.fleet.openings import Standing, Wait, who_cannot_is_known, why_not_yet
 from slackwater.core.fleet.participants import Participant, Progress
 from slackwater.core.fleet.records import Values
 from slackwater.core.fleet.waves import by_wave, plan_of
@@ -143,27 +143,31 @@ def fold(campaign: Campaign, fleet: FleetOf | None, participants: Sequence[Parti
         return Course(status, waits=_to_come(participants), refused=refused)
     if campaign.started_at is None:
         return _begun(campaign, fleet, participants, now)
+    if not campaign.status.wave and (wait := who_cannot_is_known(participants, campaign.started_at, now)):
+        plan, waits = plan_of(campaign.status.plan, ()), _to_come(participants)
+        placed = by_wave(plan, 0, participants)
+        return Course(campaign.status, waits=waits, plan=plan, placed=placed, wait=wait, looks_at=wait.until)
     return _onwards(campaign, participants, now, refused)
 
 
 def _begun(campaign: Campaign, fleet: FleetOf, participants: Sequence[Participant], now: float) -> Course:
-    """Nobody begins before it is written when it began. A dry run never does."""
+    """Nobody begins before it is written when it began. A dry run never does: changes that name it wait."""
     plan = plan_of(campaign.spec.waves, fleet.waves)
     placed = by_wave(plan, 0, participants)
     if campaign.spec.dry_run:
         status = campaign.status.model_copy(update={"phase": CampaignPhase.FORECAST})
-        return Course(status, plan=plan, placed=placed)
+        return Course(status, waits=_to_come(participants), plan=plan, placed=placed)
     status = campaign.status.model_copy(
         update={
             "phase": CampaignPhase.RUNNING,
             "started_at": _moment(now),
             "plan": campaign.spec.waves or fleet.waves,
             "applies": dict(fleet.applies),
-            "wave": plan[0].name,
-            "wave_begun_at": _moment(now),
             "commands": _obeyed(campaign),
         }
     )
+    if who_cannot_is_known(participants, now, now) is None:
+        status = status.model_copy(update={"wave": plan[0].name, "wave_begun_at": _moment(now)})
     return Course(status, waits=_to_come(participants), plan=plan, placed=placed, looks_at=now)
 
 

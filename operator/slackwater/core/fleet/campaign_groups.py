@@ -36,6 +36,9 @@ class KnownGroup:
     is_calm: bool = False
     way: Obstacle | Hold | None = None
     """To another protocol, where the campaign takes it there (`core/protocol/foreseen`); a Hold: not known now."""
+    is_looked_at: bool = True
+    """Somebody has looked for that way."""
+    passes_waves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
         done_at=done_at(group.shown, progress, campaign.uid, since),
         is_calm=group.is_calm,
         obstacle=obstacle,
+        is_looked_at=group.is_looked_at or obstacle is not None,
+        passes_waves=group.passes_waves,
         is_named=action.changes is None or campaign_of(group) == campaign.key,
     )
 

@@ -142,13 +142,18 @@ def _is_known_in(budget: Budget, group: GroupFacts) -> bool:
     return budget.per is not CountedPer.COORDINATOR or group.coordinator is not None
 
 
-def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
+def passes(fleet: Fleet, group: GroupFacts) -> frozenset[Passes]:
+    """What of this fleet does not hold the group back: by an override, as urgent, or as the fix of what has failed."""
     override = fleet.spec.override if fleet.is_overridden else None
     let_through = override is not None and override.selector.matches(group.labels)
     urgent = fleet.spec.urgent if group.is_urgent else ()
     fixes = (Passes.HALTS,) if group.is_a_fix else ()
-    passes = {*urgent, *fixes, *(override.passes if override is not None and let_through else ())}
-    return (name for name, passed_by in GATES.items() if passed_by not in passes)
+    return frozenset({*urgent, *fixes, *(override.passes if override is not None and let_through else ())})
+
+
+def _gates_before(fleet: Fleet, group: GroupFacts) -> Iterator[str]:
+    passed = passes(fleet, group)
+    return (name for name, passed_by in GATES.items() if passed_by not in passed)
 
 
 def _head_start_s(group: GroupFacts, fleets: Sequence[Fleet]) -> float:

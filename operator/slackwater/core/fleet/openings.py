@@ -12,6 +12,9 @@ from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.words import count, listing
 from slackwater.core.fleet.participants import Participant, Progress
 
+LOOKED_AT_WITHIN_S: Final = 75.0
+"""A group at rest is looked at once a minute. Of one at which nobody can look, others need not wait any longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:
@@ -50,6 +53,16 @@ class Standing:
 
 
 Check = Callable[[Standing], Wait | None]
+
+
+def who_cannot_is_known(participants: Sequence[Participant], started_at: float, now: float) -> Wait | None:
+    """Before the first wave: whom a campaign leaves as they are is written before the first pod moves."""
+    left = sum(not each.is_looked_at for each in participants)
+    until = started_at + LOOKED_AT_WITHIN_S
+    if not left or now >= until:
+        return None
+    message = f"looks first which groups can be taken to the other protocol: {count(left, 'group')} left"
+    return Wait(CampaignPhase.RUNNING, message, until=until)
 
 
 def every_group_is_over(at: Standing) -> Wait | None:

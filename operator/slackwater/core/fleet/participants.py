@@ -57,6 +57,10 @@ class Participant:
     """Seen lately, whole, and calm; or it moves by a turn of its own, since else a wave of groups that are deployed day
     by day would never be. Not known is not calm."""
     obstacle: Obstacle | None = None
+    is_looked_at: bool = True
+    """Whether there is a way for it is known, as far as that can be known now."""
+    passes_waves: bool = False
+    """By its fleet's override, or as urgent: it comes with the wave under way, whichever is its own."""
     is_named: bool = True
     """With `changes`: its annotation names the campaign. One that is not named may come to be."""
 

@@ -41,7 +41,8 @@ def by_wave(
 ) -> tuple[tuple[Participant, ...], ...]:
     """The groups of each wave, in order. Waves before `current` are over: who comes too late for one is in the last.
 
-    A group with which a wave has begun stays in it, and takes its place there before others do.
+    A group with which a wave has begun stays in it, and takes its place there before others do. Who passes waves comes
+    with this one.
     """
     everybody = in_order(participants)
     index = {wave.name: number for number, wave in enumerate(plan)}
@@ -68,6 +69,8 @@ class _Placing:
 
     def place(self, participant: Participant) -> int:
         last = len(self._plan) - 1
+        if participant.passes_waves and participant.is_to_come:
+            return self._current
         for number, wave in enumerate(self._plan):
             if wave.selector is not None and not wave.selector.matches(participant.labels):
                 continue
