@@ -114,3 +114,13 @@ def test_what_begins_has_to_end_before_the_last_open_window_does(windows: Any, c
     found = gates("2026-11-24T23:00", windows=windows)
     assert found.closes_at == (None if closes_at is None else at(closes_at))
     assert gates("2026-11-24T12:00", windows=windows).closes_at is None
+
+
+@pytest.mark.parametrize(
+    ("windows", "freezes_at"),
+    [([NIGHTS], "2026-11-26T00:00"), ([{**NIGHTS, "fit": False}], None), ([], None)],
+    ids=["fits", "whatever it takes", "no window"],
+)
+def test_in_a_window_what_begins_has_to_end_before_a_freeze_too(windows: Any, freezes_at: str | None) -> None:
+    found = gates("2026-11-25T23:00", windows=windows, freezes=[SALE])
+    assert found.freezes_at == (None if freezes_at is None else at(freezes_at))
