@@ -122,6 +122,12 @@ def test_more_failures_than_allowed_stop_it_and_those_who_have_begun_go_on() -> 
     assert begins(campaign("canary", maxFailures=1), FAILED, moving, group("a", tier="0")) == ["team/a"]
 
 
+def test_while_its_fix_is_under_way_nobody_else_begins() -> None:
+    fixed = replace(FAILED, progress=Progress.MOVES, is_being_mended=True)
+    course = fold(campaign("canary"), FLEET, [fixed, group("a", tier="0")], NOW)
+    assert (course.may_begin, course.status.phase) == ((), CampaignPhase.HALTED)
+
+
 def test_once_it_is_mended_it_goes_on() -> None:
     mended = replace(FAILED, progress=Progress.DONE)
     assert fold(campaign("canary"), FLEET, [mended, group("a")], NOW).status.wave == "rest"

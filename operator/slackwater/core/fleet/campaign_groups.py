@@ -90,6 +90,7 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
         done_at=done_at(group.shown, progress, campaign.uid, since),
         is_calm=group.is_calm,
         obstacle=obstacle,
+        is_being_mended=group.shown.is_being_mended,
         is_named=action.changes is None or campaign_of(group) == campaign.key,
     )
 
