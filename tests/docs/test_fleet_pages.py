@@ -50,3 +50,15 @@ def test_the_pictures_leave_nothing_out() -> None:
     assert set(turns.COUNTS) == {standing for standing in Standing if standing.counts}
     assert all(f"per {per}" in budgets for per in CountedPer if per is not CountedPer.LABEL)
     assert budgets.count("may begin<") == 3
+
+
+def test_the_sentences_of_explain_are_those_of_the_page() -> None:
+    views = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "cli" / "views").glob("turn-*.txt"))
+    said = " ".join(" ".join(view.split()) for view in views)
+    table = page("fleet-waits.md").partition("| It says |")[2].partition("\n\n")[0]
+    spans = [span for row in table.splitlines()[2:] for span in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    parts = [
+        part.strip(" ,") for span in spans for part in re.split(r"\b(?:B|F|C|GROUP)\b|…", span) if part.strip(" ,")
+    ]
+    assert len(parts) > 12
+    assert [part for part in parts if part not in said] == []

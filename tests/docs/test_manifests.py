@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import click
 import pytest
 import typer
 import yaml
+from typer.core import TyperGroup
 
 from slackwater.api.parsing import (
     parse_consumer_fleet,
@@ -75,9 +75,9 @@ SHOWN: Final = [(page, *found) for page in READ for found in _VIEW.findall(page.
 )
 def test_a_manifest_is_valid_and_a_fleet_accepted(page: Path, obj: dict[str, Any]) -> None:
     obj["metadata"].setdefault("namespace", "team-pay")
-    parsed = PARSERS[obj["kind"]](obj)
+    PARSERS[obj["kind"]](obj)
     if obj["kind"] == "ConsumerFleet":
-        namespace, name, spec = obj["metadata"]["namespace"], obj["metadata"]["name"], parsed.spec
+        namespace, name, spec = obj["metadata"]["namespace"], obj["metadata"]["name"], parse_consumer_fleet(obj).spec
         assert gates_of(Fleet(namespace, name, spec, bool(spec.namespaces)), Scope(), A_FRIDAY).refused is None
 
 
@@ -92,12 +92,11 @@ def test_pages_about_fleets_write_their_manifests_out(page: Path) -> None:
 )
 def test_a_command_line_is_one(page: Path, line: list[str]) -> None:
     words = line[line.index("slackwater") + 1 :]
-    command: click.Command = typer.main.get_command(app)
-    context = None
-    while isinstance(command, click.Group):
+    command, context = typer.main.get_command(app), None
+    while isinstance(command, TyperGroup):
         word = words.pop(0)
         assert word in command.commands, f"{name_of(page)}: there is no {word}"
-        context = click.Context(command, parent=context)
+        context = typer.Context(command, parent=context)
         command = command.commands[word]
     known = {option for parameter in command.params for option in parameter.opts}
     words = [word for word in words if word != TO_COME or word in known]
