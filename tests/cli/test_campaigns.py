@@ -50,9 +50,9 @@ STATUS: Json = {
 }
 
 
-def campaign(status: Json | None = None, **spec: Any) -> Json:
+def campaign(status: Json | None = None, name: str = KEY.name, **spec: Any) -> Json:
     given = {"fleetRef": {"name": "platform"}, "action": {"applyDefaults": {"fields": ["protocol.target"]}}, **spec}
-    metadata = {"name": KEY.name, "namespace": KEY.namespace, "uid": "u", "generation": 1, "resourceVersion": "1"}
+    metadata = {"name": name, "namespace": KEY.namespace, "uid": "u", "generation": 1, "resourceVersion": "1"}
     return {"metadata": metadata, "spec": given, "status": STATUS if status is None else status}
 
 
@@ -60,6 +60,25 @@ SOAKS = {
     **STATUS,
     "phase": "Soaking",
     "waves": [{"name": "tenth", "groups": 30, "done": 28, "skipped": 2, "soakUntil": "2026-11-25T00:40:00Z"}],
+}
+ORDERS: Json = {
+    "observedGeneration": 1,
+    "phase": "AwaitingPromotion",
+    "wave": "canary",
+    "waves": [
+        {"name": "canary", "groups": 2, "done": 2},
+        {"name": "tenth", "groups": 30},
+        {"name": "rest", "groups": 259, "skipped": 1},
+    ],
+    "skipped": {"HasFailed": 1},
+    "skippedGroups": [{"group": "team-x/clicks", "reason": "HasFailed"}],
+    "conditions": [
+        {
+            "type": "Progressing",
+            "status": "True",
+            "message": "wave canary is done: promote the campaign to go on",
+        },
+    ],
 }
 CAMPAIGNS = {
     "running": campaign(),
@@ -72,6 +91,7 @@ CAMPAIGNS = {
             "conditions": [{"type": "Accepted", "status": "False", "message": "there is no ConsumerFleet platform"}],
         }
     ),
+    "orders-changes": campaign(ORDERS, "base-image-2026-12", action={"changes": {}}),
     "not-taken-up": campaign({}, action={"restart": {}}, dryRun=True),
 }
 PICTURES: dict[str, Callable[[], RenderableType]] = {

@@ -9,25 +9,30 @@ from typing import Any
 import pytest
 from rich.console import RenderableType
 
+from slackwater.adapters.cluster.errors import ClusterUnreachable
+from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.conditions import ConditionType
 from slackwater.api.fleet_budgets import MoveReason
-from slackwater.cli.looking.fleets import foreseen
+from slackwater.cli.looking.fleets import campaign_of, foreseen
 from slackwater.cli.pictures.fleet import FleetLook, fleet_document, fleet_picture, fleets_table
 from slackwater.cli.pictures.forecast import forecast_document, forecast_picture
 from slackwater.cli.pictures.paragraph import explain_document, paragraph_and_pointer
 from slackwater.cli.pictures.view import render_view
 from slackwater.cli.words.fleets import TurnStory, clock, elapsed, ordinal, turn_story
+from slackwater.cli.words.orders import UNREAD
 from slackwater.cli.words.readiness import condition_of
 from slackwater.core.fleet.forecast import Question, forecast
-from slackwater.core.fleet.seen import FleetSeen, turn_shown
+from slackwater.core.fleet.seen import FleetSeen, seen, turn_shown
 from slackwater.core.plan import plan
 from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 from tests.cli import builders
-from tests.cli.fleets import NOW, STATUS, board, fleet
+from tests.cli.fleets import NOW, STATUS, asked, board, fleet, given, group_object
 from tests.cli.pictures import held
 from tests.cli.test_tables import drawn
 from tests.core.factories import changed
+
+Json = dict[str, Any]
 
 HALTED = {
     **STATUS,
@@ -98,15 +103,28 @@ def test_it_looks_as_it_is_held(picture: str) -> None:
     held(f"{picture}.txt", drawn(PICTURES[picture]()))
 
 
-def story(key: str, *others: FleetSeen) -> TurnStory:
+def story(key: str, *others: FleetSeen, of: list[Json] | None = None, campaign: Json | None = None) -> TurnStory:
     seen = others or (fleet(),)
-    found = turn_story(key, {each.key: each for each in seen}, board(*seen), is_partial=False)
+    known = {each.key: each for each in seen}
+    found = turn_story(key, known, board(*seen, of=of), is_partial=False, campaign=campaign)
     assert found is not None
     return found
 
 
-def turn(key: str, *others: FleetSeen) -> str:
-    return "".join(f"{sentence}.\n" for sentence in story(key, *others).sentences)
+def turn(key: str, *others: FleetSeen, of: list[Json] | None = None, campaign: Json | None = None) -> str:
+    return "".join(f"{sentence}.\n" for sentence in story(key, *others, of=of, campaign=campaign).sentences)
+
+
+HOUR = [{"name": "hour", "schedule": "0 22 * * *", "duration": "1h"}]
+MIDNIGHT = {"name": "midnight", "schedule": "0 0 * * *", "duration": "1h"}
+LONG = group_object("export", "team-bi", asked(12, 2), took=5000.0)
+CHANGED = group_object("export", "team-bi", asked(12, 2))
+CHANGED["metadata"]["annotations"] = {CAMPAIGN: "slackwater/base-image"}
+ORDERS: Json = {
+    "metadata": {"uid": "u"},
+    "spec": {"action": {"changes": {}}},
+    "status": {"phase": "AwaitingPromotion", "wave": "canary"},
+}
 
 
 PER_NAMESPACE = {"name": "pay", "per": "Namespace", "max": 1}
@@ -136,6 +154,17 @@ TURNS: dict[str, Callable[[], str]] = {
     ),
     "turn-fits-nowhere": lambda: turn(
         "team-bi/export", fleet(windows=[{"name": "blinks", "schedule": "0 22 * * *", "duration": "2m"}])
+    ),
+    "turn-ends-too-late": lambda: turn("team-bi/export", fleet(windows=HOUR), of=[LONG]),
+    "turn-ends-in-a-freeze": lambda: turn("team-bi/export", fleet(freezes=[MIDNIGHT]), of=[LONG]),
+    "turn-campaign-missing": lambda: turn("team-bi/export", of=[CHANGED]),
+    "turn-campaign-unread": lambda: turn("team-bi/export", of=[CHANGED], campaign={}),
+    "turn-campaign-not-yet": lambda: turn("team-bi/export", of=[CHANGED], campaign=ORDERS),
+    "turn-campaign-and-a-budget": lambda: turn(
+        "team-bi/export", of=[CHANGED, group_object("stock", "team-inv", given(110, 2))], campaign=ORDERS
+    ),
+    "turn-campaign-over": lambda: turn(
+        "team-bi/export", of=[CHANGED], campaign={**ORDERS, "status": {"phase": "Succeeded"}}
     ),
 }
 
@@ -234,6 +263,7 @@ def test_its_document_says_where_it_stands() -> None:
         "budget": "coordinators",
         "gate": None,
         "place": "lkc-7f/2",
+        "campaign": None,
         "limit": 1,
         "holders": ["team-inv/stock"],
         "position": 3,
@@ -243,6 +273,37 @@ def test_its_document_says_where_it_stands() -> None:
         "beginsAtP90": "2026-11-24T21:52:40Z",
         "partial": False,
     }
+
+
+def test_the_document_names_the_campaign_or_the_gate_that_holds_it() -> None:
+    held_by = [
+        story("team-bi/export", of=[CHANGED], campaign=ORDERS),
+        story("team-bi/export", fleet(windows=HOUR), of=[LONG]),
+    ]
+    assert [(each.document["gate"], each.document["campaign"], each.document["beginsAt"]) for each in held_by] == [
+        ("campaign", "slackwater/base-image", None),
+        ("windows", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer", [ORDERS, None, ClusterUnreachable("no answer")], ids=["there", "not there", "unread"]
+)
+async def test_the_campaign_that_a_group_names_is_read(answer: Json | Exception | None) -> None:
+    asked_for: list[tuple[str, ...]] = []
+
+    class Api:
+        async def read(self, kind: Any, *place: str) -> Json | None:
+            asked_for.append((kind.name, *place))
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+    api: Any = Api()
+    found = await campaign_of(api, seen(CHANGED))
+    assert found == (UNREAD if isinstance(answer, Exception) else answer)
+    assert await campaign_of(api, seen(LONG)) is None, "it names none"
+    assert asked_for == [("FleetCampaign", "slackwater", "base-image")]
 
 
 def test_whoever_has_the_turn_or_asks_no_more_is_not_said_to_wait() -> None:

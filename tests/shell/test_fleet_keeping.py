@@ -94,35 +94,46 @@ async def test_the_status_says_how_many_do_what_and_who_waits_for_the_longest_ti
 
 
 @pytest.mark.parametrize(
-    ("spec", "reason", "opens", "closes"),
+    ("spec", "reason", "message", "opens", "closes"),
     [
-        ({"pause": "INC-4711"}, "Paused", None, None),
+        ({"pause": "INC-4711"}, "Paused", "INC-4711", None, None),
         (
             {"timeZone": "UTC", "windows": [{"name": "w", "schedule": "0 14 * * *", "duration": "1h"}]},
             "WindowClosed",
+            "window w opens at 1970-01-12T14:00:00Z",
             "1970-01-12T14:00:00Z",
             None,
         ),
         (
             {"timeZone": "UTC", "windows": [{"name": "w", "schedule": "0 13 * * *", "duration": "1h"}]},
             "Open",
+            "window w is open until 1970-01-12T14:00:00Z",
             None,
             "1970-01-12T14:00:00Z",
         ),
         (
             {"timeZone": "UTC", "freezes": [{"name": "f", "from": "1970-01-12T00:00", "to": "1970-01-13T00:00"}]},
             "Frozen",
+            "freeze f; groups begin again at 1970-01-13T00:00:00Z",
             "1970-01-13T00:00:00Z",
+            None,
+        ),
+        (
+            {"timeZone": "UTC", "freezes": [{"name": "f", "schedule": "0 0 * * *", "duration": "30h"}]},
+            "Frozen",
+            "freeze f; no end of it is in sight",
+            None,
             None,
         ),
     ],
 )
 async def test_it_says_why_it_is_closed_and_until_when(
-    spec: dict[str, Any], reason: str, opens: str | None, closes: str | None
+    spec: dict[str, Any], reason: str, message: str, opens: str | None, closes: str | None
 ) -> None:
     found = await stage("first", **spec)
     await found.keeping.keep_once()
     assert found.condition("Open")[1] == reason
+    assert next(each for each in found.status["conditions"] if each["type"] == "Open")["message"] == message
     assert (found.status.get("opens"), found.status.get("closes")) == (opens, closes)
     assert found.status.get("next") == (opens or closes)
 

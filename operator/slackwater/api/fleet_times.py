@@ -58,7 +58,8 @@ class Window(ApiModel):
     under_way: UnderWay = UnderWay.FINISH
     """When it closes, a group that has begun goes on (Finish), or stops between two pods (Stop)."""
     fit: Flag = True
-    """Begin only what ends before the window does, by what nine of ten of the group's rollouts took."""
+    """Begin only what ends before the window does, and before a freeze begins, by what nine of ten of the group's
+    rollouts took."""
 
     @rule(
         cel_between(("self.duration",), f"duration(self.duration) <= duration('{WEEK_MS // 3_600_000}h')"),

@@ -123,6 +123,12 @@ def test_more_failures_than_allowed_stop_it_and_those_who_have_begun_go_on() -> 
     assert begins(campaign("canary", maxFailures=1), FAILED, moving, group("a", tier="0")) == ["team/a"]
 
 
+def test_while_its_fix_is_under_way_nobody_else_begins() -> None:
+    fixed = replace(FAILED, progress=Progress.MOVES, is_being_mended=True)
+    course = fold(campaign("canary"), FLEET, [fixed, group("a", tier="0")], NOW)
+    assert (course.may_begin, course.status.phase) == ((), CampaignPhase.HALTED)
+
+
 def test_once_it_is_mended_it_goes_on() -> None:
     mended = replace(FAILED, progress=Progress.DONE)
     assert fold(campaign("canary"), FLEET, [mended, group("a")], NOW).status.wave == "rest"
@@ -138,7 +144,7 @@ def test_a_dry_run_says_what_would_be_and_never_begins() -> None:
     groups = [group("a"), group("b", tier="0"), group("c", obstacle=Obstacle(Skip.BROKER_CANNOT, "too old"))]
     dry = campaign(dryRun=True)
     course = fold(dry, FLEET, groups, NOW)
-    assert (course.may_begin, course.status.started_at, course.waits) == ((), None, {"team/a", "team/b"})
+    assert (course.may_begin, course.status.started_at, course.waits) == ((), None, frozenset({"team/a", "team/b"}))
     status = report(dry, course, groups, NOW)
     assert [(wave.name, wave.groups, wave.skipped) for wave in status.waves] == [("canary", 1, 0), ("rest", 2, 1)]
     assert (status.phase, status.skipped) == (CampaignPhase.FORECAST, {Skip.BROKER_CANNOT: 1})

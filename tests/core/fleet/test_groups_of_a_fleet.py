@@ -218,6 +218,20 @@ def test_a_bad_version_reaches_no_more_groups_than_move_at_a_time_and_the_right_
     groups.until_all(COMPLETE, image="v2")
 
 
+def test_the_right_version_goes_through_the_halt_after_its_canary_too() -> None:
+    """The canary's hold takes the turn away, and the rollout asks again: as the fix that it is."""
+    canary = [{"replicas": 2, "hold": "200s"}]
+    groups = running(Groups(twenty(6, replicas=3, canary=canary), {"budgets": BUDGETS, "halt": {"failures": 0}}))
+    apply(groups, "never-consumes")
+    groups.until("halted", lambda: groups.is_halted)
+    groups.for_seconds(200)
+    broken = [each for each in groups if each.memory.phase is FAILED]
+    for each in broken:
+        each.outside.apply("v2")
+    groups.until("mended", lambda: all(each.memory.phase is COMPLETE for each in broken), 600)
+    assert not groups.is_halted
+
+
 def test_a_rollback_asks_nobody() -> None:
     groups = running(Groups(twenty(6, onFailure="Rollback"), {"budgets": BUDGETS}))
     apply(groups, "never-consumes")
@@ -253,7 +267,10 @@ def test_a_group_whose_acts_are_refused_lets_others_go(way: str) -> None:
     groups = running(Groups(twenty(4, **options), {"budgets": [{"name": "all", "max": 1}]}))
     groups.set_shut("pause", is_shut=True)
     for each in groups:
-        _ = each.outside.change_target("Cooperative") if way == "cut-over" else each.outside.apply("v2")
+        if way == "cut-over":
+            each.outside.change_target("Cooperative")
+        else:
+            each.outside.apply("v2")
     groups.for_seconds(20)
     groups.set_shut("pause", is_shut=False)
     first = next(each for each in groups if groups.ledger.allocator.is_called(f"slackwater/{each.name}"))

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
 from slackwater.core.fleet.claim import Cell, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
@@ -198,6 +198,18 @@ def test_whoever_does_not_fit_into_the_window_takes_no_room_from_those_who_do() 
     ledger, groups = nights(9000.0, 9000.0, 60.0)
     assert ledger.all_changed(groups, 1000.0) == ("a/g2",)
     assert ledger.may_begin("a/g2", 1000.0)
+
+
+def test_whoever_does_not_end_before_a_freeze_does_not_fit_unless_it_passes_freezes() -> None:
+    ledger, groups = nights(600.0, 60.0)
+    fleet = ledger.fleets()[0].fleet
+    gates = Gates(open_windows=frozenset({"nights"}), closes_at=5000.0, freezes_at=1500.0)
+    ledger.put(fleet, 950.0, gates)
+    assert ledger.all_changed(groups, 1000.0) == ("a/g1",)
+    ledger.changed(replace(groups[1], standing=Standing.RESTS), 1001.0)
+    urgent = Fleet("a", "f", fleet.spec.model_copy(update={"urgent": (Passes.FREEZES,)}))
+    ledger.put(urgent, 1400.0, gates)
+    assert ledger.changed(replace(groups[0], is_urgent=True), 1400.0) == ("a/g0",)
 
 
 def test_whoever_did_not_fit_is_called_when_another_window_opens() -> None:

@@ -193,6 +193,8 @@ def test_a_canary_is_held_without_a_turn_and_asks_again_in_its_place() -> None:
     later = replace(seen, memory=held)
     assert with_turn(later, Decision(held), is_canary_held=True).memory.turn == held.turn
     assert with_turn(later, Decision(held)).memory.turn == GIVEN_BACK, "and goes on with what it has begun"
+    fix = replace(later, memory=replace(held, turn=replace(held.turn or GIVEN, is_a_fix=True)))
+    assert after(fix) == replace(GIVEN_BACK, is_a_fix=True), "a fix stays one"
 
 
 def test_where_the_last_fleet_is_gone_a_rollout_that_waited_begins_now() -> None:

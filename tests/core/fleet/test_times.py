@@ -123,3 +123,13 @@ def test_a_window_that_opens_every_minute_is_not_worked_out_every_minute() -> No
     assert found.shut == frozenset()
     assert found.until is not None
     assert found.until - at("2026-11-24T12:00") > 86_400
+
+
+@pytest.mark.parametrize(
+    ("windows", "freezes_at"),
+    [([NIGHTS], "2026-11-26T00:00"), ([{**NIGHTS, "fit": False}], None), ([], None)],
+    ids=["fits", "whatever it takes", "no window"],
+)
+def test_in_a_window_what_begins_has_to_end_before_a_freeze_too(windows: Any, freezes_at: str | None) -> None:
+    found = gates("2026-11-25T23:00", windows=windows, freezes=[SALE])
+    assert found.freezes_at == (None if freezes_at is None else at(freezes_at))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterUnreachable, Forbidden, KindMissing
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_fleet
 from slackwater.cli.errors import NoSuchFleet
@@ -21,6 +21,7 @@ from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import check_namespace, cluster
 from slackwater.cli.reaching.fleets import list_campaigns, list_fleets, read_fleet
 from slackwater.cli.words.fleets import TurnStory, turn_story
+from slackwater.cli.words.orders import UNREAD
 from slackwater.core.fleet.board import Board
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.plan import run
@@ -118,7 +119,18 @@ class Turns:
             return None
         key = f"{group.namespace}/{group.name}"
         board = _with_coordinator(fleets.board, key, look)
-        return turn_story(key, fleets.seen, board, is_partial=fleets.is_partial)
+        campaign = await campaign_of(api, board.groups.get(key))
+        return turn_story(key, fleets.seen, board, is_partial=fleets.is_partial, campaign=campaign)
+
+
+async def campaign_of(api: KubernetesApi, group: Seen | None) -> Mapping[str, Any] | None:
+    """That the group's annotation names; None: it names none, or one that is not there."""
+    if group is None or not group.campaign:
+        return None
+    try:
+        return await api.read(FLEET_CAMPAIGN, *group.campaign.split("/", 1))
+    except ClusterFailed:
+        return UNREAD
 
 
 def _with_coordinator(board: Board, key: str, look: Look) -> Board:

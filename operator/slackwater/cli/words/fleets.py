@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from math import inf
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.api.fleet_budgets import Budget, CountedPer
 from slackwater.api.timestamps import timestamp
+from slackwater.cli.words.orders import order_in_words, waits_for_its_order
 from slackwater.core.decision.words import listing
 from slackwater.core.fleet.board import Board, Wait
 from slackwater.core.fleet.claim import Cell
+from slackwater.core.fleet.claims import FREEZES, WINDOWS
 from slackwater.core.fleet.plan import Ran, run
 from slackwater.core.fleet.seen import FleetSeen, Seen
 
@@ -88,25 +89,35 @@ class TurnStory:
     document: Mapping[str, Any]
 
 
-def turn_story(key: str, fleets: Mapping[str, FleetSeen], board: Board, *, is_partial: bool) -> TurnStory | None:
+def turn_story(
+    key: str,
+    fleets: Mapping[str, FleetSeen],
+    board: Board,
+    *,
+    is_partial: bool,
+    campaign: Mapping[str, Any] | None = None,
+) -> TurnStory | None:
     """Of one group, by `namespace/name`; None where it waits for no turn, by what may be read.
 
-    `is_partial`: there may be fleets or groups that may not be read.
+    `is_partial`: there may be fleets or groups that may not be read. `campaign`: the one that its annotation names;
+    None where that is not there.
     """
     wait = board.wait_of(key) if key in board.groups and board.is_selected(key) else None
     if wait is None:
         return None
     soon, late = (run(board.outset(slow=slow), (), board.now) for slow in (False, True))
-    sentences = [*_turn_in_words(board.groups[key], wait, fleets, board, soon, late)]
+    group, sentences = board.groups[key], list[str]()
+    is_ordered = waits_for_its_order(group, campaign)
+    if wait.cell is not None or not is_ordered:
+        sentences += _turn_in_words(group, wait, fleets, board, soon, late)
+    if is_ordered:  # when that will be nobody can tell
+        sentences = [*sentences[:1], order_in_words(group, campaign)]
     if is_partial:
         sentences.append("Other fleets, or groups of other namespaces, may count as well: you may not list them")
-    cell, is_open = wait.cell, wait.cell is None or not fleets[wait.cell.fleet].shut
+    is_open = not is_ordered and (wait.cell is None or not fleets[wait.cell.fleet].shut)
     begins = [ran.begins_at.get(key) if is_open else None for ran in (soon, late)]
     document = {
-        "fleet": None if cell is None else cell.fleet,
-        "budget": None if cell is None else cell.budget or None,
-        "gate": None if cell is None or cell.budget else cell.place,
-        "place": None if cell is None or not cell.budget else cell.place,
+        **_held_by(group, wait, fleets, is_ordered=is_ordered),
         "limit": wait.limit,
         "holders": list(wait.holders),
         "position": wait.place,
@@ -119,6 +130,18 @@ def turn_story(key: str, fleets: Mapping[str, FleetSeen], board: Board, *, is_pa
     return TurnStory(tuple(sentences), document)
 
 
+def _held_by(group: Seen, wait: Wait, fleets: Mapping[str, FleetSeen], *, is_ordered: bool) -> dict[str, str | None]:
+    """`gate`: what is shut, closes too early, or has to call it (`campaign`); `place`: where a budget has no room."""
+    cell, closing = wait.cell, _closing(wait, fleets)
+    campaign = group.campaign if is_ordered else None
+    if cell is not None:
+        gate, place = (None, cell.place) if cell.budget else (cell.place, None)
+        return {"fleet": cell.fleet, "budget": cell.budget or None, "gate": gate, "place": place, "campaign": campaign}
+    gate = "campaign" if is_ordered else None if closing is None else _gate_of(wait, closing)
+    fleet = None if closing is None else closing.key
+    return {"fleet": fleet, "budget": None, "gate": gate, "place": None, "campaign": campaign}
+
+
 def _moment(at: float | None) -> str | None:
     return None if at is None else timestamp(round(at))
 
@@ -127,13 +150,17 @@ def _turn_in_words(
     group: Seen, wait: Wait, fleets: Mapping[str, FleetSeen], board: Board, soon: Ran, late: Ran
 ) -> Iterator[str]:
     """`soon` and `late`: plans by usual and by long durations."""
-    name = group.facts.name
+    name, closing = group.facts.name, _closing(wait, fleets)
+    if closing is not None and wait.closes_at is not None:
+        closes = "freezes" if _gate_of(wait, closing) == FREEZES else "closes"
+        at, takes = clock(closing, wait.closes_at, board.now), elapsed(board.paces[group.key].fits_s)
+        yield (
+            f"{name} waits for its turn: it may take {takes}, and would not end before ConsumerFleet {closing.key}"
+            f" {closes} at {at}"
+        )
+        yield _when(group, closing, board, soon, late)
+        return
     if wait.cell is None:
-        closing = next((each for each in fleets.values() if each.gates.closes_at is not None), None)
-        if closing is not None and soon.begins_at.get(group.key, inf) > board.now:
-            yield f"{name} waits for its turn: {_does_not_fit(group, closing, board)}"
-            yield _when(group, closing, board, soon, late)
-            return
         yield f"{name} waits for its turn, and is called, or about to be: then its own gates are asked"
         return
     fleet = fleets[wait.cell.fleet]
@@ -142,10 +169,16 @@ def _turn_in_words(
     yield _when(group, fleet, board, soon, late)
 
 
-def _does_not_fit(group: Seen, closing: FleetSeen, board: Board) -> str:
-    """It has room in all cells."""
-    closes = clock(closing, closing.gates.closes_at or 0.0, board.now)
-    return f"it may take {elapsed(board.paces[group.key].fits_s)}, and the window closes at {closes}"
+def _closing(wait: Wait, fleets: Mapping[str, FleetSeen]) -> FleetSeen | None:
+    """Whose window closes, or whose freeze begins, too early for the group."""
+    at = wait.closes_at
+    if at is None:
+        return None
+    return next((each for each in fleets.values() if at in (each.gates.closes_at, each.gates.freezes_at)), None)
+
+
+def _gate_of(wait: Wait, fleet: FleetSeen) -> str:
+    return WINDOWS if wait.closes_at == fleet.gates.closes_at else FREEZES
 
 
 def _why(wait: Wait, cell: Cell, fleet: FleetSeen, board: Board) -> str:

@@ -37,6 +37,8 @@ class Wait:
     """In the line of those who need room there; 1: the first."""
     waiting: int = 1
     """How many stand in that line."""
+    closes_at: float | None = None
+    """When the window closes, or a freeze begins, before which it would not end: so it is not called."""
     holders: tuple[str, ...] = ()
     """The groups that count there, by `namespace/name`, those first that have had their turn for the longest."""
 
@@ -77,12 +79,13 @@ class Board:
             return None
         cell = self._ledger.allocator.waits_for(key)
         if cell is None:
-            return Wait(None)
+            fits_s = self.paces[key].fits_s
+            return Wait(None, closes_at=self._ledger.closes_before_it_ends(key, self.now, fits_s))
         line = sorted(claim.order for claim in self._in(cell) if claim.standing is Standing.ASKS)
         holders = sorted((each for each in self._in(cell) if each.standing.counts), key=self._since)
         limit, *_ = self._ledger.allocator.use(cell)
         place = 1 + sum(order < self._claims[key].order for order in line)
-        return Wait(cell, limit, place, len(line), tuple(each.group for each in holders))
+        return Wait(cell, limit, place, len(line), holders=tuple(each.group for each in holders))
 
     def waiting_at(self) -> Mapping[tuple[str, str], int]:
         """How many groups wait at the cells of each budget, by fleet and budget; at gates, by fleet and ""."""

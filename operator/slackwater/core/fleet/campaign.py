@@ -19,7 +19,7 @@ from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignSta
 from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.openings import Standing, Wait, who_cannot_is_known, why_not_yet
-from slackwater.core.fleet.participants import Participant, Progress
+from slackwater.core.fleet.participants import Participant
 from slackwater.core.fleet.records import Values
 from slackwater.core.fleet.waves import by_wave, plan_of
 
@@ -204,8 +204,9 @@ def _onwards(campaign: Campaign, participants: Sequence[Participant], now: float
 
 
 def halts(campaign: Campaign, participants: Sequence[Participant], refused: str) -> Wait | None:
-    """What keeps everybody from beginning. Who has begun goes on."""
-    failed = sorted(each.key for each in participants if each.progress is Progress.FAILED)
+    """What keeps everybody from beginning. Who has begun goes on. That a failed group gets another version mends
+    nothing yet: that one may fail as well."""
+    failed = [each.key for each in participants if each.counts_as_failed]
     most = campaign.spec.max_failures
     if refused:
         return Wait(CampaignPhase.HALTED, refused)

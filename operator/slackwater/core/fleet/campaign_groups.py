@@ -80,8 +80,8 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
     record = record_of(group.shown.commands, campaign.uid)
     obstacle = _obstacle(_Asked(campaign, group, applies)) if record is None else None
     progress = progress_of(action, group.shown, campaign.uid, since, left)
-    if obstacle is not None and obstacle.skip in _LEAVE_NOTHING:
-        progress = Progress.WAITS
+    if obstacle is not None and (obstacle.skip in _LEAVE_NOTHING or obstacle is group.way):
+        progress = Progress.WAITS  # a deploy of its own may have pinned what it cannot be taken to
     if isinstance(group.way, Hold) and progress is Progress.WAITS:
         progress = Progress.BUSY
     return Participant(
@@ -95,6 +95,7 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
         obstacle=obstacle,
         is_looked_at=group.is_looked_at or obstacle is not None,
         passes_waves=group.passes_waves,
+        is_being_mended=group.shown.is_being_mended,
         is_named=action.changes is None or campaign_of(group) == campaign.key,
     )
 

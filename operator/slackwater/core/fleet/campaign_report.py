@@ -134,7 +134,7 @@ def _halted(course: Course, participants: Sequence[Participant]) -> CampaignVerd
     kind = CampaignConditionType.HALTED
     if course.status.phase is not CampaignPhase.HALTED or course.wait is None:
         return CampaignVerdict(kind, FALSE, "NotHalted")
-    failed = sorted(each.key for each in participants if each.progress is Progress.FAILED)
+    failed = sorted(each.key for each in participants if each.counts_as_failed)
     if course.refused:
         return CampaignVerdict(kind, TRUE, "FleetChanged", course.refused)
     return CampaignVerdict(kind, TRUE, "TooManyFailed", f"{course.wait.message}: {listing(failed)}")

@@ -64,11 +64,12 @@ HELD: Final = Cell("", "", "campaign")
 """Of a group whose change waits for a campaign's order. It is always shut."""
 HALTS: Final = "halts"
 WINDOWS: Final = "windows"
+FREEZES: Final = "freezes"
 GATES: Final[Mapping[str, Passes | None]] = {
     "accepted": None,
     "pause": None,
     WINDOWS: Passes.WINDOWS,
-    "freezes": Passes.FREEZES,
+    FREEZES: Passes.FREEZES,
     HALTS: Passes.HALTS,
 }
 """What keeps groups from beginning, and what lets a group pass it all the same."""

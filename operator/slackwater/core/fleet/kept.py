@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from math import inf
 
 from slackwater.api.fleet_times import UnderWay
 from slackwater.core.fleet.claim import Cell
-from slackwater.core.fleet.claims import GATES, HALTS, Fleet, gate_of, sick_place
+from slackwater.core.fleet.claims import FREEZES, GATES, HALTS, WINDOWS, Fleet, gate_of, sick_place
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.tally import Tally
 from slackwater.core.fleet.times import Gates
@@ -39,6 +40,12 @@ class Kept:
         """Its cells at which whoever has begun stops as well."""
         by_time = frozenset(gate_of(self.fleet.key, name) for name in self.gates.stops)
         return by_time | (self._halted if self.fleet.spec.halt.under_way is UnderWay.STOP else frozenset())
+
+    def ends_by(self, takes: Collection[Cell]) -> Iterator[float]:
+        """The moments before which has to end what begins now, and does not pass them."""
+        for gate, at in ((WINDOWS, self.gates.closes_at), (FREEZES, self.gates.freezes_at)):
+            if at is not None and gate_of(self.fleet.key, gate) in takes:
+                yield at
 
     @property
     def _halted(self) -> frozenset[Cell]:

@@ -13,16 +13,7 @@ from dataclasses import replace
 from slackwater.api.fleet_budgets import Budget, MoveReason
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
-from slackwater.core.fleet.claims import (
-    HELD,
-    NO_LIMIT,
-    SHUT,
-    WINDOWS,
-    Fleet,
-    claim_of,
-    gate_of,
-    sick_place,
-)
+from slackwater.core.fleet.claims import HELD, NO_LIMIT, SHUT, Fleet, claim_of, sick_place
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
@@ -170,16 +161,16 @@ class Ledger:
         return is_called and self.closes_before_it_ends(group, now) is None
 
     def closes_before_it_ends(self, group: str, now: float, takes_s: float | None = None) -> float | None:
-        """When the window does that a group would not end in, if it began now; None: it would. `takes_s`: by its own
-        history when not given."""
+        """When the window closes, or a freeze begins, that a group would not end before, began it now; None: it would.
+        `takes_s`: by its own history when not given."""
         takes, facts = self.allocator.claim_of(group).takes, self._groups.get(group)
+        if facts is None:
+            return None
         found = (
-            kept.gates.closes_at
+            at
             for kept in self._of(group)
-            if facts is not None
-            and kept.gates.closes_at is not None
-            and gate_of(kept.fleet.key, WINDOWS) in takes
-            and now + (kept.tally.takes_s(facts) if takes_s is None else takes_s) > kept.gates.closes_at
+            for at in kept.ends_by(takes)
+            if now + (kept.tally.takes_s(facts) if takes_s is None else takes_s) > at
         )
         return min(found, default=None)
 

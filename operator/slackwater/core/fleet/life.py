@@ -161,8 +161,9 @@ def _asked(world: World, decided: Decision, after: World, *, has_more_to_do: boo
         return replace(turn, reason=_reason(after))  # another version, before it was called for the first one
     if (is_live and is_for_the_rollout(memory)) or not has_more_to_do:
         return None
-    is_a_fix = world.memory.phase.gave_up or (is_live and turn is not None and turn.is_a_fix)
-    yielded = turn.yielded + 1 if turn is not None and _goes_on(after, turn) else 0
+    goes_on = turn is not None and _goes_on(after, turn)
+    is_a_fix = world.memory.phase.gave_up or (turn is not None and turn.is_a_fix and (is_live or goes_on))
+    yielded = turn.yielded + 1 if turn is not None and goes_on else 0
     asked = TurnRecord(
         _reason(after), _asked_at(after), campaign=world.turn.campaign, yielded=yielded, is_a_fix=is_a_fix
     )

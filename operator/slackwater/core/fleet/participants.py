@@ -61,6 +61,8 @@ class Participant:
     """Whether there is a way for it is known, as far as that can be known now."""
     passes_waves: bool = False
     """By its fleet's override, or as urgent: it comes with the wave under way, whichever is its own."""
+    is_being_mended: bool = False
+    """It had failed, and its next version is under way: until that is done, it counts as failed."""
     is_named: bool = True
     """With `changes`: its annotation names the campaign. One that is not named may come to be."""
 
@@ -77,6 +79,10 @@ class Participant:
     @property
     def is_to_come(self) -> bool:
         return self.takes_a_place and self.is_named
+
+    @property
+    def counts_as_failed(self) -> bool:
+        return self.progress is Progress.FAILED or (self.progress is Progress.MOVES and self.is_being_mended)
 
     @property
     def is_under_way(self) -> bool:
@@ -96,6 +102,8 @@ class Shown:
     """Its newest generation was looked at: what it asks for stands in the status."""
     is_upgrading: bool = False
     """It is on its way to another protocol: between two steps no rollout is under way."""
+    is_being_mended: bool = False
+    """A version is under way that follows one that failed."""
     turn_done_at: float | None = None
     """When its last turn was done."""
     oldest_pod_at: float | None = None
@@ -110,6 +118,7 @@ def shown_by(memory: RolloutMemory, *, is_observed: bool, oldest_pod_at: float |
         phase=memory.phase,
         is_observed=is_observed,
         is_upgrading=memory.upgrade is not None,
+        is_being_mended=memory.phase.under_way and memory.turn is not None and memory.turn.is_a_fix,
         turn_done_at=memory.turn.done_at if memory.turn is not None else None,
         oldest_pod_at=oldest_pod_at,
         pins={name: pin.value for name, pin in memory.inherited.items()},

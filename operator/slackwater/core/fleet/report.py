@@ -106,7 +106,7 @@ def _accepted(kept: Kept) -> Verdict:
 
 def _open(kept: Kept) -> Verdict:
     kind, opening = FleetConditionType.OPEN, kept.gates.opening
-    until = "" if opening.until is None else f" until {timestamp(int(opening.until))}"
+    at = "" if opening.until is None else timestamp(int(opening.until))
     override = kept.fleet.spec.override
     besides = f"; override in force: {override.reason}" if override is not None and kept.gates.is_overridden else ""
     if kept.gates.refused is not None:
@@ -114,12 +114,13 @@ def _open(kept: Kept) -> Verdict:
     if kept.fleet.spec.pause:
         return Verdict(kind, FALSE, FleetReason.PAUSED, f"{kept.fleet.spec.pause}{besides}")
     if "freezes" in kept.gates.shut:
-        return Verdict(kind, FALSE, FleetReason.FROZEN, f"freeze {opening.by}, groups begin again{until}{besides}")
+        again = f"groups begin again at {at}" if at else "no end of it is in sight"
+        return Verdict(kind, FALSE, FleetReason.FROZEN, f"freeze {opening.by}; {again}{besides}")
     if "windows" in kept.gates.shut:
-        following = f"window {opening.by} opens{until}" if opening.by and until else "none of its windows opens again"
+        following = f"window {opening.by} opens at {at}" if opening.by and at else "none of its windows opens again"
         return Verdict(kind, FALSE, FleetReason.WINDOW_CLOSED, f"{following}{besides}")
-    window = f"window {opening.by} is open{until}" if opening.by else f"groups may begin{until}"
-    return Verdict(kind, TRUE, FleetReason.OPEN, f"{window}{besides}")
+    window = f"window {opening.by} is open" if opening.by else "groups may begin"
+    return Verdict(kind, TRUE, FleetReason.OPEN, f"{window}{f' until {at}' if at else ''}{besides}")
 
 
 def _is_halted(kept: Kept) -> Verdict:

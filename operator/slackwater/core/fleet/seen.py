@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from slackwater.api.annotations import PAUSE, URGENT
+from slackwater.api.annotations import CAMPAIGN, PAUSE, URGENT
 from slackwater.api.conditions import ConditionStatus
 from slackwater.api.consumer_fleet_status import FleetConditionType
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.resources import ConsumerFleet
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.fleet.campaign_groups import named_by
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
@@ -29,6 +30,8 @@ class Seen:
     memory: RolloutMemory
     updated: int = 0
     """Pods that have the wanted version, by the operator's last word."""
+    campaign: str = ""
+    """The FleetCampaign whose order its changes wait for, by `namespace/name`; empty: none."""
 
     @property
     def key(self) -> str:
@@ -66,7 +69,8 @@ def seen(group: Json) -> Seen:
         is_moving=memory.step is not None or memory.handover is not None,
         counts_until=0.0 if turn is None or turn.done_at is None else turn.done_at,
     )
-    return Seen(facts, memory, status.get("updatedReplicas") or 0)
+    campaign = named_by(facts.key, annotations.get(CAMPAIGN, ""))
+    return Seen(facts, memory, status.get("updatedReplicas") or 0, campaign)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,10 @@ class Gates:
     """Those of them at which a group that has begun stops as well, between two pods."""
     open_windows: frozenset[str] = frozenset()
     closes_at: float | None = None
-    """When the last of the open windows closes, where all of them let begin only what ends before that; None: nothing
-    has to."""
+    """When the last of the open windows closes, where all of them let begin only what ends before that (`fit`); None:
+    nothing has to."""
+    freezes_at: float | None = None
+    """When the next freeze begins, where what begins in the windows that are open has to end before they close."""
     override_until: float | None = None
     """When the override ends that is in force; None: none is."""
     opening: Opening = ALWAYS
@@ -83,6 +85,9 @@ class Times:
     def calendar(self) -> Calendar:
         return Calendar(tuple(rule for _, rule in self.windows), tuple(rule for _, rule in self.freezes))
 
+    def freezes_after(self, now: float) -> float | None:
+        return min((at for _, rule in self.freezes if (at := rule.next_after(now)) is not None), default=None)
+
 
 def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
     """`now`: in seconds since the epoch."""
@@ -97,12 +102,13 @@ def gates_of(fleet: Fleet, scope: Scope, now: float) -> Gates:
         return Gates(paused | {"accepted"}, paused, refused=refused, until=refused.until)
     open_windows = [(window, span) for window, rule in times.windows if (span := rule.at(now)) is not None]
     frozen = [freeze for freeze, rule in times.freezes if rule.at(now) is not None]
-    closed = bool(times.windows) and not open_windows
+    closed, closes_at = bool(times.windows) and not open_windows, _closes_at(open_windows)
     return Gates(
         shut=paused | {name for name, is_shut in (("windows", closed), ("freezes", frozen)) if is_shut},
         stops=paused | set(_stops(times, frozen, now, closed=closed)),
         open_windows=frozenset(window.name for window, _ in open_windows),
-        closes_at=_closes_at(open_windows),
+        closes_at=closes_at,
+        freezes_at=None if closes_at is None else times.freezes_after(now),
         override_until=until if (until := times.override_until) is not None and now < until else None,
         opening=times.calendar.look(now),
         until=min((at for at in _changes(times, now) if at > now), default=None),
