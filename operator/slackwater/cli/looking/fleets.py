@@ -56,6 +56,12 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
     return Fleets(known, Board(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
 
 
+async def read_only_fleets(api: KubernetesApi, namespace: str) -> tuple[Mapping[str, FleetSeen], bool]:
+    """By `namespace/name`, as `read_fleets`; and whether they are all that there are. Raises ClusterFailed."""
+    fleets, are_all = await _list(api, CONSUMER_FLEET, namespace)
+    return {each.key: each for each in _parsed(fleets, time.time())}, are_all
+
+
 async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
     """Raises NoSuchFleet, InvalidSpec, KindMissing and ClusterFailed."""
     found = await read_fleet(api, place)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import (
@@ -74,6 +74,15 @@ async def read_group(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
         await check_installed(api)
         raise NoSuchGroup(await _who_is_there(api, namespace, name))
     return snapshot
+
+
+async def read_group_object(api: KubernetesApi, namespace: str, name: str) -> Mapping[str, Any]:
+    """The group alone. Raises NoSuchGroup, NotInstalled and ClusterFailed."""
+    found = await api.read(CONSUMER_GROUP, namespace, name)
+    if found is None:
+        await check_installed(api)
+        raise NoSuchGroup(await _who_is_there(api, namespace, name))
+    return found
 
 
 async def check_installed(api: KubernetesApi) -> None:
