@@ -113,13 +113,13 @@ class Cluster(Groups):
     """Of four groups, and a fleet over all of them."""
 
     missing: frozenset[str] = frozenset()
-    forbidden: frozenset[str | None] = frozenset()
-    """Namespaces of which fleets may not be listed; None: all of them at once."""
+    only_here = False
+    """Fleets may be listed by namespace only."""
 
     async def list_all(self, kind: Any, namespace: str | None, label_selector: str = "") -> Any:
         if kind.name in self.missing:
             raise KindMissing(f"the cluster knows no {kind.plural}")
-        if kind is CONSUMER_FLEET and namespace in self.forbidden:
+        if kind is CONSUMER_FLEET and namespace is None and self.only_here:
             raise Forbidden("consumerfleets is forbidden (403)")
         return await super().list_all(kind, namespace, label_selector)
 
@@ -186,7 +186,7 @@ def test_where_there_is_no_fleet_or_no_such_kind_it_says_so(cluster: Cluster, ca
 
 
 def test_who_may_list_the_namespaces_fleets_only_sees_that_it_is_not_all(cluster: Cluster, capsys: Capsys) -> None:
-    cluster.forbidden = frozenset({None})
+    cluster.only_here = True
     done = explained(capsys, "a")
     assert (done.code, "Fleets of other namespaces may give it defaults as well" in done.out) == (0, True)
 

@@ -29,9 +29,9 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
 from slackwater.core.fleet.campaign_eta import eta_of
-from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of
+from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of, spec_with
 from slackwater.core.fleet.claim import Cell, Limit
-from slackwater.core.fleet.defaults import Own, to_take_up, with_values
+from slackwater.core.fleet.defaults import Own, to_take_up
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
 from slackwater.core.fleet.records import Values, without_those_of_others
@@ -117,15 +117,16 @@ class Campaigns(Witness):
         return min([*settling, *(each.course.looks_at or inf for each in self.folded)], default=inf)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
-        target = self._target_of(key)
-        if target is None:
+        campaign = self._upgrading(key)
+        if campaign is None:
             return
-        own = self._own_of(key)
-        union = None if own is None else with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
-        if union is None or isinstance(union, str):
+        applies = self._applies(campaign)
+        known = self._known(key, campaign, applies)
+        spec = None if known is None else spec_with(known, applies, campaign)
+        if spec is None or spec.protocol.target is None:
             return
-        asked = replace(world, group=world.group.model_copy(update={"spec": union}))
-        found = (target, way_to(asked, target))
+        asked = replace(world, group=world.group.model_copy(update={"spec": spec}))
+        found = (spec.protocol.target, way_to(asked, spec.protocol.target))
         if self._ways.get(key) != found:
             self._ways[key] = found
             self.notice()
@@ -206,12 +207,12 @@ class Campaigns(Witness):
         seen = self._ways.get(key)
         return seen[1] if seen is not None and seen[0] is target else NOT_LOOKED_AT
 
-    def _target_of(self, key: Key) -> ProtocolTarget | None:
-        """The protocol that a campaign is to take the group to."""
+    def _upgrading(self, key: Key) -> Campaign | None:
+        """The campaign that is to take the group to another protocol."""
         for each in self.folded:
-            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET)
-            if target is not None and any(participant.key == str(key) for participant in each.participants):
-                return ProtocolTarget(str(target))
+            upgrades = PinnedField.PROTOCOL_TARGET in self._applies(each.campaign)
+            if upgrades and any(participant.key == str(key) for participant in each.participants):
+                return each.campaign
         return None
 
     def _applies(self, campaign: Campaign) -> Values:
