@@ -8,14 +8,12 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from slackwater.api.amounts import IntOrPercent
+from slackwater.cli.commands.fleet_plan import plan
 from slackwater.cli.options import (
     As,
     Context,
@@ -42,7 +40,6 @@ fleet = typer.Typer(
 REFRESH_S: Final = 2.0
 LONGEST_OPEN_S: Final = 24 * 3600.0
 PATIENCE: Final = "30s"
-_LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 Name = Annotated[str, typer.Argument(help="The ConsumerFleet's name.", metavar="NAME", parser=parse_name)]
 NameOrAll = Annotated[
@@ -59,26 +56,6 @@ ObeyedWithin = Annotated[
         help="How long to wait until the operator has taken it up; 0s does not wait.",
     ),
 ]
-
-
-def parse_limit(text: str) -> str:
-    """`coordinators=2`, `all=10%`."""
-    name, _, amount = text.partition("=")
-    if not re.fullmatch("[1-9][0-9]?%|100%|[1-9][0-9]{0,3}", amount):
-        raise typer.BadParameter(f"{text!r} is no limit: write BUDGET=NUMBER, such as coordinators=2 or all=10%")
-    return f"{parse_name(name)}={amount}"
-
-
-def limits_of(given: Sequence[str]) -> dict[str, IntOrPercent]:
-    """As `parse_limit` let them through."""
-    pairs = (each.split("=") for each in given)
-    return {name: amount if amount.endswith("%") else int(amount) for name, amount in pairs}
-
-
-def parse_local(text: str) -> str:
-    if not _LOCAL.fullmatch(text):
-        raise typer.BadParameter(f"{text!r} is no local time: write one such as 2026-12-01T22:00, in the fleet's zone")
-    return text
 
 
 @fleet.callback(invoke_without_command=True)
@@ -112,60 +89,7 @@ def status(
         _show(asyncio.run(_look(context, place or "", name)), output)
 
 
-@fleet.command("plan")
-def plan(  # noqa: PLR0913, PLR0917 - an option each
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
-    everybody: Annotated[
-        bool, typer.Option("--all-restart", help="If all its groups restarted; else how those that wait go on.")
-    ] = False,
-    limits: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--max",
-            metavar="BUDGET=NUMBER",
-            parser=parse_limit,
-            help="If a budget had another max; may be given again.",
-        ),
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            parser=parse_local,
-            help="With --all-restart: if it began then, such as 2026-12-01T22:00, in the fleet's time zone.",
-        ),
-    ] = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Say when a fleet's groups would move and be done, by how long they took so far, and what makes it last.
-
-    The operator's own order, budgets and windows are run forward. Changes nothing.
-    """
-    if at is not None and not everybody:
-        raise typer.BadParameter("--at is for --all-restart: add it")
-    from slackwater.cli.looking.fleets import read_look
-    from slackwater.cli.pictures.forecast import forecast_document, forecast_picture
-    from slackwater.cli.reaching.choice import Place
-    from slackwater.cli.reaching.each import read_one
-    from slackwater.cli.words.fleets import moment_in
-    from slackwater.core.fleet.forecast import Question, forecast
-
-    look = asyncio.run(read_one(context, Place(namespace or namespace_of(context), name), read_look))
-    asked = limits_of(limits or ())
-    if unknown := sorted(set(asked) - {each.name for each in look.fleet.fleet.spec.budgets}):
-        there = ", ".join(each.name for each in look.fleet.fleet.spec.budgets) or "none at all"
-        raise typer.BadParameter(f"{name} has no budget {unknown[0]}: there are {there}")
-    began_at = None if at is None else moment_in(look.fleet, at)
-    if began_at is not None and began_at < look.board.now:
-        raise typer.BadParameter(f"{at} is over: write a time that is to come")
-    found = forecast(look.board, look.fleet, Question(everybody, began_at, asked))
-    if output is Output.TABLE:
-        print_whole(forecast_picture(found, look.fleet, look.board.now))
-    else:
-        print_document(forecast_document(found, look.fleet, look.board.now), output)
+fleet.command("plan")(plan)
 
 
 @fleet.command("pause")

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -42,6 +42,8 @@ class Fleets:
     seen: dict[str, FleetSeen]
     board: Board
     is_partial: bool
+    groups: Mapping[str, Json] = field(default_factory=dict)
+    """As the API server gives them, by `namespace/name`."""
 
 
 async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
@@ -53,7 +55,8 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
     groups, all_groups = await _list(api, CONSUMER_GROUP, namespace)
     now = time.time()
     known = {each.key: each for each in _parsed(fleets, now)}
-    return Fleets(known, Board(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
+    board = Board(tuple(known.values()), _seen(groups), now)
+    return Fleets(known, board, not (all_fleets and all_groups), {_key(each): each for each in groups})
 
 
 async def read_only_fleets(api: KubernetesApi, namespace: str) -> tuple[Mapping[str, FleetSeen], bool]:
@@ -174,6 +177,10 @@ async def _list(api: KubernetesApi, kind: Kind, namespace: str) -> tuple[Sequenc
         found, _ = await api.list_all(kind, namespace)
         return found, False
     return found, True
+
+
+def _key(obj: Json) -> str:
+    return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
 
 
 def _parsed(fleets: Sequence[Json], now: float) -> list[FleetSeen]:

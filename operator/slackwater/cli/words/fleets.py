@@ -19,6 +19,7 @@ from slackwater.core.fleet.board import Board, Wait
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.plan import Ran, run
 from slackwater.core.fleet.seen import FleetSeen, Seen
+from slackwater.core.fleet.waves import REST
 
 _UTC: Final = "UTC"
 _ENDINGS: Final = {1: "st", 2: "nd", 3: "rd"}
@@ -28,6 +29,10 @@ GATE_SENTENCES: Final = {
     "halts": "is halted",
 }
 """What is so of a fleet while its gate is shut, and does not end by itself."""
+
+
+def wave_in_words(name: str) -> str:
+    return "the rest" if name == REST else name
 
 
 def ordinal(number: int) -> str:

@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Final
 
+from slackwater.api.amounts import amount_of
 from slackwater.api.fleet_campaign_status import CampaignPhase, Eta
 from slackwater.core.fleet.board import paces
 from slackwater.core.fleet.campaign import Course
-from slackwater.core.fleet.claim import Standing
+from slackwater.core.fleet.claim import Cell, Limit, Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.plan import Outset, Wave, run
 from slackwater.core.fleet.seen import Seen
 
+WAVES: Final = "campaign"
+"""Whose the cells of a plan's waves are: no fleet is called so, since a fleet has a namespace."""
 _GO_ON = (CampaignPhase.RUNNING, CampaignPhase.SOAKING)
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What is left of a campaign, for a plan: its waves, and where the `max` of each is counted."""
+
+    waves: tuple[Wave, ...]
+    cells: Mapping[str, frozenset[Cell]]
+    """By group's key."""
+    limits: Mapping[Cell, Limit]
+
+
+def stages_of(course: Course) -> Stages:
+    waves = tuple(_waves(course))
+    limits = {
+        Cell(WAVES, wave.name): Limit(number=amount_of(wave.max, sum(not each.is_left_alone for each in placed)))
+        for wave, placed in zip(course.plan, course.placed, strict=True)
+        if wave.max is not None
+    }
+    cells = {key: frozenset({Cell(WAVES, wave.name)} & limits.keys()) for wave in waves for key in wave.groups}
+    return Stages(waves, cells, limits)
 
 
 def eta_of(
@@ -24,10 +49,15 @@ def eta_of(
     stands still, or not all of its groups begin as far as a calendar reaches."""
     if course.status.phase not in _GO_ON:
         return None
-    waves = tuple(_waves(course))
-    facts = tuple(replace(each.facts, besides=frozenset(), standing=_own(each, ordered)) for each in groups)
+    stages = stages_of(course)
+    facts = tuple(
+        replace(each.facts, besides=stages.cells.get(each.key, frozenset()), standing=_own(each, ordered))
+        for each in groups
+    )
     ends = [
-        run(Outset(tuple(fleets), facts, paces(groups, now, slow=slow)), waves, now).waves[-1].ends_at
+        run(Outset(tuple(fleets), facts, paces(groups, now, slow=slow), stages.limits), stages.waves, now)
+        .waves[-1]
+        .ends_at
         for slow in (False, True)
     ]
     p50, p90 = (None if at is None else datetime.fromtimestamp(int(at), UTC) for at in ends)
@@ -40,9 +70,10 @@ def _own(group: Seen, ordered: Collection[str]) -> Standing:
 
 
 def _waves(course: Course) -> Iterator[Wave]:
-    """From the one under way on."""
+    """From the one under way on. One in which nobody moves is passed over, without a soak."""
     names = [wave.name for wave in course.plan]
     first = names.index(course.status.wave) if course.status.wave in names else 0
     for wave, placed in list(zip(course.plan, course.placed, strict=True))[first:]:
         left = tuple(each.key for each in placed if each.is_to_come or each.is_under_way)
-        yield Wave(wave.name, left, wave.soak_ms / 1000)
+        soaks = bool(left) or any(each.done_at is not None for each in placed)
+        yield Wave(wave.name, left, wave.soak_ms / 1000 if soaks else 0.0)
