@@ -248,6 +248,20 @@ def test_who_may_not_list_all_is_shown_that_there_may_be_more(cluster: Reached, 
     assert (done.code, "You may not list all groups and fleets: there may be more." in done.out) == (0, True)
 
 
+def test_who_may_not_read_campaigns_plans_all_the_same(
+    cluster: Reached, file: File, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = cluster.read
+
+    async def refused(kind: Any, namespace: str, name: str) -> Any:
+        if kind is FLEET_CAMPAIGN:
+            raise Forbidden("fleetcampaigns is forbidden (403)")
+        return await read(kind, namespace, name)
+
+    monkeypatch.setattr(cluster, "read", refused)
+    assert foreseen(capsys, file(manifest())).code == 0
+
+
 def test_standard_input_is_read(cluster: Reached, capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(manifest())))
     assert foreseen(capsys, "-").code == 0
@@ -275,6 +289,10 @@ FILES: Final[dict[str, tuple[tuple[Any, ...], str]]] = {
         "say what the campaign does: one of restart, applyDefaults, changes",
     ),
     "no name": (({**manifest(), "metadata": {}},), "metadata.name"),
+    "a name that is a path": (
+        ({**manifest(), "metadata": {"name": "a/../b"}},),
+        "which is no name: write lower-case letters, digits and -",
+    ),
     "a wave that takes the rest too early": (
         (manifest(waves=[{"name": "all"}, {"name": "more", "size": 1}]),),
         "only the last wave may take the rest",

@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -41,9 +42,17 @@ def limits_of(given: Sequence[str]) -> dict[str, IntOrPercent]:
 
 
 def parse_local(text: str) -> str:
-    if not _LOCAL.fullmatch(text):
+    if not _LOCAL.fullmatch(text) or not _is_a_time(text):
         raise typer.BadParameter(f"{text!r} is no local time: write one such as 2026-12-01T22:00, in the fleet's zone")
     return text
+
+
+def _is_a_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:  # no calendar has it
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +71,7 @@ def plan(  # noqa: PLR0913, PLR0917 - an option each
     name: Annotated[
         str | None,
         typer.Argument(
-            help="The ConsumerFleet's name; -f names it, too.", metavar="[NAME]", parser=parse_name, show_default=False
+            help="The ConsumerFleet's name; -f names it, too.", metavar="NAME", parser=parse_name, show_default=False
         ),
     ] = None,
     files: Annotated[

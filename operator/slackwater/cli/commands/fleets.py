@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from slackwater.cli.commands.fleet_plan import plan
+from slackwater.cli.edge import invalid_sentence
 from slackwater.cli.options import (
     As,
     Context,
     Namespace,
     Output,
-    Watch,
     parse_name,
     parse_seconds,
     print_document,
@@ -71,7 +71,9 @@ def status(
     namespace: Namespace = None,
     everywhere: Everywhere = False,
     context: Context = None,
-    watch: Watch = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Go on until the fleet is deleted, or until Ctrl-C.")
+    ] = False,
     output: As = Output.TABLE,
 ) -> None:
     """Show what a fleet lets move, who moves, who waits and until when, and who has failed. Changes nothing."""
@@ -138,7 +140,9 @@ def open_fleet(
 
     if not reason.strip():
         raise typer.BadParameter("say why: --reason TEXT")
-    if not 0 < duration_s <= LONGEST_OPEN_S:
+    if duration_s <= 0:
+        raise typer.BadParameter("say for how long: --for DURATION, such as 2h")
+    if duration_s > LONGEST_OPEN_S:
         raise typer.BadParameter("a fleet is opened for 24 hours at most: change the windows instead")
     _tell(context, namespace, name, giving.let_through(duration_s, reason), timeout_s)
 
@@ -178,13 +182,18 @@ def _show_all(context: str | None, place: str | None, output: Output) -> None:
     from slackwater.cli.pictures.beside import list_document
     from slackwater.cli.pictures.fleet import fleet_document, fleets_table
 
-    looks = asyncio.run(read_looks(context, place))
+    looks, unread = asyncio.run(read_looks(context, place))
+    for error in unread:
+        typer.echo(f"Not shown: {invalid_sentence(error)}.", err=True)
     if output is not Output.TABLE:
         print_document(list_document([fleet_document(each) for each in looks]), output)
     elif looks:
         print_whole(fleets_table(looks, with_namespace=place is None))
-    else:
-        typer.echo(f"There are no ConsumerFleets in {'any namespace' if place is None else place}.", err=True)
+    elif not unread:
+        more = (
+            "apply one to say how many groups move at a time" if place is None else "-A shows those of all namespaces"
+        )
+        typer.echo(f"There are no ConsumerFleets in {place or 'any namespace'}: {more}.", err=True)
 
 
 def _watch(context: str | None, namespace: str, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import FLEET_CAMPAIGN
 from slackwater.api.annotations import API_VERSION, PROMOTE
-from slackwater.cli.errors import NothingToDo
+from slackwater.cli.errors import NoSuchCampaign, NothingToDo
 from slackwater.cli.giving.written import taken_up, write
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster
@@ -45,6 +45,14 @@ async def start(context: str | None, place: Place, spec: Json, timeout_s: float)
         await taken_up(api, FLEET_CAMPAIGN, made, "start", timeout_s)
     dry = "; a dry run, which moves nobody" if spec.get("dryRun") else ""
     return f"{place.name}: started{dry}; slackwater campaign status {place.name} -n {place.namespace} shows how it goes"
+
+
+async def let_go_on(context: str | None, place: Place, timeout_s: float) -> str:
+    """As `tell` with `go_on`; whoever meant to begin one learns how."""
+    try:
+        return await tell(context, place, go_on, timeout_s)
+    except NoSuchCampaign as error:
+        raise NoSuchCampaign(f"{str(error).rstrip('?')}; to begin a new one, say its --fleet") from error
 
 
 async def go_on(api: KubernetesApi, campaign: Json, timeout_s: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -76,14 +76,23 @@ async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
     return foreseen(FleetLook(known, fleets.board, fleets.is_partial))
 
 
-async def read_looks(context: str | None, namespace: str | None) -> list[FleetLook]:
-    """Of all fleets of one namespace, or of all. Raises NoSuchNamespace, KindMissing and ClusterFailed."""
+async def read_looks(context: str | None, namespace: str | None) -> tuple[list[FleetLook], list[InvalidSpec]]:
+    """Of all fleets of one namespace, or of all; and why some cannot be shown. Raises NoSuchNamespace, NotInstalled and
+    ClusterFailed."""
     async with cluster(context) as api:
         listed = await list_fleets(api, namespace)
         if not listed and namespace is not None:
             await check_namespace(api, namespace)
         fleets = await read_fleets(api, namespace or "")
-    return looks_of(fleets, namespace)
+    return looks_of(fleets, namespace), list(_unread(listed))
+
+
+def _unread(fleets: Sequence[Mapping[str, Any]]) -> Iterator[InvalidSpec]:
+    for each in fleets:
+        try:
+            parse_consumer_fleet(each)
+        except InvalidSpec as error:
+            yield error
 
 
 async def read_campaigns(context: str | None, namespace: str | None) -> Sequence[Mapping[str, Any]]:

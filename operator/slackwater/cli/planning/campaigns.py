@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slackwater.adapters.cluster.api import KubernetesApi
+from slackwater.adapters.cluster.errors import Forbidden
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
 from slackwater.api.errors import InvalidSpec, SlackwaterError
 from slackwater.api.parsing import parse_consumer_fleet, parse_consumer_group, parse_fleet_campaign
@@ -60,9 +61,7 @@ async def read_campaign_asked(context: str | None, place: Place, manifests: Camp
         fleets = await read_fleets(api, place.namespace)
         fleet = await _fleet_of(campaign, manifests, api, fleets)
         fleets = with_fleet(fleets, fleet)
-        there = await api.read(FLEET_CAMPAIGN, *place)
-        phase = None if there is None else str((there.get("status") or {}).get("phase") or "not taken up yet")
-        asked = Asked(campaign, fleet, fleets, tuple(_known(campaign, fleet, fleets)), phase)
+        asked = Asked(campaign, fleet, fleets, tuple(_known(campaign, fleet, fleets)), await _phase(api, place))
         return replace(asked, ways=await _ways(api, asked))
 
 
@@ -74,6 +73,15 @@ def foreseen_campaign(asked: Asked, assumed: Assumed) -> CampaignPlan:
     return CampaignPlan(
         found, asked.fleet, asked.fleets.board.now, ways, asked.phase, is_partial=asked.fleets.is_partial
     )
+
+
+async def _phase(api: KubernetesApi, place: Place) -> str | None:
+    """Of a campaign of that name; None: there is none, or whoever asks may not read it."""
+    try:
+        there = await api.read(FLEET_CAMPAIGN, *place)
+    except Forbidden:
+        return None
+    return None if there is None else str((there.get("status") or {}).get("phase") or "not taken up yet")
 
 
 async def _fleet_of(campaign: Campaign, manifests: CampaignManifests, api: KubernetesApi, fleets: Fleets) -> FleetSeen:

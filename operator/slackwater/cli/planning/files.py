@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from slackwater.api.parsing import (
 )
 from slackwater.api.references import ConnectionKind
 from slackwater.cli.errors import FileUnusable
+from slackwater.cli.options import NAME
 from slackwater.core.decision.words import listing
 from slackwater.core.world.recording import RecordingUnreadable, read_world
 from slackwater.core.world.world import World
@@ -71,6 +73,7 @@ def _the_one(kind: str, paths: Sequence[str]) -> tuple[Json, list[Json]]:
         raise FileUnusable(_not_one(kind, paths, [document for document, _ in found], ones))
     for document, path in found:
         _check(document, path)
+    _check_name(kind, ones[0]["metadata"], paths)
     return ones[0], [document for document, _ in found]
 
 
@@ -110,6 +113,16 @@ def _check(document: Json, path: str) -> None:
             parse(document)
     except InvalidSpec as error:
         raise InvalidSpec(f"{error.subject} in {shown(path)}", error.problems) from error
+
+
+def _check_name(kind: str, metadata: Json, paths: Sequence[str]) -> None:
+    """Anything else would make another path of a request's."""
+    for field in ("name", "namespace"):
+        value = metadata.get(field)
+        if value is not None and not re.fullmatch(NAME, str(value)):
+            where = listing(shown(path) for path in paths)
+            message = f"metadata.{field} of the {kind} in {where} is {value!r}, which is no name"
+            raise FileUnusable(f"{message}: write lower-case letters, digits and -")
 
 
 _PARSERS: Final[Mapping[str, Callable[[Json], object]]] = {
