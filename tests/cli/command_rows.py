@@ -221,7 +221,13 @@ ROWS: Final[Mapping[str, Row]] = {
     "fleet resume": _of_a_fleet("resume", "--timeout", "0s", shows=f"{NAME}: resumed"),
     "fleet open": _of_a_fleet("open", "--for", "1h", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: open until"),
     "campaign status": _of_a_campaign("status", shows=f"/{NAME} restarts in fleet {NAME} AwaitingPromotion"),
-    "campaign start": _of_a_campaign("start", "--timeout", "0s", shows=f"{NAME}: goes on"),
+    "campaign start": Row(
+        ("campaign", "start", "{name}", "--timeout", "0s"),
+        {
+            **_of_a_campaign("start", shows=f"{NAME}: goes on").cells,
+            Case.WRONG_NAME: Fails(f"did you mean {NAME}; to begin a new one, say its --fleet."),
+        },
+    ),
     "campaign pause": Row(
         ("campaign", "pause", "{name}", "--timeout", "0s"),
         {
