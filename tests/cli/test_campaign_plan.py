@@ -202,10 +202,14 @@ def test_the_fleet_that_stands_beside_it_counts(cluster: Reached, file: File, ca
 
 
 def test_a_fleet_that_is_not_there_yet_may_stand_beside_it(cluster: Reached, file: File, capsys: Capsys) -> None:
-    fleet = {**fleet_object(name="new", windows=None), "metadata": {"name": "new"}}
+    fleet = {
+        **fleet_object(name="new", windows=None, budgets=[{"name": "mine", "max": 1}]),
+        "metadata": {"name": "new"},
+    }
     del fleet["status"]
-    path = file(fleet, manifest(fleetRef={"name": "new"}))
-    assert foreseen(capsys, path).code == 0
+    path = file(fleet, manifest(fleetRef={"name": "new"}, waves=[]))
+    [wave] = json.loads(foreseen(capsys, path, "-o", "json").out)["waves"]
+    assert (wave["bottleneck"]["fleet"], wave["bottleneck"]["budget"]) == ("slackwater/new", "mine")
 
 
 def test_where_it_takes_groups_to_another_protocol_kafka_is_asked(

@@ -10,6 +10,7 @@ from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import Skip
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.core.decision.reasons import Hold, Reason
+from slackwater.core.fleet import campaign_forecast
 from slackwater.core.fleet.board import Board
 from slackwater.core.fleet.campaign import Campaign
 from slackwater.core.fleet.campaign_eta import WAVES
@@ -18,6 +19,7 @@ from slackwater.core.fleet.campaign_groups import KnownGroup
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.participants import Obstacle, shown_by
+from slackwater.core.fleet.plan import Ran, WaveRan
 from slackwater.core.fleet.seen import FleetSeen, seen
 from slackwater.core.world.memory import read_memory
 from tests.cli.fleets import NOW, asked, done, fleet, group_object
@@ -123,8 +125,12 @@ def test_without_anything_to_take_up_it_would_not_begin() -> None:
 
 def test_after_a_wave_that_fits_into_no_window_none_begins() -> None:
     blinks = {"windows": [{"name": "blinks", "schedule": "0 22 * * *", "duration": "1m"}]}
-    canary, rest = planned(groups(took=600.0), blinks, waves=CANARY).waves
-    assert [(each.soon.begins_at, each.soon.ends_at) for each in (canary, rest)] == [(None, None)] * 2
+    slow, quick = group_object("slow", "team", took=600.0), group_object("quick", "team", took=20.0)
+    found = planned([labelled(slow, "slow"), quick], blinks, waves=[of("slow")])
+    assert [(each.soon.begins_at, each.soon.ends_at) for each in found.waves] == [(None, None)] * 2
+    assert planned([quick], blinks).ends_at is not None
+    ran = Ran({}, {}, (WaveRan("a", 1, None, None), WaveRan("b", 1, 5.0, 6.0)), 0.0)
+    assert campaign_forecast._in_turn(ran) == [WaveRan("a", 1, None, None), WaveRan("b", 1, None, None)]
 
 
 def test_a_wave_without_groups_is_passed_over_without_its_soak() -> None:
@@ -135,14 +141,21 @@ def test_a_wave_without_groups_is_passed_over_without_its_soak() -> None:
 
 def test_whoever_moves_of_itself_meanwhile_does_not_move_once_more() -> None:
     """What a fleet says by then comes with a group's own rollout, and pods that a deploy made count as restarted."""
-    objs = [*groups(2), group_object("own", "team", asked(5, 1), took=60.0)]
-    canary = [{"name": "canary", "selector": {"matchLabels": {"a": "b"}}}, {"name": "one", "size": 1, "soak": "1h"}]
-    objs[0]["metadata"]["labels"] = {"a": "b"}
-    found = planned(objs, {"budgets": [{"name": "all", "max": 1}]}, waves=canary)
-    assert (found.waves[0].soon.begins_at, found.waves[0].soon.ends_at) == (NOW + 60, NOW + 120)
-    assert sum(len(each.moves) for each in found.waves) == 3
-    last = found.waves[-1].soon if found.waves[-1].moves == ("team/own",) else found.waves[1].soon
-    assert last.ends_at == last.begins_at
+    first, last = groups(2)
+    objs = [labelled(first, "canary"), labelled(group_object("own", "team", asked(5, 1), took=60.0), "own"), last]
+    found = planned(objs, {"budgets": [{"name": "all", "max": 1}]}, waves=[of("canary"), of("own")])
+    canary, own, rest = (each.soon for each in found.waves)
+    assert (canary.begins_at, canary.ends_at) == (NOW + 60, NOW + 120)
+    assert (own.groups, own.begins_at, own.ends_at) == (1, NOW + 120, NOW + 120)
+    assert (rest.begins_at, rest.ends_at) == (NOW + 120, NOW + 180)
+
+
+def labelled(obj: Json, value: str) -> Json:
+    return {**obj, "metadata": {**obj["metadata"], "labels": {"wave": value}}}
+
+
+def of(name: str) -> Json:
+    return {"name": name, "selector": {"matchLabels": {"wave": name}}}
 
 
 def test_a_dry_run_and_one_that_is_paused_are_planned_as_any_other() -> None:
