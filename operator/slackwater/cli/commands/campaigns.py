@@ -80,7 +80,7 @@ def status(
 ) -> None:
     """Show how far a campaign is: its waves, who was skipped and why, who has failed, and when it ends.
 
-    Changes nothing. What one would do that is not applied yet says `fleet plan -f`.
+    `fleet plan -f FILE` says what one would do before it is applied. Changes nothing.
     """
     if everywhere and (namespace is not None or name is not None):
         what = "-n" if namespace is not None else "a name"
