@@ -176,6 +176,9 @@ ROWS: Final[Mapping[str, Row]] = {
             "it says what the cluster tells, and what it cannot see", "From here the group cannot be seen"
         ),
     ),
+    "explain --defaults": _of_a_group(
+        "explain", "--defaults", no_broker=Succeeds(_ASKS_NO_BROKER, "No ConsumerFleet gives it any defaults.")
+    ),
     "members": _of_a_group("members", no_broker=_UNSEEN),
     "lag": _of_a_group("lag", no_broker=_UNSEEN),
     "lag --watch": _of_a_group(
@@ -206,11 +209,25 @@ ROWS: Final[Mapping[str, Row]] = {
         },
     ),
     "fleet plan": _of_a_fleet("plan", "--all-restart", shows="No group of it has pods."),
+    "fleet plan --filename": Row(
+        ("fleet", "plan", "-f", "{campaign}"),
+        {
+            **_OF_A_FLEET,
+            Case.NO_NAMESPACE: _NO_SUCH_PLACE,
+            Case.NO_BROKER: Succeeds("a restart asks the cluster only", "/rolls restarts in fleet"),
+        },
+    ),
     "fleet pause": _of_a_fleet("pause", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: paused"),
     "fleet resume": _of_a_fleet("resume", "--timeout", "0s", shows=f"{NAME}: resumed"),
     "fleet open": _of_a_fleet("open", "--for", "1h", "--reason", "why", "--timeout", "0s", shows=f"{NAME}: open until"),
     "campaign status": _of_a_campaign("status", shows=f"/{NAME} restarts in fleet {NAME} AwaitingPromotion"),
-    "campaign start": _of_a_campaign("start", "--timeout", "0s", shows=f"{NAME}: goes on"),
+    "campaign start": Row(
+        ("campaign", "start", "{name}", "--timeout", "0s"),
+        {
+            **_of_a_campaign("start", shows=f"{NAME}: goes on").cells,
+            Case.WRONG_NAME: Fails(f"did you mean {NAME}; to begin a new one, say its --fleet."),
+        },
+    ),
     "campaign pause": Row(
         ("campaign", "pause", "{name}", "--timeout", "0s"),
         {

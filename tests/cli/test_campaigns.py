@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import RenderableType
 
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, FLEET_CAMPAIGN, NAMESPACE
 from slackwater.api.annotations import PROMOTE
 from slackwater.cli.errors import NoSuchCampaign, NothingToDo
 from slackwater.cli.giving import campaign as giving
@@ -220,6 +220,22 @@ async def test_what_is_there_is_not_made_once_more(cluster: Campaigns) -> None:
         await giving.start(None, KEY, {"fleetRef": {"name": "platform"}}, OBEDIENT)
 
 
+def test_who_meant_to_begin_one_learns_how(cluster: Campaigns, capsys: pytest.CaptureFixture[str]) -> None:
+    said = typed(capsys, "campaign", "start", "kip-84", "-n", "slackwater").sentence
+    there = "there is no FleetCampaign kip-84 in namespace slackwater: did you mean kip-848"
+    assert said == f"{there}; to begin a new one, say its --fleet."
+
+
+def test_where_there_is_none_it_says_where_to_look(cluster: Campaigns, capsys: pytest.CaptureFixture[str]) -> None:
+    del cluster.objects["FleetCampaign", *KEY]
+    cluster.add(NAMESPACE, {"metadata": {"namespace": "", "name": "slackwater"}})
+    here = typed(capsys, "campaign", "status", "-n", "slackwater")
+    everywhere = typed(capsys, "campaign", "status", "-A")
+    assert (here.code, here.out, everywhere.code, everywhere.out) == (0, "", 0, "")
+    assert here.err == "There are no FleetCampaigns in slackwater: -A shows those of all namespaces.\n"
+    assert everywhere.err == "There are no FleetCampaigns in any namespace: campaign start makes one.\n"
+
+
 MISTAKES = {
     "an action without a fleet": (["--restart"], "say of which fleet: --fleet NAME"),
     "a fleet without an action": (
@@ -227,7 +243,10 @@ MISTAKES = {
         "say what the campaign does: one of --restart, --apply-defaults, --changes",
     ),
     "two actions": (["--fleet", "platform", "--restart", "--changes"], "say what the campaign does: one of --restart"),
-    "a field for nothing": (["--fleet", "platform", "--restart", "--field", "x"], "--field is for --apply-defaults"),
+    "a field for nothing": (
+        ["--fleet", "platform", "--restart", "--field", "protocol.target"],
+        "--field is for --apply-defaults",
+    ),
 }
 
 

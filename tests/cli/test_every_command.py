@@ -130,6 +130,66 @@ def test_it_says_what_is_missing(
     try_cell(places[case], ROWS[key], case, capsys, monkeypatch)
 
 
+FLEET_VERBS = [key for key in ROWS if key.startswith(("fleet ", "campaign "))]
+
+
+class WithoutKinds(ApiServer):
+    """An older Slackwater's API server; or one without any. It answers as one does that knows no such path."""
+
+    def __init__(self, *missing: str) -> None:
+        super().__init__(objects())
+        self._missing = missing
+
+    def answer(self, method: str, path: str, body: Json) -> tuple[int, Json]:
+        if any(each in path for each in self._missing):
+            return 404, {"message": "404 page not found"}
+        return super().answer(method, path, body)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("key", FLEET_VERBS)
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        (
+            ("consumerfleets", "fleetcampaigns"),
+            "so its Slackwater is older: upgrade its chart, or use another --context.",
+        ),
+        (("slackwater.dev",), "so Slackwater is not installed there: install its chart, or use another --context."),
+    ],
+)
+def test_a_cluster_that_knows_no_fleets(
+    key: str, missing: tuple[str, ...], said: str, folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(WithoutKinds(*missing)) as server:
+        place = Place(kubeconfig(folder / "older", server), NAMESPACE, folder)
+        monkeypatch.setenv("KUBECONFIG", str(place.kubeconfig))
+        done = typed(capsys, *place.words(ROWS[key], Case.NO_BROKER))
+    assert (done.code, sentence_of(done).endswith(f"{said}\n")) == (1, True), done.err
+
+
+class Forbidding(ApiServer):
+    """It lets nobody read, or write, what is ours."""
+
+    def answer(self, method: str, path: str, body: Json) -> tuple[int, Json]:
+        if "slackwater.dev" in path:
+            return 403, {"message": 'fleets.slackwater.dev is forbidden: User "u" may not'}
+        return super().answer(method, path, body)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("key", [*FLEET_VERBS, "explain --defaults"])
+def test_an_account_without_rights_to_fleets(
+    key: str, folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(Forbidding(objects())) as server:
+        place = Place(kubeconfig(folder / "forbidding", server), NAMESPACE, folder)
+        monkeypatch.setenv("KUBECONFIG", str(place.kubeconfig))
+        done = typed(capsys, *place.words(ROWS[key], Case.NO_BROKER))
+    assert "(403): ask for a role that allows it, or use another --context." in sentence_of(done)
+    assert done.code == 1
+
+
 def test_a_namespace_like_no_other_is_to_be_made(
     places: dict[Case, Place], capsys: Capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:

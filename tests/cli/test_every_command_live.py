@@ -123,7 +123,7 @@ def test_who_may_not_look_for_namespaces_is_told_of_groups(places: dict[Case, Pl
     place = places[Case.FORBIDDEN]
     with granted(place, kubeconfig, "get,list", "consumergroups.slackwater.dev"):
         done = ran("status", "another", environment={"KUBECONFIG": str(place.kubeconfig)})
-    words = f"there is no ConsumerGroup another in namespace {place.namespace}: there are {NAME}."
+    words = f"there is no ConsumerGroup another in namespace {place.namespace}: there is {NAME}."
     assert words in sentence_of(done)
 
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable, Conflict, Forbidden
-from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, NAMESPACE
 from slackwater.api.annotations import RESUME
 from slackwater.api.errors import InvalidSpec
 from slackwater.cli.errors import NoSuchFleet, NothingToDo, NotTakenUp
@@ -20,6 +20,7 @@ from slackwater.cli.looking import fleets as looking
 from slackwater.cli.pictures.fleet import FleetLook
 from slackwater.cli.reaching.choice import Place
 from slackwater.core.fleet.forecast import Question, forecast
+from tests.cli.command import typed
 from tests.cli.fleets import STATUS, fleet_object, groups
 from tests.shell.fakes import FakeApi
 
@@ -181,7 +182,7 @@ async def test_a_fleet_that_is_deleted_meanwhile(reach: Reach, monkeypatch: pyte
     ("place", "why"),
     [
         (Place("slackwater", "platfrom"), "in namespace slackwater: did you mean platform"),
-        (Place("slackwater", "x"), "in namespace slackwater: there are platform"),
+        (Place("slackwater", "x"), "in namespace slackwater: there is platform"),
         (Place("shop", "platform"), "in namespace shop, but there is one in slackwater: use -n slackwater"),
     ],
 )
@@ -218,6 +219,25 @@ async def test_groups_and_fleets_that_cannot_be_read_leave_the_others_to_be_show
     assert (set(fleets.seen), len(fleets.board.groups)) == ({"slackwater/platform"}, 11)
     planned = forecast(fleets.board, fleets.seen["slackwater/platform"], Question(everybody=True))
     assert planned.narrowest is not None
+
+
+def test_a_fleet_that_cannot_be_read_is_said_to_be_there(reach: Reach, capsys: pytest.CaptureFixture[str]) -> None:
+    api = reach(made())
+    api.add(CONSUMER_FLEET, fleet_object(name="broken", budgets=[{"name": "x"}]))
+    done = typed(capsys, "fleet", "status", "-n", "slackwater")
+    assert (done.code, "platform" in done.out, "broken" in done.out) == (0, True, False)
+    assert done.err.startswith("Not shown: ConsumerFleet broken is not valid: spec.budgets[0].max")
+    del api.objects["ConsumerFleet", *KEY]
+    assert typed(capsys, "fleet", "status", "-A").err == done.err
+
+
+def test_where_there_is_none_it_says_what_one_is_for(reach: Reach, capsys: pytest.CaptureFixture[str]) -> None:
+    api = reach(Cluster())
+    api.add(NAMESPACE, {"metadata": {"namespace": "", "name": "shop"}})
+    here, everywhere = typed(capsys, "fleet", "status", "-n", "shop"), typed(capsys, "fleet", "status", "-A")
+    assert here.err == "There are no ConsumerFleets in shop: -A shows those of all namespaces.\n"
+    words = "apply one to say how many groups move at a time"
+    assert everywhere.err == f"There are no ConsumerFleets in any namespace: {words}.\n"
 
 
 async def test_it_is_followed_until_it_goes(reach: Reach) -> None:

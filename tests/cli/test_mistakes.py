@@ -60,12 +60,35 @@ COMMAND_LINES = {
     ),
     "a fleet to plan later, and not what": (
         ["fleet", "plan", "x", "--at", "2026-12-01T22:00"],
-        "--at is for --all-restart: add it",
+        "--at is for --all-restart or -f: add one of them",
     ),
     "no time to plan for": (
         ["fleet", "plan", "x", "--all-restart", "--at", "tonight"],
         "'tonight' is no local time: write one such as 2026-12-01T22:00, in the fleet's zone",
     ),
+    "a time that no calendar has": (
+        ["fleet", "plan", "x", "--all-restart", "--at", "2026-13-45T22:00"],
+        "'2026-13-45T22:00' is no local time: write one such as 2026-12-01T22:00",
+    ),
+    "a fleet to open for no time": (
+        ["fleet", "open", "x", "--for", "0s", "--reason", "y"],
+        "say for how long: --for DURATION, such as 2h",
+    ),
+    "a default that nobody gives": (
+        ["campaign", "start", "x", "--fleet", "y", "--apply-defaults", "--field", "protocol.targe"],
+        "'protocol.targe' is no such field: did you mean protocol.target",
+    ),
+    "a default that needs no campaign": (
+        ["campaign", "start", "x", "--fleet", "y", "--apply-defaults", "--field", "onFailure"],
+        "'onFailure' is none of what groups take up by a campaign: write one of protocol.target, ",
+    ),
+    "more failures than there are groups": (
+        ["campaign", "start", "x", "--fleet", "y", "--restart", "--max-failures", "10001"],
+        "Invalid value for '--max-failures'",
+    ),
+    "two campaigns to pause": (["campaign", "pause", "a", "b"], "Got unexpected extra argument(s) (b)"),
+    "all campaigns, and one": (["campaign", "status", "a", "-A"], "-A and a name exclude each other: leave one"),
+    "defaults, and not of which group": (["explain", "--defaults"], WHICH),
     "no limit to plan with": (
         ["fleet", "plan", "x", "--max", "coordinators"],
         "'coordinators' is no limit: write BUDGET=NUMBER, such as coordinators=2 or all=10%",

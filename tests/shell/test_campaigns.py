@@ -3,6 +3,7 @@ written."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,10 +12,14 @@ from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN, PROMOTE
 from slackwater.api.timestamps import moment, timestamp
+from slackwater.core.decision.decision import Decision
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.profile import Profile
 from slackwater.core.world.turn import TurnStanding
 from slackwater.shell.campaign_keeping import STATUS_AGAIN_S
 from slackwater.shell.campaign_metrics import CampaignMetrics
 from slackwater.shell.store import Key
+from tests.core.protocol.test_preflight import RDKAFKA, running
 from tests.shell.campaign_stage import UID, CampaignStage
 from tests.shell.fakes import KEY, group_object
 
@@ -349,3 +354,21 @@ async def test_who_settles_from_a_turn_of_its_own_comes_after_that() -> None:
     assert due_s <= 300.0
     await found.goes_on(301.0)
     assert found.called() == ["first"]
+
+
+@pytest.mark.parametrize(("defaults", "skipped"), [({}, {"WouldStop": 1}), ({"allowDowntime": True}, {})])
+async def test_what_else_the_campaign_brings_is_judged_with_the_protocol(
+    defaults: dict[str, Any], skipped: dict[str, int]
+) -> None:
+    """One that lets all consumers stop for a moment opens the only way that librdkafka has."""
+    found = CampaignStage()
+    found.fleet(halt={"disturbed": "100%"}, defaults={"protocol": {"target": "Cooperative", **defaults}})
+    await found.begin()
+    seen = replace(running(RDKAFKA, Profile.EAGER), memory=RolloutMemory(protocol=Profile.EAGER))
+    found._put(CONSUMER_GROUP, group_object(name="first", client=RDKAFKA) | {"status": {"observedGeneration": 1}})
+    found.sees("first")
+    found.campaign(action={"applyDefaults": {}})
+    found.campaigns.fold()
+    found.campaigns.decided(Key(KEY.namespace, "first"), seen, Decision(seen.memory))
+    await found.goes_on(STATUS_AGAIN_S)
+    assert found.campaign_status().get("skipped", {}) == skipped

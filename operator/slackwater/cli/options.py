@@ -18,6 +18,9 @@ _UNBOUNDED: Final = 10_000
 """Characters: more than any line has."""
 
 
+NAME: Final = r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?"
+
+
 class Output(StrEnum):
     TABLE = "table"
     JSON = "json"
@@ -26,7 +29,7 @@ class Output(StrEnum):
 
 def parse_name(text: str) -> str:
     """Kubernetes' own rule for names; anything else would make another path of the request's."""
-    if not re.fullmatch(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", text):
+    if not re.fullmatch(NAME, text):
         raise typer.BadParameter(f"{text!r} is no name: write lower-case letters, digits and -")
     return text
 

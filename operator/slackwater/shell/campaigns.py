@@ -31,10 +31,10 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
 from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
-from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of
+from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of, spec_with
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.claims import passes
-from slackwater.core.fleet.defaults import Own, to_take_up, with_values
+from slackwater.core.fleet.defaults import Own, to_take_up
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
@@ -49,6 +49,8 @@ from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
+FoundWay = tuple[ProtocolTarget, Obstacle | Hold | None]
+"""To which protocol, and what is in the way there; None: nothing is."""
 NOT_LOOKED_AT: Final = Hold(
     Reason.OBSERVATION_STALE, "nobody has looked yet whether there is a way to the other protocol", 15.0
 )
@@ -89,9 +91,10 @@ class Campaigns(Witness):
         self._fleets = fleets
         self._now = now
         self._own: dict[Key, tuple[str, Own]] = {}
-        self._ways: defaultdict[Key, dict[ProtocolTarget, Obstacle | Hold | None]] = defaultdict(dict)
-        self._targets: Mapping[Key, frozenset[ProtocolTarget]] = {}
-        """By group: the protocols that campaigns are to take it to."""
+        self._ways: dict[Key, Mapping[str, FoundWay]] = {}
+        """By group and campaign's uid: what else a campaign brings may open a way, or close it."""
+        self._upgrading: Mapping[Key, tuple[Campaign, ...]] = {}
+        """By group: the campaigns that are to take it to another protocol."""
         self._unread: frozenset[str] = frozenset()
         self._hidden: frozenset[str] = frozenset()
         """Namespaces whose campaigns may not be read."""
@@ -123,7 +126,7 @@ class Campaigns(Witness):
                 if str(key) not in self._unread:
                     _log.exception("campaign_crashed", campaign=str(key))
         self._unread = frozenset(unread)
-        self._targets = self._targets_of(found)
+        self._upgrading = self._upgrading_in(found)
         self.folded = tuple(sorted(found, key=lambda each: (each.campaign.started_at or inf, each.campaign.key)))
         self._fleets.ordered(self._orders())
         return self.folded
@@ -134,19 +137,23 @@ class Campaigns(Witness):
         return min([*settling, *(each.course.looks_at or inf for each in self.folded)], default=inf)
 
     def decided(self, key: Key, world: World, decision: Decision) -> None:
-        targets = self._targets.get(key)
-        own = None if targets is None else self._own_of(key)
-        if targets is None or own is None:
+        upgrading = self._upgrading.get(key)
+        if not upgrading:
             return
-        for target in targets:
-            union = with_values(own, {PinnedField.PROTOCOL_TARGET.value: target.value})
-            if isinstance(union, str):
-                continue
-            asked = replace(world, group=world.group.model_copy(update={"spec": union}))
-            known, found = self._ways[key], way_to(asked, target)
-            if target not in known or known[target] != found:
-                known[target] = found
-                self.notice()
+        found = {each.uid: way for each in upgrading if (way := self._way_found(key, each, world)) is not None}
+        if found != self._ways.get(key):
+            self._ways[key] = found
+            self.notice()
+
+    def _way_found(self, key: Key, campaign: Campaign, world: World) -> FoundWay | None:
+        """None: it does not take the group to another protocol, or what it brings is refused."""
+        applies = self._applies(campaign)
+        known = self._known(key, campaign, applies)
+        spec = None if known is None else spec_with(known, applies, campaign)
+        if spec is None or spec.protocol.target is None:
+            return None
+        asked = replace(world, group=world.group.model_copy(update={"spec": spec}))
+        return spec.protocol.target, way_to(asked, spec.protocol.target)
 
     def forget(self, key: Key) -> None:
         self._own.pop(key, None)
@@ -222,22 +229,23 @@ class Campaigns(Witness):
         wanted = to_take_up(own, given, applies, campaign.fleet).get(PinnedField.PROTOCOL_TARGET)
         if wanted is None:
             return known
-        way = self._way(key, ProtocolTarget(str(wanted)))
+        way = self._way(key, campaign, ProtocolTarget(str(wanted)))
         return replace(known, way=way, is_looked_at=way is not NOT_LOOKED_AT)
 
     def _passes_waves(self, campaign: Campaign, facts: GroupFacts) -> bool:
         kept = self._fleets.ledger.kept(campaign.fleet)
         return kept is not None and Passes.WAVES in passes(kept.fleet, facts)
 
-    def _way(self, key: Key, target: ProtocolTarget) -> Obstacle | Hold | None:
-        return self._ways[key].get(target, NOT_LOOKED_AT) if key in self._ways else NOT_LOOKED_AT
+    def _way(self, key: Key, campaign: Campaign, target: ProtocolTarget) -> Obstacle | Hold | None:
+        found = self._ways.get(key, {}).get(campaign.uid)
+        return found[1] if found is not None and found[0] is target else NOT_LOOKED_AT
 
-    def _targets_of(self, folded: Sequence[Folded]) -> Mapping[Key, frozenset[ProtocolTarget]]:
-        found: defaultdict[Key, frozenset[ProtocolTarget]] = defaultdict(frozenset)
+    def _upgrading_in(self, folded: Sequence[Folded]) -> Mapping[Key, tuple[Campaign, ...]]:
+        found: defaultdict[Key, tuple[Campaign, ...]] = defaultdict(tuple)
         for each in folded:
-            target = self._applies(each.campaign).get(PinnedField.PROTOCOL_TARGET) if each.participants else None
-            for participant in each.participants if target is not None else ():
-                found[key_in(participant.key)] |= {ProtocolTarget(str(target))}
+            if each.participants and PinnedField.PROTOCOL_TARGET in self._applies(each.campaign):
+                for participant in each.participants:
+                    found[key_in(participant.key)] += (each.campaign,)
         return found
 
     def _applies(self, campaign: Campaign) -> Values:

@@ -18,8 +18,9 @@ from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halted, Halts
-from slackwater.core.fleet.layers import Giver, said_by
+from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.reasons import FleetReason
+from slackwater.core.fleet.seen import giver_of
 from slackwater.core.fleet.sight import Sight
 from slackwater.core.fleet.times import Gates, Refused, Scope, gates_of
 from slackwater.core.fleet.turn import standing_of
@@ -60,8 +61,9 @@ def read_fleet(obj: Json, own_namespace: str) -> ReadFleet:
         spec, unread = _whom_it_may_select(obj), Refused(FleetReason.INVALID_SPEC, str(error))
     is_of_the_operator = metadata["namespace"] == own_namespace
     fleet = Fleet(metadata["namespace"], metadata["name"], spec, is_of_the_operator)
-    version = (metadata["uid"], metadata.get("generation", 0), resume)
-    return ReadFleet(fleet, unread, resume, version, _giver(fleet, metadata))
+    made, generation = metadata.get("creationTimestamp"), metadata.get("generation", 0)
+    giver = giver_of(fleet, moment(made) if made else 0.0, generation)
+    return ReadFleet(fleet, unread, resume, (metadata["uid"], generation, resume), giver)
 
 
 def unread_in(namespace: str, own_namespace: str) -> ReadFleet:
@@ -72,15 +74,6 @@ def unread_in(namespace: str, own_namespace: str) -> ReadFleet:
     fleet = Fleet(namespace, UNREAD, spec.model_copy(update={"namespaces": reaches}), is_of_the_operator)
     message = f"the operator may not read the ConsumerFleets of namespace {namespace}"
     return ReadFleet(fleet, Refused(FleetReason.NOT_READ, message), "", ())
-
-
-def _giver(fleet: Fleet, metadata: Json) -> Giver | None:
-    says = {} if fleet.spec.defaults is None else said_by(fleet.spec.defaults)
-    if not says:
-        return None
-    made = metadata.get("creationTimestamp")
-    generation = metadata.get("generation", 0)
-    return Giver(fleet.namespace, fleet.name, says, moment(made) if made else 0.0, generation)
 
 
 def halts_in(obj: Json) -> Halts:

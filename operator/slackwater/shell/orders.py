@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slackwater.api.fleet_budgets import MoveReason
-from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell, Limit, Standing
 from slackwater.core.fleet.claims import HELD
@@ -35,7 +33,7 @@ class Orders:
         if waits_at and self.let_go.get(facts.key) != waits_at and not facts.has_a_turn:
             besides |= {HELD}
         if order is not None and facts.standing is Standing.RESTS:
-            facts = replace(facts, standing=Standing.ASKS, reason=_reason(order), asked_at=order.asked_at)
+            facts = replace(facts, standing=Standing.ASKS, reason=order.reason, asked_at=order.asked_at)
         return replace(facts, besides=besides) if besides else facts
 
     def settling(self, ledger: Ledger) -> dict[str, float]:
@@ -59,9 +57,3 @@ def key_in(name: str) -> Key:
     """Of `namespace/name`."""
     namespace, _, group = name.partition("/")
     return Key(namespace, group)
-
-
-def _reason(order: Order) -> MoveReason:
-    if order.restart:
-        return MoveReason.RESTART
-    return MoveReason.PROTOCOL_UPGRADE if PinnedField.PROTOCOL_TARGET in order.applies else MoveReason.ROLLOUT

@@ -25,11 +25,12 @@ from slackwater.core.fleet.defaults import (
     with_values,
     without_own,
 )
-from slackwater.core.fleet.explained import Layer, built_in, lines
+from slackwater.core.fleet.explained import Layer, Line, built_in, origins
 from slackwater.core.fleet.layers import FIELDS, PARTS, PINNED, Giver, Said, nearest, overlapping, said_by
 from slackwater.core.manifests.template import render_template
 from slackwater.core.world.inherited import Pin, Pins
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.settings import Setting
 from tests.api.manifests import consumer_group
 from tests.core.factories import BOOTSTRAP, group
 
@@ -227,22 +228,65 @@ def test_explained_layer_by_layer() -> None:
     team = giver("team-pay/pay", rollout={"onFailure": "Rollback"})
     given = nearest("team-pay", [platform, team])
     said = own(protocol={"target": "Cooperative"})
-    target, polls, on_failure = lines(said, given, {})
-    assert (target.field, target.value, target.layer, target.over) == (
-        "protocol.target",
-        "Cooperative",
-        Layer.GROUP,
-        ((PLATFORM, "Consumer"),),
-    )
-    assert (polls.field, polls.value, polls.layer) == ("timeouts.maxPollInterval", "5m", Layer.BUILT_IN)
+    found = lines(said, given)
+    target, polls, on_failure = found["protocol.target"], found["timeouts.maxPollInterval"], found["rollout.onFailure"]
+    assert target == Line("protocol.target", "Cooperative", Layer.GROUP, over=((PLATFORM, "Consumer"),))
+    assert (polls.value, polls.layer, polls.over) == ("5m", Layer.BUILT_IN, ())
     assert polls.comes is not None
     assert (polls.comes.value, polls.comes.by.key, polls.comes.by.generation) == ("10m", PLATFORM, 7)
     assert (on_failure.value, on_failure.fleet, on_failure.over) == ("Rollback", "team-pay/pay", ((PLATFORM, "Pause"),))
-    [_, pinned, _] = lines(said, given, pins(polls="10m"))
+    pinned = lines(said, given, pins(polls="10m"))["timeouts.maxPollInterval"]
     assert (pinned.value, pinned.layer, pinned.fleet, pinned.comes) == ("10m", Layer.FLEET, PLATFORM, None)
-    [_, kept, _] = lines(said, given, pins("team/gone", polls="7m"))
-    assert (kept.value, kept.layer, kept.fleet) == ("7m", Layer.KEPT, "team/gone")
+    kept = lines(said, given, pins("team/gone", polls="7m"))["timeouts.maxPollInterval"]
+    assert (kept.value, kept.layer, kept.fleet, kept.goes) == ("7m", Layer.KEPT, "team/gone", False)
     assert kept.comes is not None
+
+
+def lines(said: Own, given: Any, pinned: Pins | None = None, living: frozenset[str] = frozenset()) -> dict[str, Line]:
+    return {line.field: line for line in origins(said, given, pinned or {}, living).lines}
+
+
+def test_every_setting_has_its_line() -> None:
+    assert set(lines(own(), {})) == set(FIELDS)
+
+
+def test_what_a_fleet_no_longer_says_goes_with_the_next_rollout_and_what_one_said_that_is_gone_stays() -> None:
+    polls = "timeouts.maxPollInterval"
+    gone, lives = (lines(own(), {}, pins(polls="7m"), living)[polls] for living in (frozenset(), frozenset({PLATFORM})))
+    assert gone == Line(polls, "7m", Layer.KEPT, PLATFORM)
+    assert lives == Line(polls, "7m", Layer.KEPT, PLATFORM, goes=True)
+
+
+def test_a_fleet_that_says_nothing_by_now_and_another_that_does() -> None:
+    given = nearest("team", [giver(timeouts={"maxPollInterval": "10m"})])
+    line = lines(own(), given, pins("team/other", polls="7m"), frozenset({"team/other", PLATFORM}))
+    assert line["timeouts.maxPollInterval"] == Line(
+        "timeouts.maxPollInterval", "7m", Layer.KEPT, "team/other", comes=given["timeouts.maxPollInterval"]
+    )
+
+
+def test_what_is_refused_is_in_force_nowhere_and_does_not_come() -> None:
+    given = nearest("team", [giver(protocol={"target": "Consumer"}, rollout={"stableFor": "20s"})])
+    found = origins(own(timeouts={"session": "30s"}), given, {}, frozenset({PLATFORM}))
+    target, stable = (line for line in found.lines if line.field in ("protocol.target", "rollout.stableFor"))
+    assert target == Line("protocol.target", None, Layer.BUILT_IN, over=((PLATFORM, "Consumer"),))
+    assert (stable.value, stable.layer) == ("20s", Layer.FLEET)
+    assert "what is given by ConsumerFleet slackwater/platform does not go with what the group says" in found.refused
+
+
+def test_recommended_timeouts_count_where_nobody_says_anything() -> None:
+    given = nearest("team", [giver(timeouts={"maxPollInterval": "10m"})])
+    adopted = {Setting.SESSION: 30_000, Setting.MAX_POLL_INTERVAL: 60_000, Setting.CONSUMER_SESSION: 20_000}
+    found = origins(own(), given, pins(polls="10m"), frozenset({PLATFORM}), adopted)
+    said = {line.field: (line.value, line.layer) for line in found.lines}
+    assert said["timeouts.session"] == ("30s", Layer.RECOMMENDED)
+    assert said["timeouts.consumer.session"] == ("20s", Layer.RECOMMENDED)
+    assert said["timeouts.maxPollInterval"] == ("10m", Layer.FLEET)
+    assert said["timeouts.heartbeat"] == ("3s", Layer.BUILT_IN)
+
+
+def test_a_heartbeat_that_nobody_gives_fits_into_the_session() -> None:
+    assert lines(own(timeouts={"session": "6s"}), {})["timeouts.heartbeat"].value == "2s"
 
 
 @pytest.mark.parametrize(

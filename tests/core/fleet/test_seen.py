@@ -12,6 +12,7 @@ from slackwater.api.errors import InvalidSpec
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.parsing import parse_consumer_fleet
 from slackwater.core.fleet.claim import Standing
+from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.seen import fleet_seen, seen, settled, turn_shown
 from slackwater.core.fleet.sight import Sight
 from slackwater.core.world.claimed import Claimed
@@ -131,3 +132,22 @@ def test_a_turn_is_waited_for_where_record_and_operator_say_so(
     turn: TurnRecord | None, reason: str, standing: TurnStanding
 ) -> None:
     assert turn_shown(RolloutMemory(phase=ROLLS, turn=turn), {"reason": reason}).standing is standing
+
+
+def test_whoever_was_refused_other_namespaces_reaches_none_but_its_own() -> None:
+    refused = {"type": "Accepted", "status": "False", "reason": "NamespacesNotAllowed"}
+    objs = [
+        {**consumer_fleet(namespaces=["*"]), "status": {"conditions": conditions}} for conditions in ([], [refused])
+    ]
+    accepted, not_so = (fleet_seen(parse_consumer_fleet(each), 0.0).fleet for each in objs)
+    assert (accepted.selects(GroupFacts("shop", "a")), not_so.selects(GroupFacts("shop", "a"))) == (True, False)
+    assert not_so.selects(GroupFacts(not_so.namespace, "a"))
+
+
+def test_what_a_fleet_gives_stands_with_its_age_and_generation() -> None:
+    obj = consumer_fleet(defaults={"rollout": {"onFailure": "Rollback"}})
+    obj["metadata"] |= {"creationTimestamp": "1970-01-01T00:01:00Z", "generation": 7}
+    giver = fleet_seen(parse_consumer_fleet(obj), 0.0).giver
+    assert giver is not None
+    assert (giver.says, giver.created_at, giver.generation) == ({"rollout.onFailure": "Rollback"}, 60.0, 7)
+    assert fleet_seen(parse_consumer_fleet(consumer_fleet()), 0.0).giver is None

@@ -116,10 +116,7 @@ class KubernetesApi:
         query = {"labelSelector": label_selector} if label_selector else {}
         found = await self._send("GET", kind, kind.path(namespace), query, absent_is_none=True)
         if found is None:
-            message = (
-                f"the cluster knows no {kind.plural} of {kind.api_version}: install slackwater's CRDs, or its chart"
-            )
-            raise KindMissing(message)
+            raise KindMissing(f"the cluster knows no {kind.plural} of {kind.api_version}")
         items = tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])
         return items, int(found["metadata"]["resourceVersion"])
 

@@ -8,10 +8,13 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from slackwater.api.fleet_campaign import MOST_FAILURES
+from slackwater.api.fleet_defaults import PinnedField
 from slackwater.cli.options import (
     As,
     Context,
@@ -50,6 +53,16 @@ ObeyedWithin = Annotated[
 ]
 
 
+def parse_field(text: str) -> str:
+    """One that changes pods or their protocol: all others are in force without a campaign."""
+    fields = [each.value for each in PinnedField]
+    if text in fields:
+        return text
+    if close := get_close_matches(text, fields, n=1):
+        raise typer.BadParameter(f"{text!r} is no such field: did you mean {close[0]}?")
+    raise typer.BadParameter(f"{text!r} is none of what groups take up by a campaign: write one of {', '.join(fields)}")
+
+
 @campaign.callback(invoke_without_command=True)
 def show_help(context: typer.Context) -> None:
     """Without a verb, as `slackwater` itself does it."""
@@ -65,7 +78,10 @@ def status(
     context: Context = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Show how far a campaign is: its waves, who was skipped and why, who has failed, and when it ends."""
+    """Show how far a campaign is: its waves, who was skipped and why, who has failed, and when it ends.
+
+    `fleet plan -f FILE` says what one would do before it is applied. Changes nothing.
+    """
     if everywhere and (namespace is not None or name is not None):
         what = "-n" if namespace is not None else "a name"
         raise typer.BadParameter(f"-A and {what} exclude each other: leave one of them out")
@@ -97,13 +113,21 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
     ] = False,
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="Of the defaults, such as protocol.target; may be given again."),
+        typer.Option(
+            metavar="FIELD",
+            parser=parse_field,
+            help="Of the defaults, such as protocol.target; may be given again. All that pods are made with when not"
+            " given.",
+        ),
     ] = None,
     changes: Annotated[
         bool, typer.Option("--changes", help="It orders the changes of groups whose annotation names it.")
     ] = False,
     max_failures: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=0, help="After more failed groups than so many none begins.")
+        int | None,
+        typer.Option(
+            metavar="NUMBER", min=0, max=MOST_FAILURES, help="After more failed groups than so many none begins."
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say in its status what would be, and move nobody.")
@@ -125,7 +149,10 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
     if fleet is None:
         if asked or dry_run or max_failures is not None:
             raise typer.BadParameter("say of which fleet: --fleet NAME")
-        _tell(context, namespace, name, giving.go_on, timeout_s)
+        from slackwater.cli.reaching.choice import Place
+
+        place = Place(namespace or namespace_of(context), name)
+        typer.echo(asyncio.run(giving.let_go_on(context, place, timeout_s)))
         return
     if len(asked) != 1:
         raise typer.BadParameter(f"say what the campaign does: one of {', '.join(actions)}")
@@ -190,4 +217,5 @@ def _show_all(context: str | None, place: str | None, output: Output) -> None:
     elif found:
         print_whole(campaigns_table(found, with_namespace=place is None))
     else:
-        typer.echo(f"There are no FleetCampaigns in {'any namespace' if place is None else place}.", err=True)
+        more = "campaign start makes one" if place is None else "-A shows those of all namespaces"
+        typer.echo(f"There are no FleetCampaigns in {place or 'any namespace'}: {more}.", err=True)

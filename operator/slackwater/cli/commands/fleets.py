@@ -8,20 +8,18 @@ As in `main`, what takes a second to import is imported by the command that need
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from slackwater.api.amounts import IntOrPercent
+from slackwater.cli.commands.fleet_plan import plan
+from slackwater.cli.edge import invalid_sentence
 from slackwater.cli.options import (
     As,
     Context,
     Namespace,
     Output,
-    Watch,
     parse_name,
     parse_seconds,
     print_document,
@@ -42,7 +40,6 @@ fleet = typer.Typer(
 REFRESH_S: Final = 2.0
 LONGEST_OPEN_S: Final = 24 * 3600.0
 PATIENCE: Final = "30s"
-_LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 
 Name = Annotated[str, typer.Argument(help="The ConsumerFleet's name.", metavar="NAME", parser=parse_name)]
 NameOrAll = Annotated[
@@ -61,26 +58,6 @@ ObeyedWithin = Annotated[
 ]
 
 
-def parse_limit(text: str) -> str:
-    """`coordinators=2`, `all=10%`."""
-    name, _, amount = text.partition("=")
-    if not re.fullmatch("[1-9][0-9]?%|100%|[1-9][0-9]{0,3}", amount):
-        raise typer.BadParameter(f"{text!r} is no limit: write BUDGET=NUMBER, such as coordinators=2 or all=10%")
-    return f"{parse_name(name)}={amount}"
-
-
-def limits_of(given: Sequence[str]) -> dict[str, IntOrPercent]:
-    """As `parse_limit` let them through."""
-    pairs = (each.split("=") for each in given)
-    return {name: amount if amount.endswith("%") else int(amount) for name, amount in pairs}
-
-
-def parse_local(text: str) -> str:
-    if not _LOCAL.fullmatch(text):
-        raise typer.BadParameter(f"{text!r} is no local time: write one such as 2026-12-01T22:00, in the fleet's zone")
-    return text
-
-
 @fleet.callback(invoke_without_command=True)
 def show_help(context: typer.Context) -> None:
     """Without a verb, as `slackwater` itself does it."""
@@ -94,7 +71,9 @@ def status(
     namespace: Namespace = None,
     everywhere: Everywhere = False,
     context: Context = None,
-    watch: Watch = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Go on until the fleet is deleted, or until Ctrl-C.")
+    ] = False,
     output: As = Output.TABLE,
 ) -> None:
     """Show what a fleet lets move, who moves, who waits and until when, and who has failed. Changes nothing."""
@@ -112,60 +91,7 @@ def status(
         _show(asyncio.run(_look(context, place or "", name)), output)
 
 
-@fleet.command("plan")
-def plan(  # noqa: PLR0913, PLR0917 - an option each
-    name: Name,
-    namespace: Namespace = None,
-    context: Context = None,
-    everybody: Annotated[
-        bool, typer.Option("--all-restart", help="If all its groups restarted; else how those that wait go on.")
-    ] = False,
-    limits: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--max",
-            metavar="BUDGET=NUMBER",
-            parser=parse_limit,
-            help="If a budget had another max; may be given again.",
-        ),
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            parser=parse_local,
-            help="With --all-restart: if it began then, such as 2026-12-01T22:00, in the fleet's time zone.",
-        ),
-    ] = None,
-    output: As = Output.TABLE,
-) -> None:
-    """Say when a fleet's groups would move and be done, by how long they took so far, and what makes it last.
-
-    The operator's own order, budgets and windows are run forward. Changes nothing.
-    """
-    if at is not None and not everybody:
-        raise typer.BadParameter("--at is for --all-restart: add it")
-    from slackwater.cli.looking.fleets import read_look
-    from slackwater.cli.pictures.forecast import forecast_document, forecast_picture
-    from slackwater.cli.reaching.choice import Place
-    from slackwater.cli.reaching.each import read_one
-    from slackwater.cli.words.fleets import moment_in
-    from slackwater.core.fleet.forecast import Question, forecast
-
-    look = asyncio.run(read_one(context, Place(namespace or namespace_of(context), name), read_look))
-    asked = limits_of(limits or ())
-    if unknown := sorted(set(asked) - {each.name for each in look.fleet.fleet.spec.budgets}):
-        there = ", ".join(each.name for each in look.fleet.fleet.spec.budgets) or "none at all"
-        raise typer.BadParameter(f"{name} has no budget {unknown[0]}: there are {there}")
-    began_at = None if at is None else moment_in(look.fleet, at)
-    if began_at is not None and began_at < look.board.now:
-        raise typer.BadParameter(f"{at} is over: write a time that is to come")
-    found = forecast(look.board, look.fleet, Question(everybody, began_at, asked))
-    if output is Output.TABLE:
-        print_whole(forecast_picture(found, look.fleet, look.board.now))
-    else:
-        print_document(forecast_document(found, look.fleet, look.board.now), output)
+fleet.command("plan")(plan)
 
 
 @fleet.command("pause")
@@ -214,7 +140,9 @@ def open_fleet(
 
     if not reason.strip():
         raise typer.BadParameter("say why: --reason TEXT")
-    if not 0 < duration_s <= LONGEST_OPEN_S:
+    if duration_s <= 0:
+        raise typer.BadParameter("say for how long: --for DURATION, such as 2h")
+    if duration_s > LONGEST_OPEN_S:
         raise typer.BadParameter("a fleet is opened for 24 hours at most: change the windows instead")
     _tell(context, namespace, name, giving.let_through(duration_s, reason), timeout_s)
 
@@ -254,13 +182,18 @@ def _show_all(context: str | None, place: str | None, output: Output) -> None:
     from slackwater.cli.pictures.beside import list_document
     from slackwater.cli.pictures.fleet import fleet_document, fleets_table
 
-    looks = asyncio.run(read_looks(context, place))
+    looks, unread = asyncio.run(read_looks(context, place))
+    for error in unread:
+        typer.echo(f"Not shown: {invalid_sentence(error)}.", err=True)
     if output is not Output.TABLE:
         print_document(list_document([fleet_document(each) for each in looks]), output)
     elif looks:
         print_whole(fleets_table(looks, with_namespace=place is None))
-    else:
-        typer.echo(f"There are no ConsumerFleets in {'any namespace' if place is None else place}.", err=True)
+    elif not unread:
+        more = (
+            "apply one to say how many groups move at a time" if place is None else "-A shows those of all namespaces"
+        )
+        typer.echo(f"There are no ConsumerFleets in {place or 'any namespace'}: {more}.", err=True)
 
 
 def _watch(context: str | None, namespace: str, name: str) -> None:

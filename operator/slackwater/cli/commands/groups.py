@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from slackwater.adapters.cluster.api import KubernetesApi
     from slackwater.cli.giving.one import Order
     from slackwater.cli.looking.looks import Look
+    from slackwater.cli.pictures.defaults import DefaultsLook
     from slackwater.cli.pictures.history import Versions
     from slackwater.cli.reaching.choice import Choice, Place
     from slackwater.cli.words.fleets import TurnStory
@@ -113,9 +114,22 @@ def lag(choice: Choice, watch: Watch = False, output: As = Output.TABLE) -> None
 
 
 @of_groups
-def explain(choice: Choice, output: As = Output.TABLE) -> None:
+def explain(
+    choice: Choice,
+    defaults: Annotated[
+        bool,
+        typer.Option(
+            "--defaults", help="Say instead whose each setting is: the group's, a fleet's, or Slackwater's own."
+        ),
+    ] = False,
+    output: As = Output.TABLE,
+) -> None:
     """Say in one paragraph what a group is doing, and if it waits, why, and what to do about it. Changes nothing."""
     from slackwater.cli.commands.reading import Reading, read
+
+    if defaults:
+        _explain_defaults(choice, output)
+        return
     from slackwater.cli.looking.fleets import Turns
     from slackwater.cli.looking.watching import look_once
     from slackwater.cli.pictures.paragraph import explain_document, paragraph_and_pointer
@@ -135,6 +149,21 @@ def explain(choice: Choice, output: As = Output.TABLE) -> None:
         return explain_document(seen.world, seen.plan, turn)
 
     read(choice, Reading("explain", look, document, show), output)
+
+
+def _explain_defaults(choice: Choice, output: Output) -> None:
+    from slackwater.cli.commands.reading import Reading, read
+    from slackwater.cli.looking.defaults import Defaults
+    from slackwater.cli.pictures.defaults import defaults_document, defaults_picture
+
+    def show(look: DefaultsLook) -> None:
+        console = Terminal(highlight=False)
+        if console.is_terminal:
+            console.print(defaults_picture(look))
+        else:  # who reads it there looks for whole lines
+            print_whole(defaults_picture(look))
+
+    read(choice, Reading("explain --defaults", Defaults().of, defaults_document, show), output)
 
 
 @of_groups

@@ -9,11 +9,12 @@ from typing import Any
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.paths import FLEET_CAMPAIGN
 from slackwater.api.annotations import API_VERSION, PROMOTE
-from slackwater.cli.errors import NothingToDo
+from slackwater.cli.errors import NoSuchCampaign, NothingToDo
 from slackwater.cli.giving.written import taken_up, write
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster
 from slackwater.cli.reaching.fleets import read_campaign, read_fleet
+from slackwater.core.fleet.waves import the_wave, wave_in_words
 
 Json = Mapping[str, Any]
 Told = Callable[[KubernetesApi, Json, float], Awaitable[str]]
@@ -47,6 +48,14 @@ async def start(context: str | None, place: Place, spec: Json, timeout_s: float)
     return f"{place.name}: started{dry}; slackwater campaign status {place.name} -n {place.namespace} shows how it goes"
 
 
+async def let_go_on(context: str | None, place: Place, timeout_s: float) -> str:
+    """As `tell` with `go_on`; whoever meant to begin one learns how."""
+    try:
+        return await tell(context, place, go_on, timeout_s)
+    except NoSuchCampaign as error:
+        raise NoSuchCampaign(f"{str(error).rstrip('?')}; to begin a new one, say its --fleet") from error
+
+
 async def go_on(api: KubernetesApi, campaign: Json, timeout_s: float) -> str:
     """A `Told`: after a pause."""
     name = campaign["metadata"]["name"]
@@ -72,14 +81,15 @@ async def promote(api: KubernetesApi, campaign: Json, timeout_s: float) -> str:
     name, status = campaign["metadata"]["name"], campaign.get("status") or {}
     if (phase := _phase(campaign)) != "AwaitingPromotion":
         stands = (
-            f"it is {phase}" + (f" in wave {status['wave']}" if status.get("wave") else "")
+            f"it is {phase}" + (f" in {the_wave(status['wave'])}" if status.get("wave") else "")
             if phase
             else ("the operator has said nothing of it")
         )
         raise NothingToDo(f"{name} is as it was: no wave waits to be promoted, {stands}")
     token = datetime.now(UTC).isoformat()
     await write(api, FLEET_CAMPAIGN, campaign, {"metadata": {"annotations": {PROMOTE: token}}}, "promote", timeout_s)
-    return f"{name}: promoted; the wave after {status.get('wave') or 'this one'} begins"
+    after = wave_in_words(status.get("wave") or "this one")
+    return f"{name}: promoted; the wave after {after} begins"
 
 
 def _phase(campaign: Json) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
@@ -43,6 +43,8 @@ class Fleets:
     seen: dict[str, FleetSeen]
     board: Board
     is_partial: bool
+    groups: Mapping[str, Json] = field(default_factory=dict)
+    """As the API server gives them, by `namespace/name`."""
 
 
 async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
@@ -54,7 +56,14 @@ async def read_fleets(api: KubernetesApi, namespace: str) -> Fleets:
     groups, all_groups = await _list(api, CONSUMER_GROUP, namespace)
     now = time.time()
     known = {each.key: each for each in _parsed(fleets, now)}
-    return Fleets(known, Board(tuple(known.values()), _seen(groups), now), not (all_fleets and all_groups))
+    board = Board(tuple(known.values()), _seen(groups), now)
+    return Fleets(known, board, not (all_fleets and all_groups), {_key(each): each for each in groups})
+
+
+async def read_only_fleets(api: KubernetesApi, namespace: str) -> tuple[Mapping[str, FleetSeen], bool]:
+    """By `namespace/name`, as `read_fleets`; and whether they are all that there are. Raises ClusterFailed."""
+    fleets, are_all = await _list(api, CONSUMER_FLEET, namespace)
+    return {each.key: each for each in _parsed(fleets, time.time())}, are_all
 
 
 async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
@@ -68,14 +77,23 @@ async def read_look(api: KubernetesApi, place: Place) -> FleetLook:
     return foreseen(FleetLook(known, fleets.board, fleets.is_partial))
 
 
-async def read_looks(context: str | None, namespace: str | None) -> list[FleetLook]:
-    """Of all fleets of one namespace, or of all. Raises NoSuchNamespace, KindMissing and ClusterFailed."""
+async def read_looks(context: str | None, namespace: str | None) -> tuple[list[FleetLook], list[InvalidSpec]]:
+    """Of all fleets of one namespace, or of all; and why some cannot be shown. Raises NoSuchNamespace, NotInstalled and
+    ClusterFailed."""
     async with cluster(context) as api:
         listed = await list_fleets(api, namespace)
         if not listed and namespace is not None:
             await check_namespace(api, namespace)
         fleets = await read_fleets(api, namespace or "")
-    return looks_of(fleets, namespace)
+    return looks_of(fleets, namespace), list(_unread(listed))
+
+
+def _unread(fleets: Sequence[Mapping[str, Any]]) -> Iterator[InvalidSpec]:
+    for each in fleets:
+        try:
+            parse_consumer_fleet(each)
+        except InvalidSpec as error:
+            yield error
 
 
 async def read_campaigns(context: str | None, namespace: str | None) -> Sequence[Mapping[str, Any]]:
@@ -180,6 +198,10 @@ async def _list(api: KubernetesApi, kind: Kind, namespace: str) -> tuple[Sequenc
         found, _ = await api.list_all(kind, namespace)
         return found, False
     return found, True
+
+
+def _key(obj: Json) -> str:
+    return f"{obj['metadata']['namespace']}/{obj['metadata']['name']}"
 
 
 def _parsed(fleets: Sequence[Json], now: float) -> list[FleetSeen]:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from slackwater.core.decision.words import listing, shown
+from slackwater.core.fleet.waves import wave_in_words
 
 Json = Mapping[str, Any]
 
@@ -74,7 +75,9 @@ def _waves(waves: Sequence[Json], under_way: str) -> Table:
     for wave in waves:
         soaks = f"soaks until {wave['soakUntil']}" if wave.get("soakUntil") else ""
         mark = soaks or ("under way" if wave["name"] == under_way else "")
-        table.add_row(str(wave["name"]), *(str(wave.get(name) or 0) for name in _COUNTS), Text(mark, "yellow"))
+        table.add_row(
+            wave_in_words(str(wave["name"])), *(str(wave.get(name) or 0) for name in _COUNTS), Text(mark, "yellow")
+        )
     return table
 
 
@@ -127,7 +130,7 @@ def _phase(campaign: Json) -> Text:
 
 
 def _wave(status: Json) -> str:
-    return str(status.get("wave") or "")
+    return wave_in_words(str(status.get("wave") or ""))
 
 
 def _table(*columns: str) -> Table:

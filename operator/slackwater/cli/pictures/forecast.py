@@ -20,7 +20,11 @@ Json = dict[str, Any]
 
 def forecast_picture(found: Forecast, fleet: FleetSeen, now: float) -> RenderableType:
     if not found.groups:
-        none = "No group of it has pods." if found.everybody else "Nobody waits: --all-restart plans a restart of all."
+        none = (
+            "No group of it has pods."
+            if found.everybody
+            else "Nobody waits: --all-restart plans a restart of all, -f FILE a campaign."
+        )
         return Text(none, "dim")
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     table.add_column("Groups", justify="right")

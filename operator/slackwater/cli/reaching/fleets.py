@@ -62,5 +62,5 @@ async def _which_there_are(api: KubernetesApi, kind: Kind, place: Place) -> str:
     if close := get_close_matches(place.name, here, n=1):
         return f"{there}: did you mean {close[0]}?"
     if here:
-        return f"{there}: there are {listing(here)}"
+        return f"{there}: there {'is' if len(here) == 1 else 'are'} {listing(here)}"
     return await missing_namespace(api, place.namespace) or f"{there}: there is none at all, so apply one or choose -n"

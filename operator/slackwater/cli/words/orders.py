@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from slackwater.core.fleet.records import record_of
 from slackwater.core.fleet.seen import Seen
+from slackwater.core.fleet.waves import the_wave
 
 Json = Mapping[str, Any]
 
@@ -38,5 +39,5 @@ def order_in_words(group: Seen, campaign: Json | None) -> str:
     status = campaign.get("status") or {}
     if not status.get("phase"):
         return f"{waits}, which the operator has not taken up yet"
-    wave = f", in wave {status['wave']}" if status.get("wave") else ""
+    wave = f", in {the_wave(status['wave'])}" if status.get("wave") else ""
     return f"{waits}, which has not called it yet: that is {status['phase']}{wave}"

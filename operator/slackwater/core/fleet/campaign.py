@@ -14,8 +14,10 @@ from typing import Final
 
 from slackwater.api.amounts import amount_of
 from slackwater.api.annotations import PROMOTE
+from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignStatus
+from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.openings import Standing, Wait, who_cannot_is_known, why_not_yet
@@ -85,6 +87,17 @@ class Order:
     """With `restart`: the token that its pods are to be made with."""
     applies: Values = field(default_factory=dict)
     """With `applyDefaults`: what is to be pinned, but for what the group says itself."""
+
+    @property
+    def reason(self) -> MoveReason:
+        return reason_of(self.applies, restarts=bool(self.restart))
+
+
+def reason_of(applies: Values, *, restarts: bool) -> MoveReason:
+    """For what a campaign has groups ask for their turns."""
+    if restarts:
+        return MoveReason.RESTART
+    return MoveReason.PROTOCOL_UPGRADE if PinnedField.PROTOCOL_TARGET in applies else MoveReason.ROLLOUT
 
 
 @dataclass(frozen=True, slots=True)

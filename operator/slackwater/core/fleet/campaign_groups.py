@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from slackwater.api.annotations import CAMPAIGN, PAUSE
+from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.fleet_campaign import ApplyDefaults
 from slackwater.api.fleet_campaign_status import Skip
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.decision.reasons import Hold
 from slackwater.core.decision.words import listing
 from slackwater.core.fleet.campaign import Campaign
-from slackwater.core.fleet.defaults import Own, by_campaign, is_nearer, to_take_up
+from slackwater.core.fleet.defaults import Own, by_campaign, in_force, is_nearer, to_take_up
 from slackwater.core.fleet.layers import Given, Said
 from slackwater.core.fleet.participants import Obstacle, Participant, Progress, Shown, done_at, progress_of
 from slackwater.core.fleet.records import Values, record_of
@@ -103,6 +104,16 @@ def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: 
 def _left(group: KnownGroup, applies: Values, campaign: Campaign) -> Values:
     """What it is to take up: neither what it says itself, nor what a fleet that goes first for it says otherwise."""
     return to_take_up(group.own, group.given, applies, campaign.fleet)
+
+
+def spec_with(group: KnownGroup, applies: Values, campaign: Campaign) -> ConsumerGroupSpec | None:
+    """What the group would be run by, once it has taken up what is ordered; None where that is refused, or does not
+    take it to another protocol: there is no way to be found then."""
+    left = _left(group, applies, campaign)
+    if PinnedField.PROTOCOL_TARGET not in left:
+        return None
+    renewed = by_campaign(group.own, group.given, group.pins, left, campaign.fleet)
+    return None if renewed.refused else in_force(group.own, group.given, renewed.pins).spec
 
 
 def it_says_otherwise(asked: _Asked) -> Obstacle | None:

@@ -21,6 +21,7 @@ from slackwater.core.decision.words import count, listing
 from slackwater.core.fleet.campaign import Campaign, Course, overdue_from
 from slackwater.core.fleet.openings import Standing
 from slackwater.core.fleet.participants import Participant, Progress
+from slackwater.core.fleet.waves import the_wave
 
 MOST_NAMES: Final = 10
 _STAND_STILL: Final = (CampaignPhase.PENDING, CampaignPhase.PAUSED, CampaignPhase.HALTED, CampaignPhase.FORECAST)
@@ -104,9 +105,9 @@ def news(before: FleetCampaignStatus, after: FleetCampaignStatus) -> Iterator[tu
         counts = (
             f"{done.done} of {count(done.groups, 'group')} done, {done.failed} failed, {done.skipped} left as they are"
         )
-        yield CampaignReason.WAVE_DONE, f"wave {before.wave} is over: {counts}", False
+        yield CampaignReason.WAVE_DONE, f"{the_wave(before.wave)} is over: {counts}", False
     if after.wave and after.wave != before.wave:
-        yield CampaignReason.WAVE_BEGUN, f"wave {after.wave} begins", False
+        yield CampaignReason.WAVE_BEGUN, f"{the_wave(after.wave)} begins", False
     if after.phase is CampaignPhase.HALTED and before.phase is not CampaignPhase.HALTED:
         said = next((each.message for each in after.conditions if each.type is CampaignConditionType.HALTED), "")
         yield CampaignReason.CAMPAIGN_HALTED, said, True

@@ -1,8 +1,8 @@
-"""Each default of a group, and whose it is: what `explain --defaults` shows."""
+"""Each setting that a fleet may give a group, and whose it is: what `explain --defaults` shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -10,12 +10,14 @@ from typing import Final
 from pydantic import JsonValue
 
 from slackwater.api.durations import format_duration
+from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.protocol import Protocol
 from slackwater.api.rollout import Rollout
 from slackwater.api.timeouts import Timeouts
-from slackwater.core.fleet.defaults import Own
-from slackwater.core.fleet.layers import FIELDS, PINNED, Given, Said, value_at
+from slackwater.core.fleet.defaults import Own, in_force, with_next_rollout, without_own
+from slackwater.core.fleet.layers import FIELDS, Given, Said, said_by, value_at
 from slackwater.core.world.inherited import Pin, Pins
+from slackwater.core.world.settings import Values, with_adopted
 
 
 class Layer(StrEnum):
@@ -25,6 +27,8 @@ class Layer(StrEnum):
     FLEET = "Fleet"
     KEPT = "Kept"
     """A fleet said it when the pods were made. It says something else by now, or nothing, or is gone."""
+    RECOMMENDED = "Recommended"
+    """A recommendation that was adopted: neither the group nor a fleet says anything."""
     BUILT_IN = "BuiltIn"
 
 
@@ -40,41 +44,88 @@ class Line:
     generation: int = 0
     comes: Given | None = None
     """What the next rollout brings along."""
+    goes: bool = False
+    """The next rollout takes it away: its fleet is there, and no longer says so."""
     over: tuple[tuple[str, JsonValue], ...] = ()
     """Fleets that say something else and do not count, by `namespace/name`."""
 
 
-def lines(own: Own, given: Mapping[str, Given], pins: Pins) -> tuple[Line, ...]:
-    """Of each field of which some fleet says something, or did."""
-    named = {name.value: pin for name, pin in pins.items()}
-    concerned = [path for path in FIELDS if path in given or path in named]
-    return tuple(_line(path, own, given.get(path), named.get(path)) for path in concerned)
+@dataclass(frozen=True, slots=True)
+class Origins:
+    lines: tuple[Line, ...]
+    """One for each of `layers.FIELDS`, part by part."""
+    refused: str = ""
+    """Why not all that fleets give holds, or will with the next rollout; empty: it does."""
 
 
-def _line(path: str, own: Own, given: Given | None, pin: Pin | None) -> Line:
-    if path in own.says:
-        value = own.says[path]
-        says = () if given is None else ((given.by, given.value), *given.over)
-        return Line(path, value, Layer.GROUP, over=tuple((giver.key, said) for giver, said in says if said != value))
-    over = () if given is None else tuple((giver.key, said) for giver, said in given.over)
-    if given is not None and (path not in PINNED or (pin is not None and pin.value == given.value)):
-        return Line(path, given.value, Layer.FLEET, given.by.key, given.by.generation, over=over)
-    if pin is not None:
-        return Line(path, pin.value, Layer.KEPT, pin.fleet, comes=given, over=over)
-    return Line(path, built_in(path), Layer.BUILT_IN, comes=given, over=over)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    own: Own
+    given: Mapping[str, Given]
+    pins: Mapping[str, Pin]
+    now: Said
+    """What the group is run by, of what it or a fleet says."""
+    coming: Mapping[str, Pin]
+    """Its pins after the next rollout."""
+    adopted: Said
+    timeouts: Timeouts
 
 
-def built_in(path: str) -> JsonValue:
-    """What holds where nobody says anything; None: nothing does, or the client library's own."""
-    value = _SAID_ELSEWHERE.get(path, value_at(_BUILT_IN, path))
+def origins(
+    own: Own, given: Mapping[str, Given], pins: Pins, living: frozenset[str], adopted: Values | None = None
+) -> Origins:
+    """`living`: fleets that there are, by `namespace/name`. `adopted`: recommended timeouts that are in force."""
+    pins = without_own(own, pins)
+    force = in_force(own, given, pins)
+    coming = with_next_rollout(own, given, pins, living)
+    timeouts = with_adopted(force.spec.timeouts, adopted or {})
+    tuned = said_by(force.spec.model_copy(update={"timeouts": timeouts}))
+    known = _Known(own, given, _by_path(pins), said_by(force.spec), _by_path(coming.pins), tuned, timeouts)
+    return Origins(tuple(_line(path, known) for path in _PART_BY_PART), force.refused or coming.refused)
+
+
+def _by_path(pins: Pins) -> dict[str, Pin]:
+    return {PinnedField(name).value: pin for name, pin in pins.items()}
+
+
+def _line(path: str, known: _Known) -> Line:
+    given, pin, coming = known.given.get(path), known.pins.get(path), known.coming.get(path)
+    says = () if given is None else ((given.by.key, given.value), *((giver.key, said) for giver, said in given.over))
+    if path in known.own.says:
+        value = known.own.says[path]
+        return Line(path, value, Layer.GROUP, over=tuple(each for each in says if each[1] != value))
+    comes = given if coming is not None and coming.value != known.now.get(path) else None
+    if path not in known.now:  # nobody says anything of it, or what fleets say is refused, or comes later
+        value, layer = _of_nobody(path, known)
+        return Line(path, value, layer, comes=comes, over=() if comes is not None else says)
+    value, over = known.now[path], says[1:]
+    if given is not None and given.value == value:
+        return Line(path, value, Layer.FLEET, given.by.key, given.by.generation, over=over)
+    goes = given is None and coming is None
+    return Line(path, value, Layer.KEPT, pin.fleet if pin is not None else "", comes=comes, goes=goes, over=over)
+
+
+def _of_nobody(path: str, known: _Known) -> tuple[JsonValue, Layer]:
+    if path in known.adopted:
+        return known.adopted[path], Layer.RECOMMENDED
+    return built_in(path, known.timeouts), Layer.BUILT_IN
+
+
+def built_in(path: str, timeouts: Timeouts | None = None) -> JsonValue:
+    """What holds where nobody says anything; None: nothing does, or the client library's own. `timeouts`: the others,
+    where one follows from another."""
+    if (filled := _FILLED.get(path)) is not None:
+        return format_duration(filled(timeouts or Timeouts()))
+    value = value_at(_BUILT_IN, path)
     return None if value == [] else value
 
 
 _MODELS: Final = {"protocol": Protocol(), "timeouts": Timeouts(), "rollout": Rollout()}
 _BUILT_IN: Final[Said] = {name: model.model_dump(mode="json", by_alias=True) for name, model in _MODELS.items()}
-_SAID_ELSEWHERE: Final[Mapping[str, JsonValue]] = {
-    "timeouts.session": format_duration(Timeouts().classic_session_timeout_ms),
-    "timeouts.heartbeat": format_duration(Timeouts().classic_heartbeat_interval_ms),
-    "timeouts.maxPollInterval": format_duration(Timeouts().given_max_poll_interval_ms),
+_PART_BY_PART: Final = sorted(FIELDS, key=lambda path: [*_MODELS].index(path.partition(".")[0]))
+_FILLED: Final[Mapping[str, Callable[[Timeouts], int]]] = {
+    "timeouts.session": lambda timeouts: timeouts.classic_session_timeout_ms,
+    "timeouts.heartbeat": lambda timeouts: timeouts.classic_heartbeat_interval_ms,
+    "timeouts.maxPollInterval": lambda timeouts: timeouts.given_max_poll_interval_ms,
 }
 """What the models leave open, and code fills in."""

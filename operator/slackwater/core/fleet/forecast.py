@@ -73,7 +73,7 @@ def forecast(board: Board, fleet: FleetSeen, question: Question) -> Forecast:
     keys = tuple(each.key for each in moving)
     waves = [Wave("all", keys)] if question.everybody else []
     soon = run(outset, waves, at)
-    late = run(_slow(outset), waves, at)
+    late = run(slowed(outset), waves, at)
     narrowest = bottleneck(outset, keys, at)
     found = Forecast(
         at,
@@ -84,7 +84,7 @@ def forecast(board: Board, fleet: FleetSeen, question: Question) -> Forecast:
         narrowest,
         None,
         sum(board.groups[key].memory.took is None for key in keys),
-        sum(board.groups[key].facts.coordinator is None for key in keys) if _counts_coordinators(wanted) else 0,
+        sum(board.groups[key].facts.coordinator is None for key in keys) if counts_coordinators(wanted) else 0,
     )
     return replace(found, wider=_wider(found, board, fleet, question, waves))
 
@@ -127,23 +127,23 @@ def _outset(board: Board, fleet: Fleet, known: FleetSeen, question: Question) ->
             each if each.standing in (Standing.HAS, Standing.ASKS) else replace(each, reason=MoveReason.RESTART)
             for each in groups
         )
-    return replace(outset, groups=tuple(_coordinated(groups, _brokers(known))))
+    return replace(outset, groups=tuple(coordinated(groups, brokers_of(known))))
 
 
-def _slow(outset: Outset) -> Outset:
+def slowed(outset: Outset) -> Outset:
     moving = {each.key for each in outset.groups if each.standing is Standing.HAS}
     paces = {key: pace if key in moving else pace._replace(takes_s=pace.fits_s) for key, pace in outset.paces.items()}
     return replace(outset, paces=paces)
 
 
-def _brokers(fleet: FleetSeen) -> int:
+def brokers_of(fleet: FleetSeen) -> int:
     """How many coordinators the operator counts in."""
     per = {each.name for each in fleet.fleet.spec.budgets if each.per is CountedPer.COORDINATOR}
     told = fleet.status.get("budgets") or ()
     return max((int(each.get("cells") or 0) for each in told if each.get("name") in per), default=0)
 
 
-def _coordinated(groups: Sequence[GroupFacts], brokers: int) -> list[GroupFacts]:
+def coordinated(groups: Sequence[GroupFacts], brokers: int) -> list[GroupFacts]:
     """Where nobody knows a group's coordinator: spread evenly over those that there are, or would be."""
     known = coordinators_of(groups)
     found = []
@@ -157,5 +157,5 @@ def _coordinated(groups: Sequence[GroupFacts], brokers: int) -> list[GroupFacts]
     return found
 
 
-def _counts_coordinators(fleet: Fleet) -> bool:
+def counts_coordinators(fleet: Fleet) -> bool:
     return any(each.per is CountedPer.COORDINATOR for each in fleet.spec.budgets)

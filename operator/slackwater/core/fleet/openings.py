@@ -11,6 +11,7 @@ from slackwater.api.fleet_waves import Promote, Wave
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.words import count, listing
 from slackwater.core.fleet.participants import Participant, Progress
+from slackwater.core.fleet.waves import the_wave
 
 LOOKED_AT_WITHIN_S: Final = 75.0
 """A group at rest is looked at once a minute. Of one at which nobody can look, others need not wait any longer."""
@@ -72,7 +73,7 @@ def every_group_is_over(at: Standing) -> Wait | None:
     if not left:
         return None
     moving = sum(each.progress is Progress.MOVES for each in left)
-    message = f"wave {at.wave.name}: {count(len(left) - moving, 'group')} to come, {moving} under way"
+    message = f"{the_wave(at.wave.name)}: {count(len(left) - moving, 'group')} to come, {moving} under way"
     return Wait(CampaignPhase.RUNNING, message)
 
 
@@ -82,8 +83,8 @@ def its_changes_have_come(at: Standing) -> Wait | None:
     if at.moved or at.is_promoted or all(each.is_named for each in at.groups):
         return None
     message = (
-        f"wave {at.wave.name}: none of its {count(len(at.groups), 'group')} has a change of this campaign yet; promote"
-        " the campaign to go on without"
+        f"{the_wave(at.wave.name)}: none of its {count(len(at.groups), 'group')} has a change of this campaign yet;"
+        " promote the campaign to go on without"
     )
     return Wait(CampaignPhase.AWAITING_PROMOTION, message, is_for_a_person=True)
 
@@ -93,14 +94,14 @@ def every_group_is_calm(at: Standing) -> Wait | None:
     disturbed = [each.key for each in at.moved if each.progress is Progress.DONE and not each.is_calm]
     if not disturbed:
         return None
-    return Wait(CampaignPhase.SOAKING, f"wave {at.wave.name} is done, and not calm: {listing(disturbed)}")
+    return Wait(CampaignPhase.SOAKING, f"{the_wave(at.wave.name)} is done, and not calm: {listing(disturbed)}")
 
 
 def it_has_soaked(at: Standing) -> Wait | None:
     """Counted from when its last group was done in this campaign, never from a condition that may not have moved."""
     if at.soaked_at is None or at.now >= at.soaked_at:
         return None
-    message = f"wave {at.wave.name} is done, and soaks until {timestamp(int(at.soaked_at))}"
+    message = f"{the_wave(at.wave.name)} is done, and soaks until {timestamp(int(at.soaked_at))}"
     return Wait(CampaignPhase.SOAKING, message, until=at.soaked_at)
 
 
@@ -108,7 +109,7 @@ def somebody_promotes_it(at: Standing) -> Wait | None:
     """Where the wave says so. One in which nobody moved is passed over."""
     if at.wave.promote is Promote.AUTO or at.is_promoted or not at.moved:
         return None
-    message = f"wave {at.wave.name} is done: promote the campaign to go on"
+    message = f"{the_wave(at.wave.name)} is done: promote the campaign to go on"
     return Wait(CampaignPhase.AWAITING_PROMOTION, message, is_for_a_person=True)
 
 

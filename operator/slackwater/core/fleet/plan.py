@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import inf
 from typing import Final, NamedTuple
 
 from slackwater.core.fleet.calendar import LOOKS_AHEAD_S
-from slackwater.core.fleet.claim import Cell, Claim, Standing
+from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.kept import Kept
@@ -51,6 +51,8 @@ class Outset:
     groups: tuple[GroupFacts, ...]
     paces: Mapping[str, Pace]
     """By group's key; of a group that moves, of what is left."""
+    limits: Mapping[Cell, Limit] = field(default_factory=dict)
+    """Of cells that are no fleet's: a campaign's waves have a `max` of their own."""
 
 
 class WaveRan(NamedTuple):
@@ -139,28 +141,34 @@ class _Play:
                 heappush(self._moving, (at + outset.paces[group.key].takes_s, group.key))
             elif group.standing is Standing.ASKS:
                 self._waiting.add(group.key)
+        if outset.limits:
+            self.ledger.ordered(outset.limits, (), at)
         fleets = [each.overridden(self._gates[each.key].is_overridden) for each in outset.fleets]
         called = self.ledger.began([Kept(each, self._gates[each.key]) for each in fleets], self._facts.values(), at)
         self._claims: dict[str, Claim] = self._claimed()
         self._begin(called)
 
     def wave(self, wave: Wave) -> WaveRan:
-        """Its groups ask now; returns when it has soaked, or nothing goes on any more."""
-        self._wave = set(wave.groups)
-        asking = [key for key in wave.groups if self._facts[key].standing is not Standing.HAS]
+        """Its groups ask now; returns when it has soaked, or nothing goes on any more. Who has begun of itself does not
+        move once more."""
+        begun_before = self.begins_at.keys() & set(wave.groups)
+        self._wave, opened_at = {*wave.groups} - (begun_before & self.ends_at.keys()), self._now
+        asking = [
+            key for key in wave.groups if self._facts[key].standing is not Standing.HAS and key not in begun_before
+        ]
         self._waiting.update(asking)
         asked = [replace(self._facts[key], standing=Standing.ASKS, asked_at=self._now) for key in asking]
         self._begin(self._put(*asked))
         while self._wave and self._step():
             pass
-        begun = [self.begins_at[key] for key in wave.groups if key in self.begins_at]
+        begun = [max(self.begins_at[key], opened_at) for key in wave.groups if key in self.begins_at]
         if self._wave:
             return WaveRan(wave.name, len(wave.groups), min(begun, default=None), None)
         ends_at = max((self.ends_at[key] for key in wave.groups), default=self._now)
         while self._step(ends_at + wave.soak_s):
             pass
         self._now = max(self._now, ends_at + wave.soak_s)
-        return WaveRan(wave.name, len(wave.groups), min(begun, default=None), ends_at)
+        return WaveRan(wave.name, len(wave.groups), min(begun, default=None), max(ends_at, opened_at))
 
     def go_on(self) -> None:
         """Until nobody waits and nobody moves."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from slackwater.api.annotations import CAMPAIGN, PAUSE, URGENT
 from slackwater.api.conditions import ConditionStatus
@@ -16,12 +16,15 @@ from slackwater.core.fleet.campaign_groups import named_by
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.layers import Giver, said_by
+from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.times import Gates, Scope, gates_of
 from slackwater.core.fleet.turn import standing_of
 from slackwater.core.world.memory import RolloutMemory, read_memory
 from slackwater.core.world.turn import Turn, TurnStanding
 
 Json = Mapping[str, Any]
+REACHES_TOO_FAR: Final = FleetReason.NAMESPACES_NOT_ALLOWED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,17 @@ class FleetSeen:
     """By its spec and the clock, as of when it was read."""
     generation: int
     status: Json
+    created_at: float = 0.0
+    """In seconds since the epoch; 0: it is not in the cluster."""
 
     @property
     def key(self) -> str:
         return self.fleet.key
+
+    @property
+    def giver(self) -> Giver | None:
+        """What it says of its groups' defaults; None: nothing."""
+        return giver_of(self.fleet, self.created_at, self.generation)
 
     @property
     def is_taken_up(self) -> bool:
@@ -103,15 +113,29 @@ class FleetSeen:
 
     def condition(self, kind: FleetConditionType) -> Json:
         """Empty where the operator has not reported it."""
-        return next((each for each in self.status.get("conditions") or () if each.get("type") == kind), {})
+        return _condition(self.status, kind)
+
+
+def _condition(status: Json, kind: FleetConditionType) -> Json:
+    return next((each for each in status.get("conditions") or () if each.get("type") == kind), {})
 
 
 def fleet_seen(found: ConsumerFleet, now: float) -> FleetSeen:
     """Who names namespaces, and was not refused for it, is the operator's own."""
     spec, metadata = found.spec, found.metadata
-    fleet = Fleet(metadata.namespace, metadata.name, spec, is_of_the_operator=bool(spec.namespaces))
+    is_refused = _condition(found.status, FleetConditionType.ACCEPTED).get("reason") == REACHES_TOO_FAR
+    is_of_the_operator = bool(spec.namespaces) and not is_refused
+    fleet = Fleet(metadata.namespace, metadata.name, spec, is_of_the_operator)
     gates = gates_of(fleet, Scope(), now)
-    return FleetSeen(fleet.overridden(gates.is_overridden), gates, metadata.generation, found.status)
+    created = metadata.creation_timestamp
+    created_at = 0.0 if created is None else created.timestamp()
+    return FleetSeen(fleet.overridden(gates.is_overridden), gates, metadata.generation, found.status, created_at)
+
+
+def giver_of(fleet: Fleet, created_at: float, generation: int) -> Giver | None:
+    """What it says of its groups' defaults; None: nothing."""
+    says = {} if fleet.spec.defaults is None else said_by(fleet.spec.defaults)
+    return Giver(fleet.namespace, fleet.name, says, created_at, generation) if says else None
 
 
 def turn_shown(memory: RolloutMemory, gated: Json) -> Turn:

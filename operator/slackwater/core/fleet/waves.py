@@ -13,7 +13,16 @@ from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.participants import Participant
 
 REST: Final = "*"
-"""The wave of all groups that are in no other; no wave that people name can be called so."""
+"""The wave of all groups that are in no other; no wave that people name can be called so. People read `the rest`."""
+
+
+def wave_in_words(name: str) -> str:
+    return "the rest" if name == REST else name
+
+
+def the_wave(name: str) -> str:
+    """The same in a sentence."""
+    return wave_in_words(name) if name == REST else f"wave {name}"
 
 
 def plan_of(own: Sequence[Wave], of_the_fleet: Sequence[Wave]) -> tuple[Wave, ...]:

@@ -10,7 +10,7 @@ from slackwater.api.protocol import ProtocolTarget
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.participants import Obstacle
 from slackwater.core.protocol.preflight import Way, can_make, find_way
-from slackwater.core.world.profile import profile_of
+from slackwater.core.world.profile import StrategyName, profile_of
 from slackwater.core.world.world import World
 
 SKIPS: Final[Mapping[Reason, Skip]] = {
@@ -28,12 +28,26 @@ SKIPS: Final[Mapping[Reason, Skip]] = {
 
 
 def way_to(world: World, target: ProtocolTarget) -> Obstacle | Hold | None:
-    """`world`: with a spec that has what the campaign gives. None: there is a way, or the group is there already."""
+    """As `way_found`; None: there is a way, or the group is there already."""
+    found = way_found(world, target)
+    return None if isinstance(found, Way) else found
+
+
+Found = Way | Obstacle | Hold | None
+
+
+def way_found(world: World, target: ProtocolTarget) -> Found:
+    """`world`: with a spec that has what the campaign gives. None: the group is there already, or has no pods yet."""
     wanted, has = profile_of(target), world.memory.protocol
     if wanted is has and world.memory.upgrade is None:
         return None
     found = can_make(world, wanted) if world.workload is None else find_way(world, has, wanted)
     if found is None or isinstance(found, Way):
-        return None
+        return found
     skip = SKIPS.get(found.reason)
     return found if skip is None else Obstacle(skip, found.message)
+
+
+def stops_all(way: Way) -> bool:
+    """All consumers stop for a while on it."""
+    return way.strategy.name is StrategyName.DRAIN_CUTOVER
