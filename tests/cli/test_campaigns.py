@@ -105,6 +105,14 @@ def test_it_looks_as_it_is_held(picture: str) -> None:
     held(f"{picture}.txt", drawn(PICTURES[picture]()))
 
 
+def test_the_wave_that_nobody_named_is_the_rest() -> None:
+    """In its status it has a name that people cannot give."""
+    unnamed = campaign({**STATUS, "wave": "*", "waves": [{"name": "*", "groups": 257, "done": 3}]})
+    for shown in (campaign_picture(unnamed), campaigns_table([unnamed], with_namespace=False)):
+        assert "the rest" in drawn(shown)
+        assert "*" not in drawn(shown)
+
+
 def test_its_document_is_what_the_operator_says() -> None:
     document = campaign_document(campaign())
     assert (document["namespace"], document["name"], document["status"]) == (*KEY, STATUS)

@@ -37,8 +37,6 @@ PARSERS: Final = {
     "ClusterKafkaConnection": parse_kafka_connection,
 }
 A_FRIDAY: Final = moment("2026-11-27T12:00:00Z")
-TO_COME: Final = "--defaults"
-"""Of `explain`, which is built beside these pages: not asked for where it is not there yet."""
 _SHELL: Final = re.compile(r"^```(sh|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _YAML: Final = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _VIEW: Final = re.compile(r"^<!-- as in tests/cli/views/(\S+) -->\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -98,8 +96,6 @@ def test_a_command_line_is_one(page: Path, line: list[str]) -> None:
         assert word in command.commands, f"{name_of(page)}: there is no {word}"
         context = typer.Context(command, parent=context)
         command = command.commands[word]
-    known = {option for parameter in command.params for option in parameter.opts}
-    words = [word for word in words if word != TO_COME or word in known]
     command.make_context(command.name, words, parent=context)
 
 

@@ -372,3 +372,26 @@ async def test_what_else_the_campaign_brings_is_judged_with_the_protocol(
     found.campaigns.decided(Key(KEY.namespace, "first"), seen, Decision(seen.memory))
     await found.goes_on(STATUS_AGAIN_S)
     assert found.campaign_status().get("skipped", {}) == skipped
+
+
+async def test_each_campaign_is_judged_by_what_it_brings_itself() -> None:
+    """Two that take a group to the same protocol; only one of them lets its consumers stop."""
+    found = CampaignStage()
+    found.fleet(halt={"disturbed": "100%"}, defaults={"protocol": {"target": "Cooperative", "allowDowntime": True}})
+    await found.begin()
+    seen = replace(running(RDKAFKA, Profile.EAGER), memory=RolloutMemory(protocol=Profile.EAGER))
+    found._put(CONSUMER_GROUP, group_object(name="first", client=RDKAFKA) | {"status": {"observedGeneration": 1}})
+    found.sees("first")
+    found.campaign(name="all-of-it", action={"applyDefaults": {}})
+    found.campaign(name="target", action={"applyDefaults": {"fields": ["protocol.target"]}})
+    found.campaigns.fold()
+    found.campaigns.decided(Key(KEY.namespace, "first"), seen, Decision(seen.memory))
+    await found.goes_on(STATUS_AGAIN_S)
+    skipped = [found.campaign_status(name).get("skipped", {}) for name in ("all-of-it", "target")]
+    assert skipped == [{}, {"WouldStop": 1}]
+
+
+async def test_the_max_of_a_wave_may_be_what_makes_it_last() -> None:
+    found = await stage("first", "second", waves=[{"name": "all", "selector": {}, "max": 1}])
+    await found.goes_on()
+    assert found.campaign_status()["bottleneck"] == "max of wave all"

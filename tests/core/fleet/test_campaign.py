@@ -14,7 +14,7 @@ from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignConditionType, CampaignPhase, FleetCampaignStatus, Skip
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.fleet.campaign import NO_MAX, Campaign, FleetOf, fold
-from slackwater.core.fleet.campaign_report import report, verdicts
+from slackwater.core.fleet.campaign_report import news, report, verdicts
 from slackwater.core.fleet.claim import Limit
 from slackwater.core.fleet.openings import LOOKED_AT_WITHIN_S
 from slackwater.core.fleet.participants import Obstacle, Participant, Progress
@@ -251,6 +251,15 @@ def test_what_is_in_no_wave_comes_last() -> None:
     waves = [CANARY]
     assert fold(campaign("canary", waves=waves), FLEET, [done("b", 601), group("a")], NOW).status.wave == "*"
     assert begins(campaign("*", waves=waves), done("b", 601), group("a")) == ["team/a"]
+
+
+def test_what_is_said_of_it_is_in_the_words_of_people() -> None:
+    before, waves = campaign("canary", waves=[CANARY]), [CANARY]
+    after = report(before, fold(before, FLEET, [done("b", 601), group("a")], NOW), [done("b", 601), group("a")], NOW)
+    assert [message for _, message, _ in news(before.status, after)][1:] == ["the rest begins"]
+    wait = fold(campaign("*", waves=waves), FLEET, [done("b", 601), group("a")], NOW).wait
+    assert wait is not None
+    assert wait.message == "the rest: 1 group to come, 0 under way"
 
 
 APPLIES: Final = {PinnedField.PROTOCOL_TARGET: "Consumer"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slackwater.api.fleet_campaign_status import Skip
 from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.participants import Obstacle, Participant, Progress
-from slackwater.core.fleet.waves import REST, by_wave, in_order, plan_of
+from slackwater.core.fleet.waves import REST, by_wave, in_order, plan_of, the_wave, wave_in_words
 
 
 def wave(name: str, **fields: Any) -> Wave:
@@ -110,3 +110,12 @@ def test_everybody_is_in_one_wave(number: int, size: int, current: int) -> None:
     found = [replace(each, labels={"tier": str(n % 3)}) for n, each in enumerate(groups(number))]
     placed = [each.key for each_wave in by_wave(plan, current, found) for each in each_wave]
     assert sorted(placed) == sorted(each.key for each in found)
+
+
+def test_the_wave_of_those_in_no_other_has_one_name_for_people() -> None:
+    assert [plan_of([wave("canary", size=1)], ())[-1].name, wave_in_words(REST), the_wave(REST)] == [
+        REST,
+        "the rest",
+        "the rest",
+    ]
+    assert [wave_in_words("rest"), the_wave("canary")] == ["rest", "wave canary"]
