@@ -18,7 +18,6 @@ from slackwater.core.fleet.campaign_groups import (
     KnownGroup,
     applies_of,
     participant_of,
-    waits_for_nobody,
 )
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import Giver, nearest
@@ -180,15 +179,12 @@ def test_what_is_not_known_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("annotation", "is_named", "waits"),
-    [("slackwater/run", True, False), ("run", False, True), ("", False, False), ("slackwater/gone", False, True)],
+    ("annotation", "is_named"), [("slackwater/run", True), ("run", False), ("", False), ("slackwater/gone", False)]
 )
-def test_whose_changes_are_ordered(annotation: str, is_named: bool, waits: bool) -> None:
-    """The change of a campaign that is gone waits: a deleted one lets nobody begin."""
+def test_whose_changes_are_ordered(annotation: str, is_named: bool) -> None:
     group = replace(NOTHING, annotations={CAMPAIGN: annotation})
     part = participant_of(campaign(action={"changes": {}}), group, {}, BEGAN)
     assert part.is_named is is_named
-    assert bool(waits_for_nobody(group, frozenset({"slackwater/run"}))) is waits
 
 
 def test_what_a_campaign_applies_of_what_its_fleet_gives() -> None:

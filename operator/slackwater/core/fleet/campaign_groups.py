@@ -65,14 +65,6 @@ def campaign_of(group: KnownGroup) -> str:
     return named_by(group.key, group.annotations.get(CAMPAIGN, ""))
 
 
-def waits_for_nobody(group: KnownGroup, campaigns: frozenset[str]) -> str:
-    """Why a change waits whose campaign is not there: that one was deleted lets nobody begin. Empty: it does not."""
-    name = campaign_of(group)
-    if not name or name in campaigns:
-        return ""
-    return f"FleetCampaign {name}, which is to order this change, is not there: make it, or remove the annotation"
-
-
 def participant_of(campaign: Campaign, group: KnownGroup, applies: Values, now: float) -> Participant:
     """`applies`: what the campaign has groups take up (`status.applies`; before it begins, what the fleet says)."""
     action, started_at = campaign.spec.action, campaign.started_at
