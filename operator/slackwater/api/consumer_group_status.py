@@ -197,6 +197,7 @@ class ConsumerGroupStatus(StatusPart):
     replicas: int | None = None
     """Pods that exist."""
     ready_replicas: int | None = None
+    """Pods that are Ready, as `kubectl get pods` has it: with their readiness gate, where they have one."""
     updated_replicas: int | None = None
     """Pods of the newest version."""
     selector: str | None = None

@@ -86,6 +86,11 @@ def test_counts() -> None:
     assert counts == (3, 2, 2)
 
 
+def test_a_pod_whose_readiness_gate_says_no_is_not_ready_to_kubernetes_either() -> None:
+    pods = (pod(0, rejoined=True), pod(1, rejoined=False), pod(2))
+    assert written(changed(at_rest(), pods=pods))["readyReplicas"] == 2
+
+
 def test_phases() -> None:
     assert written(at_rest())["phase"] == "Ready"
     assert written(changed(at_rest(), pods=()))["phase"] == "NotReady"

@@ -35,7 +35,7 @@ def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> J
         "observedGeneration": generation,
         "phase": _phase(world, said),
         "replicas": len([pod for pod in world.pods if not pod.terminating]),
-        "readyReplicas": sum(pod.ready for pod in world.wanted_pods),
+        "readyReplicas": sum(pod.ready and pod.rejoined is not False for pod in world.wanted_pods),
         "updatedReplicas": len(world.wanted_pods) - len(world.behind),
         "selector": f"{GROUP_LABEL}={world.group.name}",
         "group": _group(world, before.get("group") or {}),
