@@ -314,12 +314,20 @@ TWO_EACH = {"group": group(membersPerPod=2)}
 
 @pytest.mark.parametrize(
     ("memory", "new", "first"),
-    [(BACK, (1, 2), {1}), (BACK, (0, 1, 2), {0, 1}), (BACK, (2,), set()), (RolloutMemory(), (1, 2), set())],
+    [
+        (BACK, (1, 2), {1}),
+        (BACK, (0, 1, 2), {0, 1}),
+        (BACK, (2,), set()),
+        (RolloutMemory(), (1, 2), {1}),
+        (RolloutMemory(), (0, 1, 2), set()),
+    ],
+    ids=["back", "back: all", "back: one", "forward", "forward: one of two of the same version"],
 )
-def test_on_the_way_back_who_works_in_part_only_goes_first(
+def test_who_works_in_part_only_goes_first(
     memory: RolloutMemory, new: tuple[int, ...], first: set[int]
 ) -> None:
-    """The third has both of its members. None is first where the next in order is one of them anyway."""
+    """The third has both of its members. None is first where the next in order is one of them anyway; nor, going
+    forward, where another one of the same version lacks as many."""
     listed = (("payments-0-0", 0), ("payments-1-0", 1), ("payments-2-0", 2), ("payments-2-1", 2))
     kafka = observation(member(ordinal, instance_id=key, member_id=f"{key}-a") for key, ordinal in listed)
     pods = tuple(pod(ordinal, NEW) for ordinal in range(3))

@@ -73,7 +73,7 @@ def old_pods_go_first(overlap: Overlap) -> Decision | None:
     late = has_no_room(overlap.new) or not_taking_over(world, handover, overlap.old, overlap.new) is not None
     if second and not late:
         return None
-    return give_up(overlap)
+    return give_up(overlap, _coming_up(overlap))
 
 
 def replacement_has_no_room(overlap: Overlap) -> Decision | None:
@@ -128,23 +128,30 @@ def wait_for_the_join(overlap: Overlap) -> Decision:
 def _on_their_way(overlap: Overlap) -> Down:
     """Ordinals of pods for whose sake one that works does not go for want of room: two would be away.
 
-    They have found no node, and the room of that one would be theirs; or they are just coming up, for which there is
-    `rejoinTimeout` in a handover, however often they begin, and the same again for one that came and went down since.
+    They have found no node, and the room of that one would be theirs; or they are just coming up.
     """
-    world, handover = overlap.world, overlap.handover
-    if overlap.new is None or handover.ordinal in overlap.down:
+    if overlap.new is None or overlap.handover.ordinal in overlap.down:
         return frozenset()
-    return frozenset(
-        pod.ordinal for pod in world.wanted_pods if has_no_room(pod) or _is_coming_up(world, pod, handover.started_at)
-    )
+    without = frozenset(pod.ordinal for pod in overlap.world.wanted_pods if has_no_room(pod))
+    return without | _coming_up(overlap)
+
+
+def _coming_up(overlap: Overlap) -> Down:
+    """There is `rejoinTimeout` for it in a handover, however often they begin, and the same again for one that came and
+    went down since."""
+    world, handover = overlap.world, overlap.handover
+    if handover.ordinal in overlap.down:
+        return frozenset()
+    found = (p for p in world.wanted_pods if not has_no_room(p) and _is_coming_up(world, p, handover.started_at))
+    return frozenset(pod.ordinal for pod in found)
 
 
 def _is_coming_up(world: World, pod: Pod, begun_at: float) -> bool:
     down_since = pod.ready_changed_at or 0.0
-    came_before = pod.started_at is not None and down_since > pod.started_at
+    came_before = pod.ended_at is not None or (pod.started_at is not None and down_since > pod.started_at)
     since = max(begun_at, down_since if came_before else 0.0)
     in_time = world.now - since <= world.group.spec.rollout.rejoin_timeout_s
-    return in_time and pod.restarts == 0 and not is_stuck(world, pod)
+    return in_time and not is_stuck(world, pod)
 
 
 def _no_room_in_words(overlap: Overlap) -> str:

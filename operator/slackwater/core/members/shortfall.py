@@ -9,8 +9,17 @@ from slackwater.core.world.world import World
 
 def lacks_members_for_good(world: World, pod: Pod) -> bool:
     """It consumes; but what it lacks to be whole, an instance id or a member, it has lacked for `rejoinTimeout`."""
+    return _has_less_for_good(world, pod, len(world.members_of(pod)))
+
+
+def is_short_for_good(world: World, pod: Pod) -> bool:
+    """The same, where a member without its instance id will do."""
+    return _has_less_for_good(world, pod, len(world.members_of(pod)) + len(world.nameless_members_of(pod)))
+
+
+def _has_less_for_good(world: World, pod: Pod, found: int) -> bool:
     overdue = world.now - absent_since(world, pod) > world.group.spec.rollout.rejoin_timeout_s
-    return overdue and lives(world, pod) and len(world.members_of(pod)) < world.made_with(pod).members_per_pod
+    return found < world.made_with(pod).members_per_pod and overdue and lives(world, pod)
 
 
 def members_in_words(world: World, pod: Pod, found: int) -> str:

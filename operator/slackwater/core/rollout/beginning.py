@@ -10,6 +10,7 @@ from slackwater.core.decision.notes import start_note
 from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
 from slackwater.core.members.shortfall import lacks_members_for_good
 from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
+from slackwater.core.rollout.step import step_of
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.made_with import ADOPTED
@@ -132,9 +133,9 @@ def _started(world: World, version: str) -> RolloutMemory:
 
 def _failed_step(world: World) -> Step | None:
     """Of a version that failed, since partitions stood in the pod, or a member never came: that is the first to get the
-    next one."""
-    step = world.memory.step
-    if step is None or world.memory.phase is not RolloutPhase.FAILED:
+    next one, and whatever is asked for before it has."""
+    step, is_kept = world.memory.step, step_of(world.memory) is None
+    if step is None or not (is_kept or world.memory.phase is RolloutPhase.FAILED):
         return None
     pod = world.pod(step.ordinal)
     return step if step.halted or (pod is not None and lacks_members_for_good(world, pod)) else None

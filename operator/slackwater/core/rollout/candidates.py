@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,7 +11,7 @@ from slackwater.core.members.death import has_ended
 from slackwater.core.members.kept_out import is_kept_out
 from slackwater.core.members.ownership import may_be_unrecognized
 from slackwater.core.members.presence import Presence, consumes_unready, is_down, lives, presence, serves
-from slackwater.core.members.shortfall import lacks_members_for_good
+from slackwater.core.members.shortfall import is_short_for_good, lacks_members_for_good
 from slackwater.core.members.standing import find_standing, is_halted
 from slackwater.core.members.work import find_stall, is_stalled
 from slackwater.core.rollout.failure import has_failed
@@ -88,25 +89,40 @@ def _down_in_both(world: World) -> frozenset[int]:
 
 def incomplete(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
     """Ordinals of those that consume, but not all that is theirs: they have less to lose than others. On the way back;
-    or the pod where the version before this one failed, since a partition stood there, or a member never came.
+    or the pod where the version before this one failed, since a partition stood there, or whose member never came.
     None where the next in order is one of them, or may not live: it is waited for, or goes first."""
     if not candidates or not lives(world, candidates[0]):
         return frozenset()
-    goes_back = world.memory.phase.goes_back
+    goes_back, short = world.memory.phase.goes_back, _short_alone(world, candidates)
     found = tuple(
-        pod for pod in candidates if _has_failed_in_part(world, pod) or (goes_back and _lacks_some(world, pod))
+        pod
+        for pod in candidates
+        if pod.ordinal in short or _has_failed_in_part(world, pod) or (goes_back and _lacks_some(world, pod))
     )
     is_next = candidates[:1] == found[:1]
     return frozenset(pod.ordinal for pod in found if not pod.terminating and not is_next)
 
 
+def _short_alone(world: World, candidates: tuple[Pod, ...]) -> frozenset[int]:
+    """Of those that lack a member for good, the only ones of their version: where others lack as many, it may have no
+    more of them than that, whatever the spec says."""
+    short = [pod for pod in candidates if is_short_for_good(world, pod)]
+    of_version = Counter(pod.template_hash for pod in short)
+    return frozenset(pod.ordinal for pod in short if of_version[pod.template_hash] == 1)
+
+
 def _has_failed_in_part(world: World, pod: Pod) -> bool:
-    """Another one of the version that was given up may stand as well, and have had its partitions for a moment only."""
     step = world.memory.step
     is_of_the_last_one = step is not None and step.ordinal == pod.ordinal and step_of(world.memory) is None
-    given_up = pod.template_hash == world.memory.given_up_before != ""
-    stands = given_up and serves(world, pod) and find_stall(world, pod) is not None
+    stands = pod.template_hash == world.memory.given_up_before != "" and _stands_again(world, pod)
     return stands or is_halted(world, pod) or (is_of_the_last_one and lacks_members_for_good(world, pod))
+
+
+def _stands_again(world: World, pod: Pod) -> bool:
+    """Another one of the version that was given up may stand as well, and have had its partitions for `stableFor` only:
+    where somebody forces it on, not even for that."""
+    stall = find_stall(world, pod) if serves(world, pod) else None
+    return stall is not None and world.now - stall.since >= world.group.spec.rollout.stable_for_s
 
 
 def _lacks_some(world: World, pod: Pod) -> bool:
