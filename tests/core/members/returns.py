@@ -19,7 +19,7 @@ def returned(*looks: GroupObservation, **changes: Any) -> World:
     return world(**(usual | changes))
 
 
-def look(ago_s: float, committed: int = 100, end: int = 100, **changes: Any) -> GroupObservation:
+def look(ago_s: float, committed: int | None = 100, end: int = 100, **changes: Any) -> GroupObservation:
     """Pod 1's partitions, so many seconds ago; the others' do not move."""
     usual = observation((member(0), member(1, "b"), member(2)), at=NOW - ago_s)
     mine = dict.fromkeys(owned_by(1), PartitionOffsets(committed, end))

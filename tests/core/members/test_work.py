@@ -114,6 +114,7 @@ def came_before(ago_s: float, earlier_s: float = 0.0) -> tuple[GroupObservation,
 
 TO_ANOTHER: dict[str, Any] = {"members": (member(0), member(1, "b", assignment=owned_by(0)), member(2))}
 GONE: dict[str, Any] = {"members": members(0, 2)}
+ALL_READ = (look(90, 900, 1000), look(80, 1000, 1000), look(70, 1000, 1000, **GONE))
 LEFT = (look(90, 80, 1000), look(80, 100, 1000), look(70, 100, 1000, **GONE))
 OWNS_NOTHING, NOT_MOVING = Reason.MEMBER_OWNS_NOTHING, Reason.OFFSETS_NOT_MOVING
 STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
@@ -152,6 +153,11 @@ STALLS: list[tuple[str, World, tuple[Reason, float] | None]] = [
         (NOT_MOVING, NOW - 50),
     ),
     ("so few may be what transactions leave", returned(*LEFT, look(50, 900, 1000), look(0, 900, 1000)), None),
+    (
+        "what was committed there has expired: from the latest on it has nothing to read",
+        returned(*ALL_READ, look(50, None, 1000), look(0, None, 1000)),
+        None,
+    ),
     (
         "the last of them came shortly before it",
         returned(
