@@ -1,13 +1,16 @@
-"""What a deletion takes along."""
+"""What a deletion takes along, and what is written on a pod with a readiness gate."""
 
 from __future__ import annotations
 
 import pytest
 
-from slackwater.adapters.cluster.paths import CONTROLLER_REVISION, STATEFUL_SET
+from slackwater.adapters.cluster.errors import Conflict
+from slackwater.adapters.cluster.paths import CONTROLLER_REVISION, POD, STATEFUL_SET
+from slackwater.api.annotations import REJOINED
 from slackwater.core.decision.acts import DeleteWorkload
-from slackwater.shell.acting import carry_out
-from tests.core.factories import NAME, world
+from slackwater.core.members.rejoined import Mark
+from slackwater.shell.acting import carry_out, write_mark
+from tests.core.factories import NAME, pod, world
 from tests.shell.fakes import FakeApi
 
 EMPTIED, STAYS, REVISION = "uid-of-the-emptied", "uid-of-the-other", "payments-alt-788f8dcd5c"
@@ -40,3 +43,19 @@ async def test_else_all_goes(keeps: tuple[str, ...], owner: str | None) -> None:
     api = cluster(owner)
     await carry_out(api, None, world(), DeleteWorkload(NAME, EMPTIED, "its ConsumerGroup is deleted", keeps))
     assert not api.objects
+
+
+@pytest.mark.parametrize(("rejoined", "words"), [(True, ("True", "InTheGroup")), (False, ("False", "NotInTheGroup"))])
+async def test_the_readiness_gate_says_what_is_known_of_the_pod(rejoined: bool, words: tuple[str, str]) -> None:
+    api, given = FakeApi(), world()
+    api.add(POD, {"metadata": {"namespace": given.group.namespace, "name": pod(2).name, "uid": pod(2).uid}})
+    written = await write_mark(api, given, Mark(pod(2), rejoined))
+    (condition,) = written["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (REJOINED, *words)
+
+
+async def test_another_pod_of_that_name_is_given_no_mark() -> None:
+    api, given = FakeApi(), world()
+    api.add(POD, {"metadata": {"namespace": given.group.namespace, "name": pod(2).name, "uid": "another"}})
+    with pytest.raises(Conflict):
+        await write_mark(api, given, Mark(pod(2), rejoined=True))
