@@ -323,9 +323,7 @@ TWO_EACH = {"group": group(membersPerPod=2)}
     ],
     ids=["back", "back: all", "back: one", "forward", "forward: one of two of the same version"],
 )
-def test_who_works_in_part_only_goes_first(
-    memory: RolloutMemory, new: tuple[int, ...], first: set[int]
-) -> None:
+def test_who_works_in_part_only_goes_first(memory: RolloutMemory, new: tuple[int, ...], first: set[int]) -> None:
     """The third has both of its members. None is first where the next in order is one of them anyway; nor, going
     forward, where another one of the same version lacks as many."""
     listed = (("payments-0-0", 0), ("payments-1-0", 1), ("payments-2-0", 2), ("payments-2-1", 2))

@@ -82,6 +82,8 @@ CHANGES: Final[Mapping[str, tuple[str, Changes, str, Changes]]] = {
     "to Cooperative": ("v1", (("client", {"library": "Java", "version": "4.3"}),), "v2", ()),
     "to KIP-848": ("v1", (), "v2", ()),
 }
+_FIXES: Final = {1: "v3", 2: "two-b", 3: "three-threads"}
+"""By the members of a pod: what works, and is none of the versions above."""
 _TARGETS: Final[Mapping[str, tuple[str, Changes]]] = {
     "to Cooperative": ("Eager", (("protocol.target", "Cooperative"),)),
     "to KIP-848": ("Eager", (("protocol.target", "Consumer"), ("timeouts.session", None))),
@@ -131,6 +133,14 @@ def states_on_the_way_back(case: Case) -> Iterator[LifesRun]:
         yield from _distinct(run, seen)
 
 
+def states_with_pod_0_made_first(case: Case) -> Iterator[LifesRun]:
+    """The same where pod 0 is down as the version begins: it gets it first, out of order."""
+    run = next(states(case))
+    run.operator.say("-- pod 0's container ends")
+    run.outside.crash(0)
+    yield from _distinct(run, set())
+
+
 def _distinct(run: LifesRun, seen: set[Hashable]) -> Iterator[LifesRun]:
     until = run.now + WITHIN_S
     while run.now < until:
@@ -165,8 +175,23 @@ def _state(run: LifesRun) -> Hashable:
 
 def disturbed(run: LifesRun, disturbance: str) -> ends.End:
     """It ends, or goes on by the way that the page of its reason names; AssertionError where it does neither."""
-    run.operator.say(f"-- {disturbance}")
-    DISTURBANCES[disturbance](run)
+    return _ends(run, disturbance, DISTURBANCES[disturbance])
+
+
+def overtaken(run: LifesRun) -> ends.End:
+    """The same where the next version comes, which works."""
+    return _ends(run, "the fix", _fix)
+
+
+def _fix(run: LifesRun) -> None:
+    members = run.outside.wanted.get("membersPerPod", 1)
+    container = run.outside.wanted["template"]["spec"]["containers"][0]["name"]
+    assert run.outside.edit(image(_FIXES[members], container)), "the API server refuses it"
+
+
+def _ends(run: LifesRun, what: str, happens: Disturbance) -> ends.End:
+    run.operator.say(f"-- {what}")
+    happens(run)
     run.for_seconds(FAULT_S)
     calm_down(run)
     return ends.end(run)

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from slackwater.core.world.memory import RolloutPhase, read_memory
 from tests.core.simulation.edits import image
 from tests.core.simulation.everywhere import at_rest, case, states
-from tests.core.simulation.life import LifesRun
+from tests.core.simulation.life import Changes, LifesRun
 from tests.core.simulation.outside import Outside
 
-FIX = image("two-threads")
+FIX: Final = image("two-threads")
 
 
 def lost(*, fails_within_s: float = 300.0, **options: Any) -> LifesRun:
@@ -29,8 +29,13 @@ def lost(*, fails_within_s: float = 300.0, **options: Any) -> LifesRun:
     return run
 
 
+def edit(run: LifesRun, what: str, changes: Changes) -> None:
+    run.operator.say(f"-- {what}")
+    assert run.outside.edit(changes)
+
+
 def fix(run: LifesRun) -> None:
-    run.do("the fix", lambda o: o.edit(FIX))
+    edit(run, "the fix", FIX)
 
 
 def before_it_is_called_failed(run: LifesRun) -> None:
@@ -54,7 +59,7 @@ def while_kafka_is_away(run: LifesRun) -> None:
 def twice(run: LifesRun) -> None:
     fix(run)
     run.for_seconds(2)
-    run.do("another fix", lambda o: o.edit(image("two-b")))
+    edit(run, "another fix", image("two-b"))
 
 
 def after_an_abort(run: LifesRun) -> None:
@@ -121,7 +126,7 @@ def test_without_room_who_comes_back_with_its_node_is_waited_for(ended_before: b
         run.do("pod 2's container ends, long before", lambda o: o.crash(2))
         run.for_seconds(60)
     run.outside.room = 3
-    run.do("v2", lambda o: o.edit(image("v2")))
+    edit(run, "v2", image("v2"))
     begun = run.now
 
     def about_to_go_on_without(outside: Outside) -> bool:
@@ -129,7 +134,7 @@ def test_without_room_who_comes_back_with_its_node_is_waited_for(ended_before: b
         return handover is not None and not handover.over and run.now - begun > 15
 
     run.until_it_is("about to go on without", about_to_go_on_without, within_s=60)
-    run.do("pod 2's node is lost", lambda o: o.lose_node(2, power=True, evicted=False))
+    run.do("pod 2's node is lost", lambda _: run.outside.lose_node(2, power=True, evicted=False))
     run.for_seconds(10)
-    run.do("nodes are back", lambda o: o.nodes_are_back())
+    run.do("nodes are back", lambda _: run.outside.nodes_are_back())
     run.until(RolloutPhase.COMPLETE)

@@ -7,7 +7,7 @@ of us.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from itertools import cycle, islice
 from typing import Any, Final
@@ -22,8 +22,10 @@ from tests.core.simulation.everywhere import (
     VERSIONS,
     case,
     disturbed,
+    overtaken,
     states,
     states_on_the_way_back,
+    states_with_pod_0_made_first,
 )
 
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -78,9 +80,9 @@ def test_from_every_state_there_is_a_way_to_an_end(
                 raise AssertionError(f"{disturbance} in state {number} of {len(reached)}: {error}\n{log}") from error
 
 
-def ways_back() -> Iterator[ParameterSet]:
+def ways_of_two(versions: Sequence[str]) -> Iterator[ParameterSet]:
     for change in CHANGES:
-        for version in VERSIONS:
+        for version in versions:
             for options in ("Pause", "WarmHandover"):
                 if options == "WarmHandover" and change in IN_PLACE_ONLY:
                     continue
@@ -89,7 +91,7 @@ def ways_back() -> Iterator[ParameterSet]:
                 yield pytest.param(change, version, options, marks=marks, id=f"{change}-{version}-{options}")
 
 
-@pytest.mark.parametrize(("change", "version", "options"), list(ways_back()))
+@pytest.mark.parametrize(("change", "version", "options"), list(ways_of_two(VERSIONS)))
 def test_a_fault_at_any_moment_of_a_way_back_keeps_nobody_from_its_end(
     change: str, version: str, options: str, record_property: Any
 ) -> None:
@@ -107,6 +109,24 @@ def test_a_fault_at_any_moment_of_a_way_back_keeps_nobody_from_its_end(
             raise AssertionError(f"{fault} in state {number} of the way back: {error}\n{log}") from error
     record_property("states", met)
     assert met > 3, "the abort brings nothing about"
+
+
+@pytest.mark.parametrize(("change", "version", "options"), list(ways_of_two([each for each in VERSIONS if each])))
+def test_the_next_version_leads_on_whenever_it_comes(
+    change: str, version: str, options: str, record_property: Any
+) -> None:
+    given = case(change, version, OPTIONS[options])
+    number = 0
+    for reached in (states, states_with_pod_0_made_first):
+        for run in reached(given):
+            number += 1
+            try:
+                overtaken(run)
+            except AssertionError as error:
+                log = "\n".join(run.operator.log[-60:])
+                raise AssertionError(f"in state {number}, {reached.__name__}: {error}\n{log}") from error
+    record_property("states", number)
+    assert number > 6, "the change brings nothing about"
 
 
 FOUND: Final = (
