@@ -150,14 +150,16 @@ def rebalance_for_who_owns_nothing(world: World, kafka: GroupObservation, worklo
 
 def _step_in_mind(world: World) -> Step | None:
     """The one that is remembered; where it went with the status in the middle of a rollout, the making of the pod that
-    came last: it can have been no other. Pods that were made together were made by no step."""
+    came last: it can have been no other. Pods that were made together were made by no step: but where there was a
+    version before theirs, as where somebody deleted the StatefulSet, they have what its members had."""
     memory = world.memory
     is_lost = memory.step is None and memory.phase is RolloutPhase.PROGRESSING and memory.retried_at is None
     if not is_lost or not world.wanted_pods:
         return memory.step
     pods = sorted(world.wanted_pods, key=lambda pod: pod.created_at)
     one_by_one = pods[-1].created_at - pods[0].created_at >= TOGETHER_S
-    return Step(pods[-1].ordinal, pods[-1].created_at) if one_by_one else None
+    follow = memory.last_good_hash not in ("", memory.target_hash)
+    return Step(pods[-1].ordinal, pods[-1].created_at) if one_by_one or follow else None
 
 
 def _was_taken_out(step: Step, there: tuple[MemberRef, ...]) -> bool:

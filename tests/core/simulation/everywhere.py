@@ -57,6 +57,7 @@ DISTURBANCES: Final[Mapping[str, Disturbance]] = {
     "Kafka is away": _kafka_away,
     "a stranger comes": lambda run: run.outside.foreign_member(there=True),
     "the controller stops": lambda run: run.outside.stop_controller(),
+    "the StatefulSet is deleted": lambda run: run.outside.delete_set(),
     "a conflict": lambda run: setattr(run.outside, "conflicts", 1),
     **{f"pod {ordinal} is deleted": lambda run, o=ordinal: run.outside.evict(o) for ordinal in range(3)},  # type: ignore[misc]
     **{f"pod {ordinal}'s container ends": lambda run, o=ordinal: run.outside.crash(o) for ordinal in range(3)},  # type: ignore[misc]

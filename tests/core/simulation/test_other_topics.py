@@ -62,6 +62,17 @@ def test_what_nobody_read_is_read_though_stablefor_is_longer_than_rejointimeout(
     assert read(run) == BOTH
 
 
+@pytest.mark.parametrize("new", ["orders-and-refunds", "refunds-only"])
+def test_what_pods_that_were_all_made_again_at_once_ask_for_is_read(new: str) -> None:
+    """Somebody deletes the StatefulSet: all come back within their sessions, and are given what they had."""
+    run = at_rest("orders-only", {"onFailure": "Pause"})
+    assert run.outside.edit(asks_for(new, VERSIONS[new]))
+    run.do("the StatefulSet is deleted", lambda o: o.delete_set())
+    run.for_seconds(2)
+    run.until(RolloutPhase.COMPLETE)
+    assert read(run) == VERSIONS[new]
+
+
 class AtARemoval(Crashes):
     """The operator dies once, when it has written down that members are to be taken out for other topics."""
 
