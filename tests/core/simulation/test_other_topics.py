@@ -67,7 +67,7 @@ def test_what_pods_that_were_all_made_again_at_once_ask_for_is_read(new: str) ->
     """Somebody deletes the StatefulSet: all come back within their sessions, and are given what they had."""
     run = at_rest("orders-only", {"onFailure": "Pause"})
     assert run.outside.edit(asks_for(new, VERSIONS[new]))
-    run.do("the StatefulSet is deleted", lambda o: o.delete_set())
+    run.do("the StatefulSet is deleted", lambda _: run.outside.delete_set())
     run.for_seconds(2)
     run.until(RolloutPhase.COMPLETE)
     assert read(run) == VERSIONS[new]

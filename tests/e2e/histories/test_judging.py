@@ -53,6 +53,24 @@ def test_whom_the_set_scales_away_at_that_time_the_people_took(scales: list[tupl
     assert max(len(away) for _, away in away_by_us(records, "g", set(), sets)) == most
 
 
+@pytest.mark.parametrize(("scaled_at", "most"), [(20.0, 1), (40.0, 2)])
+def test_who_is_away_and_scaled_away_then_is_not_missed(scaled_at: float, most: int) -> None:
+    records = [pod("g-0", ready=True), pod("g-1", ready=True), pod("g-1", at=10.0, ending=True)]
+    records.append(pod("g-0", at=30.0, ending=True))
+    sets = [stateful_set(0.0, 2), stateful_set(scaled_at, 1)]
+    assert max(len(away) for _, away in away_by_us(records, "g", set(), sets)) == most
+
+
+@pytest.mark.parametrize(("up", "most"), [(True, 1), (False, 2)])
+def test_the_gate_of_ours_says_nothing_of_who_is_away(up: bool, most: int) -> None:
+    back = pod("g-0", uid="again")
+    back.obj["spec"] = {"readinessGates": [{"conditionType": "slackwater.dev/rejoined"}]}
+    back.obj["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    back.obj["status"]["conditions"].append({"type": "ContainersReady", "status": "True" if up else "False"})
+    records = [pod("g-0", ready=True), pod("g-1", ready=True), pod("g-0", ending=True), back]
+    assert most_away([*records, pod("g-1", ending=True)]) == most
+
+
 def most_away(records: list[Record], struck: set[str] | None = None) -> int:
     return max(len(away) for _, away in away_by_us(records, "g", struck or set()))
 
