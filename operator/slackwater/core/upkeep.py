@@ -20,6 +20,7 @@ from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
+from slackwater.core.members.shortfall import is_short_for_good
 from slackwater.core.members.work import find_unread, owned_by, what_is_read
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
 from slackwater.core.world.memory import RolloutPhase, Step
@@ -178,9 +179,10 @@ def _no_id_is_handed_over(world: World) -> bool:
 def _all_serve(world: World) -> bool:
     """Nobody is away whom the rebalance would wait for; and nobody has asked that the group be left alone.
 
-    A pod that is thought to be static, and whose consumer is in the group without an id, is not away."""
-    pods = world.wanted_pods
-    whole = len(pods) == world.replicas and all(serves(world, each) or _is_there_nameless(world, each) for each in pods)
+    A pod that is thought to be static, and whose consumer is in the group without an id, is not away; nor is one that
+    lacks a member for good."""
+    pods, there = world.wanted_pods, (serves, _is_there_nameless, is_short_for_good)
+    whole = len(pods) == world.replicas and all(any(is_so(world, each) for is_so in there) for each in pods)
     return whole and PAUSE not in world.group.metadata.annotations
 
 

@@ -80,7 +80,10 @@ class Invariants:
         if not act.disruptive or pod is None or not self.outside.serves(pod):
             return
         if isinstance(act, DeletePod):
-            may_be_fenced = act.cause is Cause.FENCED and pod.uid in self.outside.nobody_knows
+            has_its_id = (
+                each.version.id_of == pod.ordinal for each in self.outside.pods if each.ordinal != pod.ordinal
+            )
+            may_be_fenced = act.cause is Cause.FENCED and (pod.uid in self.outside.nobody_knows or any(has_its_id))
             lacks = act.cause in (Cause.RETRIED, Cause.INCOMPLETE) and self._lacks_what_is_asked_for(pod)
             if lacks or (act.cause is Cause.KEPT and self._is_kept(pod)):
                 self._all_others_serve(pod)

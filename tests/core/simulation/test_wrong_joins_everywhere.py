@@ -137,12 +137,14 @@ FOUND: Final = (
     ("other topics", "never-consumes", "Pause", 0, "pod 0's node is lost"),
     ("static to dynamic", "never-consumes", "Pause", 2, "pod 0's node is lost"),
     ("to KIP-848", "nameless", "Pause", 5, "pod 2's container ends"),
+    ("three members to two", "refunds-only", "Rollback", 0, "the StatefulSet is deleted"),
 )
 """Ways that did not end well once, each with the number of its state: a working pod that went before one which lacked a
 member; a topic that was given up before anybody was asked to read it; a way back that led on to a version which could
 not take over; one that reads only what nobody read before, of which nobody can tell whether it gets on; a pod that
 works and went before the second one of a version which consumes nothing; one that joined without its id, and was
-restarted as if it had been refused."""
+restarted as if it had been refused; a fix whose first pod was given nothing, and which failed for it, since members
+that others lacked for good were waited for."""
 
 
 @pytest.mark.slow
