@@ -73,6 +73,8 @@ class Outside:
         self.status: dict[str, Any] = {}
         self.was_lost = False
         """The status, once: with the StatefulSet gone as well, nobody knows any more which members are the group's."""
+        self._asked_of: dict[str, int] = {}
+        """By version, the most members that people have asked of a pod of it."""
         self.nobody_knows: set[str] = set()
         """Uids of two pods of one ordinal whose member somebody took out: either may have fenced the other since."""
         self.annotations: dict[str, str] = {}
@@ -270,6 +272,10 @@ class Outside:
 
     def members_asked_of(self, pod: SimulatedPod) -> int:
         """The most that people have asked of its version, or ask now."""
+        return max(self._members_asked, self._asked_of.get(self.image(pod), 0))
+
+    @property
+    def _members_asked(self) -> int:
         return int(self.spec.get("membersPerPod", 1))
 
     def has_as_many_as_people_said(self, ordinal: int) -> bool:
@@ -303,6 +309,8 @@ class Outside:
             self.spec |= changes
             self.generation += 1
             self._parsed = None
+            version = self.wanted_version
+            self._asked_of[version] = max(self._members_asked, self._asked_of.get(version, 0))
 
     def _command(self, annotation: str) -> None:
         self._tokens += 1
