@@ -73,6 +73,7 @@ TURNS: Final = (
     replace(ASKED, given_at=NOW - 5.5),
     replace(ASKED, given_at=NOW - 300.5, done_at=NOW - 200.5),
     replace(ASKED, yielded=1),
+    replace(ASKED, given_at=NOW - 9000.5, stands=True),
     replace(ASKED, reason=MoveReason.SCALE),
     replace(ASKED, reason=MoveReason.START),
     replace(ASKED, reason=MoveReason.PROTOCOL_UPGRADE),

@@ -83,6 +83,22 @@ async def test_who_settles_counts_no_longer_than_its_fleets_say_by_now(how: str)
     assert found.standing("second") is TurnStanding.CALLED
 
 
+async def test_who_stands_still_on_its_way_back_makes_room_until_its_next_step() -> None:
+    found = await stage("first", "second", "third")
+    found.is_given("first")
+    began_at = found.now
+    found.writes("first", "RollingBack", givenAt=began_at)
+    assert found.standing("second") is WAITS
+    found.writes("first", "RollingBack", givenAt=began_at, stands=True)
+    assert found.standing("second") is CALLED
+    found.is_given("second")
+    found.writes("first", "RollingBack", givenAt=began_at)
+    found.is_done("second")
+    assert found.standing("third") is WAITS, "the first one has made a step, and counts again"
+    found.is_done("first", "RolledBack")
+    assert found.standing("third") is CALLED
+
+
 async def test_who_settles_counts_until_that_is_over() -> None:
     found = await stage("first", "second", settleFor="1m")
     found.is_given("first")

@@ -95,6 +95,8 @@ class TurnStatus(StatusPart):
     """How often it has ended early, since the rollout stood still."""
     is_a_fix: bool | None = None
     """The version before it had failed: no halt keeps this one from beginning."""
+    stands: bool | None = None
+    """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its room until it makes one."""
 
 
 class TookStatus(StatusPart):

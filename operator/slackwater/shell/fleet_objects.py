@@ -22,6 +22,7 @@ from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.seen import giver_of
 from slackwater.core.fleet.sight import Sight
+from slackwater.core.fleet.standstill import came_before_its_turn
 from slackwater.core.fleet.times import Gates, Refused, Scope, gates_of
 from slackwater.core.fleet.turn import standing_of
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -135,6 +136,8 @@ def _failed_at(memory: RolloutMemory) -> float | None:
     turn = memory.turn
     if not memory.phase.gave_up:
         return None
+    if turn is not None and came_before_its_turn(turn):
+        return -inf
     if turn is not None and memory.phase is RolloutPhase.ROLLING_BACK:
         return inf
     return -inf if turn is None or turn.done_at is None else turn.done_at

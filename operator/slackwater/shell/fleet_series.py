@@ -87,7 +87,8 @@ def counted(
         for fleet in fleets:
             series[fleet].began(facts, waited_s, let_through=fleet in let_through)
         return Begun(Key(facts.namespace, facts.name), fleets, waited_s, let_through)
-    if before.standing is Standing.HAS and facts.standing is not Standing.HAS:
+    has = (Standing.HAS, Standing.STANDS)
+    if before.standing in has and facts.standing not in has:
         ended = facts.standing is not Standing.ASKS
         for fleet in fleets:
             series[fleet].ended(facts, now - before.begun_at if ended else None)

@@ -13,7 +13,10 @@ from slackwater.core.decision.acts import AlterGroupSettings
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.allocation import HORIZON_S
+from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.life import CALM_S, STANDS_STILL_S, with_turn
+from slackwater.core.fleet.standstill import STANDS_AFTER_S, came_before_its_turn
+from slackwater.core.fleet.turn import standing_of
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
@@ -232,3 +235,73 @@ def test_a_turn_to_scale_is_over_when_every_pod_is_up(
         kafka=observation(members(*range(pods))),
     )
     assert after(seen) == following
+
+
+STOOD_S: Final = STANDS_AFTER_S + 1
+LONG_AGO: Final = replace(GIVEN, given_at=NOW - STOOD_S)
+DRAINED: Final = replace(UPGRADE, strategy=StrategyName.DRAIN_CUTOVER, stopped_at=NOW - STOOD_S)
+
+
+def standing_still(turn: TurnRecord | None = LONG_AGO, since_s: float = STOOD_S, **memory: Any) -> World:
+    """A way back that has made no step for so long."""
+    step = Step(2, NOW - since_s, made=True)
+    back = {"phase": RolloutPhase.ROLLING_BACK, "started_at": NOW - 2 * STOOD_S, "step": step}
+    return rolling(turn, **back | memory)
+
+
+@pytest.mark.parametrize("turn", [LONG_AGO, replace(LONG_AGO, done_at=NOW - 5), replace(ASKED, yielded=1)])
+def test_a_way_back_that_stands_for_an_hour_counts_nowhere_until_its_next_step(turn: TurnRecord) -> None:
+    seen = standing_still(turn)
+    stands = after(seen)
+    assert stands == replace(turn, stands=True)
+    assert standing_of(replace(seen.memory, turn=stands)) is Standing.STANDS
+    still = standing_still(stands)
+    assert after(still) == stands, "a status that says so is not written again"
+    going_on = with_turn(still, Decision(replace(still.memory, step=Step(1, NOW)), AlterGroupSettings({})))
+    assert going_on.act is not None
+    assert going_on.memory.turn == turn
+    assert standing_of(going_on.memory).counts
+
+
+def test_it_counts_while_it_moves_and_for_as_long_as_a_pod_may_take() -> None:
+    assert after(standing_still(since_s=STANDS_AFTER_S - 1)) == LONG_AGO
+    slow = standing_still()
+    assert after(replace(slow, group=group(rollout={"rejoinTimeout": "2h"}))) == LONG_AGO
+    made = changed(standing_still(), pods=(pod(0), replace(pod(1), created_at=NOW - 60), pod(2)))
+    assert after(made) == LONG_AGO, "a pod was made just now"
+
+
+def test_a_way_back_from_before_the_fleet_gets_a_record_while_it_stands_and_halts_nothing() -> None:
+    seen = standing_still(None)
+    stands = after(seen)
+    assert stands == TurnRecord(MoveReason.ROLLOUT, NOW, stands=True)
+    assert came_before_its_turn(stands)
+    moves = standing_still(stands)
+    assert after(moves, step=Step(1, NOW)) is None
+    fixed = rolling(stands, WAITS, target_hash="old")
+    assert not (after(fixed, target_hash="new") or LONG_AGO).stands, "another template asks as any other"
+
+
+def test_a_cut_over_that_has_stopped_all_gives_way_while_it_stands() -> None:
+    turn = replace(LONG_AGO, reason=MoveReason.PROTOCOL_UPGRADE)
+    drained = changed(
+        rolling(turn, upgrade=DRAINED, step=None, started_at=NOW - 2 * STOOD_S), pods=(), workload=workload(replicas=0)
+    )
+    assert after(drained) == replace(turn, stands=True)
+    unseen = replace(drained, kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "away", NOW - STOOD_S))
+    assert after(unseen) == replace(turn, stands=True)
+    assert after(replace(drained, turn=Turn())) == turn, "no fleet counts it"
+    over = replace(drained.memory, phase=COMPLETE, turn=replace(turn, stands=True))
+    assert after(drained, phase=COMPLETE, turn=over.turn) == replace(turn, done_at=NOW)
+
+
+def test_a_stop_that_was_only_written_down_is_no_remedy() -> None:
+    """Its pods run yet: it asks again before it stops them."""
+    turn = replace(LONG_AGO, reason=MoveReason.PROTOCOL_UPGRADE)
+    seen = rolling(turn, upgrade=DRAINED, step=None, started_at=NOW - 2 * STOOD_S)
+    seen = replace(seen, kafka=Unobserved(Reason.KAFKA_UNREACHABLE, "away", NOW - STOOD_S))
+    decided = with_turn(seen, Decision(seen.memory)).memory
+    assert decided.upgrade == replace(DRAINED, stopped_at=None)
+    assert decided.turn is not None
+    assert decided.turn.asks
+    assert standing_of(decided) is Standing.ASKS

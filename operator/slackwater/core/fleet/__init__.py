@@ -11,7 +11,8 @@ fleet's status, in the words of `reasons`; `sight` what a look at a group says t
 Whoever does not lead works things out of objects: `seen` is a group or a fleet as its object shows it, `board` says who
 waits where, and for whom; `plan` runs a ledger forward, and `forecast` says what would be.
 
-On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends.
+On a group's side, `turn` asks before it disturbs anybody, and `life` says how a turn begins and ends. `standstill`
+is when a remedy that makes no step gives its room to others.
 
 A campaign goes through a fleet's groups, wave by wave: `campaign` is its fold, over `participants` (how far each group
 is), `waves` (who is in which) and `openings` (what comes before the next wave). What a group remembers of it is in

@@ -46,6 +46,8 @@ class Standing(StrEnum):
     """Its turn is written in its status."""
     MENDS = "Mends"
     """It moves by a remedy, which is counted and asks nobody."""
+    STANDS = "Stands"
+    """Its remedy has made no step for long: it counts nowhere until it makes one, which asks nobody."""
     SETTLES = "Settles"
     """It is done, and counts for a while yet."""
 

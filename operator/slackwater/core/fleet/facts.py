@@ -50,7 +50,7 @@ class GroupFacts:
 
     @property
     def has_a_turn(self) -> bool:
-        return self.standing in (Standing.HAS, Standing.MENDS)
+        return self.standing in (Standing.HAS, Standing.MENDS, Standing.STANDS)
 
     @property
     def is_sick(self) -> bool:

@@ -15,10 +15,12 @@ from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.acts import Act, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new
+from slackwater.core.fleet.standstill import going_on, made_no_step_for_long, standing_still
+from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new, mends
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.members.presence import serves
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.profile import profile_in
 from slackwater.core.world.turn import ALWAYS_ASKS, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 
@@ -41,8 +43,9 @@ def with_turn(world: World, decided: Decision, *, is_canary_held: bool = False) 
         return decided
     if no_fleet and memory.turn is not None and memory.turn.asks:
         return replace(decided, memory=_set_free(world, memory))
-    if memory.turn is not None and memory.turn.is_held and not no_fleet and _is_in_vain(world, decided, memory.turn):
-        return _let_be(world, decided, memory.turn)
+    held = memory.turn if memory.turn is not None and memory.turn.is_held and not no_fleet else None
+    if held is not None and (_is_in_vain(world, decided, held) or _has_not_stopped(world, decided, held)):
+        return _let_be(world, decided, held)
     following = _following(world, decided, is_canary_held=is_canary_held)
     return decided if following == memory.turn else replace(decided, memory=replace(memory, turn=following))
 
@@ -57,9 +60,13 @@ def _set_free(world: World, memory: RolloutMemory) -> RolloutMemory:
 def _following(world: World, decided: Decision, *, is_canary_held: bool) -> TurnRecord | None:
     turn, after = decided.memory.turn, world.remembering(decided.memory)
     if turn is not None and _is_over(world, decided.memory, turn):
-        return replace(turn, done_at=world.now)
+        return replace(turn, done_at=world.now, stands=False)
     if world.turn.standing is TurnStanding.NO_FLEET:
         return turn
+    if mends(decided.memory) and _moves_nobody(decided.act) and made_no_step_for_long(after):
+        return standing_still(turn, world.now)
+    turn = going_on(turn)
+    after = world.remembering(replace(decided.memory, turn=turn))
     has_more_to_do = not is_canary_held and bool(after.behind or after.to_hand_over)
     if turn is not None and turn.is_held and _moves_nobody(decided.act) and _gives_way(after, turn):
         return _given_back(world, turn) if has_more_to_do else replace(turn, done_at=world.now)
@@ -108,6 +115,18 @@ def _is_in_vain(world: World, decided: Decision, turn: TurnRecord) -> bool:
     return world.now - tried_at >= TRIED_AGAIN_S and _stands_for_long(world, turn, given_at)
 
 
+def _has_not_stopped(world: World, decided: Decision, turn: TurnRecord) -> bool:
+    """A stop that was written down and never came to its pods is no remedy yet. What it waits for may last."""
+    memory, workload, upgrade = decided.memory, world.workload, decided.memory.upgrade
+    if decided.act is not None or memory.phase is not RolloutPhase.PROGRESSING or workload is None or upgrade is None:
+        return False
+    is_to_stop = upgrade.stopped_at is not None and workload.replicas > 0
+    if not is_to_stop or profile_in(workload.template) is upgrade.here:
+        return False
+    after = world.remembering(memory)
+    return _gives_way(after, turn) or made_no_step_for_long(after)
+
+
 def _tried_before_at(world: World, decided: Decision) -> float | None:
     """When the very act that is decided upon was written down before, and nothing came of it; None: it is the first."""
     before, after = world.memory, decided.memory
@@ -131,7 +150,7 @@ def _let_be(world: World, decided: Decision, turn: TurnRecord) -> Decision:
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=None),
         turn=replace(_given_back(world, turn), asked_at=world.now),
     )
-    return replace(decided, memory=memory, act=None, hold=awaiting(world), notes=())
+    return replace(decided, memory=memory, act=None, hold=decided.hold or awaiting(world), notes=())
 
 
 def _is_whole(world: World) -> bool:

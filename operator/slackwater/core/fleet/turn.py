@@ -147,15 +147,23 @@ def standing_of(memory: RolloutMemory, *, paused: bool = False) -> Standing:
 
     Whoever settles counts until `turn.done_at` and its fleets' `settleFor`.
     """
-    turn, stopped = memory.turn, memory.upgrade is not None and memory.upgrade.stopped_at is not None
+    turn = memory.turn
+    if turn is not None and turn.stands:
+        return Standing.STANDS
     if turn is not None and turn.is_held:
         return Standing.HAS
-    if memory.phase is RolloutPhase.ROLLING_BACK or (memory.phase.under_way and stopped):
+    if mends(memory):
         return Standing.MENDS
     if turn is not None and turn.asks and not paused:
         return Standing.ASKS
     was_given = turn is not None and turn.given_at is not None
     return Standing.SETTLES if was_given else Standing.RESTS
+
+
+def mends(memory: RolloutMemory) -> bool:
+    """By a remedy: it goes back, or starts all pods that it has stopped."""
+    stopped = memory.upgrade is not None and memory.upgrade.stopped_at is not None
+    return memory.phase is RolloutPhase.ROLLING_BACK or (memory.phase.under_way and stopped)
 
 
 def _refusal(world: World, *, is_for_this: bool) -> Hold | None:

@@ -66,6 +66,9 @@ class TurnRecord:
     """How often it has ended early."""
     is_a_fix: bool = False
     """The version before it had failed: no halt keeps this one from beginning."""
+    stands: bool = False
+    """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its room until it
+    makes one."""
 
     @property
     def asks(self) -> bool:

@@ -1,0 +1,51 @@
+"""A remedy that stands still: the way back, or a cut-over that has stopped all pods, while Kafka is away or a person has to
+come.
+
+Nobody refuses it, and it counts while it moves. It has no end of its own, though: what it counts in would be full for as
+long as it stands, and of a fleet that lets one group move, all others would wait for that one (ADR 20).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from slackwater.api.fleet_budgets import MoveReason
+from slackwater.core.world.turn import TurnRecord
+from slackwater.core.world.world import World
+
+STANDS_AFTER_S: Final = 3600.0
+"""At least: a way back that waits for lag, or for a person at a desk, goes on before that. A cell is stuck after as long
+(`reservation.STUCK_AFTER_S`)."""
+
+
+def standing_still(turn: TurnRecord | None, now: float) -> TurnRecord:
+    """A remedy that began before any fleet selected the group has no turn: it is given a record while it stands."""
+    return replace(turn or TurnRecord(MoveReason.ROLLOUT, now), stands=True)
+
+
+def going_on(turn: TurnRecord | None) -> TurnRecord | None:
+    """A record that only says that it stood still is needed no more."""
+    if turn is None or not turn.stands:
+        return turn
+    return None if came_before_its_turn(turn) else replace(turn, stands=False)
+
+
+def came_before_its_turn(turn: TurnRecord) -> bool:
+    """What stands still began when no fleet selected the group."""
+    return turn.stands and turn.asks and turn.yielded == 0
+
+
+def made_no_step_for_long(world: World) -> bool:
+    """For an hour, or `rejoinTimeout` where that is longer, nothing was done, and no pod was made."""
+    memory = world.memory
+    moments = (
+        memory.started_at,
+        memory.step.started_at if memory.step is not None else None,
+        memory.handover.started_at if memory.handover is not None else None,
+        memory.upgrade.stopped_at if memory.upgrade is not None else None,
+        memory.turn.given_at if memory.turn is not None else None,
+        *(pod.created_at for pod in world.all_pods),
+    )
+    since = max((at for at in moments if at is not None), default=world.now)
+    return world.now - since > max(STANDS_AFTER_S, world.group.spec.rollout.rejoin_timeout_s)
