@@ -96,7 +96,8 @@ class TurnStatus(StatusPart):
     is_a_fix: bool | None = None
     """The version before it had failed: no halt keeps this one from beginning."""
     stands: bool | None = None
-    """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its room until it makes one."""
+    """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its
+    room until it makes one."""
 
 
 class TookStatus(StatusPart):

@@ -36,7 +36,7 @@ class FleetParts:
     ) -> None:
         self._store = store
         scope = Scope(settings.pod_namespace or "", settings.namespace)
-        self.fleets = Fleets(store, wake, scope, time.time)
+        self.fleets = Fleets(store, wake, scope, time.time, time.monotonic)
         self._keeping = FleetKeeping(api, store, self.fleets, relist, time.time)
         self.campaigns = Campaigns(store, self.fleets, time.time)
         self._campaign_keeping = CampaignKeeping(api, store, self.campaigns, time.time)

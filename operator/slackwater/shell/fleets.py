@@ -20,6 +20,7 @@ from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Scope
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnStanding
@@ -40,8 +41,11 @@ _log = structlog.get_logger(__name__)
 class Fleets(Witness):
     """One in a process. Before `begin` it knows nothing, and nobody asks."""
 
-    def __init__(self, store: Store, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float]) -> None:
-        self.ledger = Ledger()
+    def __init__(
+        self, store: Store, wake: Callable[[Key], None], scope: Scope, now: Callable[[], float], elapsed: Elapsed = None
+    ) -> None:
+        self._elapsed = elapsed
+        self.ledger = Ledger(elapsed=elapsed)
         self.known = KnownFleets(scope)
         self.memories = Memories()
         self.series: defaultdict[str, FleetSeries] = defaultdict(FleetSeries)
@@ -237,7 +241,7 @@ class Fleets(Witness):
         selected = set(self.names_in(name))
         called = self.ledger.remove(name, self._now())
         if not self.known:
-            self.ledger = Ledger()
+            self.ledger = Ledger(elapsed=self._elapsed)
             self.ledger.ordered(self.orders.limits, (), self._now())
             self._groups.forget_sights()
         self._call((*called, *sorted(selected)))

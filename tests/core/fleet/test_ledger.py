@@ -9,6 +9,7 @@ from typing import Any, Final
 import pytest
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
+from slackwater.core.fleet.allocation import HORIZON_S
 from slackwater.core.fleet.claim import Cell, Standing
 from slackwater.core.fleet.claims import Fleet, claim_of
 from slackwater.core.fleet.facts import GroupFacts
@@ -300,3 +301,53 @@ def test_a_clock_that_is_set_back_keeps_nobody_waiting(back_s: float) -> None:
     now += 301.0 - back_s
     ledger.ticked(now)
     assert ledger.ticked(now + 300.0) == ("a/first",), "the call was not used"
+
+
+def held(name: str, **facts: Any) -> GroupFacts:
+    return GroupFacts("a", name, standing=Standing.HAS, cluster="k1", coordinator=1, **facts)
+
+
+@pytest.mark.parametrize("jump_s", [3600.0, -3600.0])
+def test_a_clock_that_is_set_does_not_change_the_horizon(jump_s: float) -> None:
+    """More turns are found than may move; which of them are late is known 75 s later, whatever the clock says."""
+    elapsed = [50.0]
+    ledger = Ledger(elapsed=lambda: elapsed[0])
+    one = Fleet("a", "one", ConsumerFleetSpec.model_validate({"selector": {}, "budgets": [{"name": "all", "max": 1}]}))
+    ledger.began([one], [held("first"), held("second")], 1000.0)
+    elapsed[0] += 5.0
+    ledger.ticked(1005.0 + jump_s)
+    assert ledger.allocator.relist_at == pytest.approx(1000.0 + jump_s + HORIZON_S)
+    elapsed[0] += 5.0
+    ledger.ticked(1010.0 + jump_s)
+    assert ledger.allocator.relist_at == pytest.approx(1000.0 + jump_s + HORIZON_S)
+
+
+def test_a_call_lasts_as_long_where_the_clock_jumps_forward() -> None:
+    elapsed = [0.0]
+    ledger = Ledger(elapsed=lambda: elapsed[0])
+    one = Fleet("a", "one", ConsumerFleetSpec.model_validate({"selector": {}, "budgets": [{"name": "all", "max": 1}]}))
+    asks = replace(held("first"), standing=Standing.ASKS, asked_at=1000.0)
+    assert ledger.began([one], [asks], 1000.0) == ("a/first",)
+    ledger.ticked(5000.0)
+    assert ledger.allocator.is_called("a/first")
+    elapsed[0] += 121.0
+    ledger.ticked(5121.0)
+    assert not ledger.allocator.is_called("a/first")
+
+
+def test_what_comes_and_goes_leaves_nothing_behind() -> None:
+    """Topics and coordinators of groups that are gone, and those who waited there."""
+    budgets = [{"name": "all", "max": 1}, {"name": "topics", "max": 1, "per": "Topic"}]
+    ledger = Ledger()
+    fleet = Fleet("a", "one", ConsumerFleetSpec.model_validate({"selector": {}, "budgets": budgets}))
+    ledger.began([fleet], [held("first")], 1000.0)
+    kept = ledger.kept("a/one")
+    assert kept is not None
+    for n in range(2500):
+        asks = replace(held("second", topics=frozenset({f"t{n}"})), standing=Standing.ASKS, asked_at=1000.0)
+        ledger.changed(replace(asks, coordinator=n), 1001.0)
+    assert len(ledger.cells_of("a/one")) < 1100
+    assert len(ledger.allocator._places._places) < 1100
+    assert ledger.allocator._line.entries < 2100
+    assert len(list(kept.tally._places)) == len(ledger._coordinators["k1"]) == 2
+    assert ledger.changed(replace(held("first"), standing=Standing.RESTS), 1002.0) == ("a/second",)

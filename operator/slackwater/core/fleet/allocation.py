@@ -17,7 +17,7 @@ from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
 from slackwater.core.fleet.line import Entry, Line
 from slackwater.core.fleet.places import Places
 from slackwater.core.fleet.reservation import Reservation
-from slackwater.core.fleet.timers import Timers
+from slackwater.core.fleet.timers import Elapsed, Timers
 
 HORIZON_S: Final = 75.0
 """A request of the leader before may land so long after this one began: the API server gives them up after 60 s."""
@@ -32,14 +32,14 @@ class Allocator:
     then (ADR 0017; tests/core/fleet/test_leaders.py explores three leaders).
     """
 
-    def __init__(self, call_s: float = 120.0, put_off: PutOff = nobody) -> None:
+    def __init__(self, call_s: float = 120.0, put_off: PutOff = nobody, elapsed: Elapsed = None) -> None:
         self._put_off = put_off
         self._claims: dict[str, Claim] = {}
         self._places = Places()
         self._line = Line()
         self._calls = Calls(call_s)
         self._loose: list[Entry] = []
-        self._timers = Timers()
+        self._timers = Timers(elapsed)
         self._reservation = Reservation(self._line, self._places, self._timers)
         self._admitted: set[str] = set()
         self._late: set[str] = set()
@@ -51,7 +51,8 @@ class Allocator:
 
     def began(self, claims: Iterable[Claim], now: float) -> tuple[str, ...]:
         """All groups, as they were listed after the lease was taken. Returns whom it calls."""
-        listed, self._places.now = list(claims), now
+        listed = list(claims)
+        self._set_clock(now)
         has = {claim.group: claim for claim in listed if claim.standing is Standing.HAS}
         self._admitted.update(has)
         for claim in listed:
@@ -87,6 +88,12 @@ class Allocator:
         for cell, limit in limits:
             self._places.limited(cell, limit)
             self._wake_when_free(cell)
+
+    def drop_unused(self, now: float) -> frozenset[Cell]:
+        """What no group is in, and nobody takes room of, is forgotten; returns the cells that are left. Asks every
+        group."""
+        used = {cell for each in self._claims.values() for cell in each.takes | each.member_of}
+        return self._places.keep_only(used, now)
 
     def look_again(self, only: str | None = None) -> None:
         """At those who were put off, or at one of them."""
@@ -256,7 +263,7 @@ class Allocator:
             self._timers.wake(self._places.free_at(cell), cells=(cell,))
 
     def _set_clock(self, now: float) -> None:
-        if (back_s := self._timers.set_back_s(now)) > 0.0:
+        if (back_s := self._timers.set_back_s(now)) != 0.0:
             self._places.set_back(back_s)
             self._calls.set_back(back_s)
             self._relist_at = None if self._relist_at is None else self._relist_at - back_s

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
 from slackwater.api.fleet_budgets import Budget, MoveReason
 from slackwater.core.fleet.allocation import Allocator
@@ -17,20 +18,25 @@ from slackwater.core.fleet.claims import HELD, NO_LIMIT, SHUT, Fleet, claim_of, 
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
+from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Gates
 
 Called = tuple[str, ...]
 """The groups that may begin now, go on or have to stop, by `namespace/name`, in order."""
 
+DROPS_FROM: Final = 1000
+"""So many cells more than twice those in use are kept: places, topics and campaigns come and go."""
+
 
 class Ledger:
-    def __init__(self, call_s: float = 120.0) -> None:
-        self.allocator = Allocator(call_s, self.closes_before_it_ends)
+    def __init__(self, call_s: float = 120.0, elapsed: Elapsed = None) -> None:
+        self.allocator = Allocator(call_s, self.closes_before_it_ends, elapsed)
         self._kept: dict[str, Kept] = {}
         self._groups: dict[str, GroupFacts] = {}
         self._fleets_of: dict[str, tuple[str, ...]] = {}
         self._cells: set[Cell] = set()
         """Those whose limit the allocator knows."""
+        self._drop_at = DROPS_FROM
         self._coordinators: defaultdict[str, Counter[int]] = defaultdict(Counter)
         """By Kafka cluster, how many groups each broker is known to coordinate."""
         self._besides: Mapping[Cell, Limit] = {HELD: SHUT}
@@ -215,7 +221,10 @@ class Ledger:
 
     def _count(self, group: GroupFacts, by: int) -> None:
         if group.cluster is not None and group.coordinator is not None:
-            self._coordinators[group.cluster][group.coordinator] += by
+            known = self._coordinators[group.cluster]
+            known[group.coordinator] += by
+            if not known[group.coordinator]:
+                del known[group.coordinator]
 
     def _taken_up(self, groups: Iterable[GroupFacts], fleets: Iterable[str], now: float) -> list[Claim]:
         """The claims of these groups, after the limits of all cells that they, or these fleets, concern."""
@@ -233,7 +242,7 @@ class Ledger:
             touched.update(before, selected)
         sick = {key for fleet in touched & self._kept.keys() for key in self._judge(self._kept[fleet], now)}
         also = (self._groups[key] for key in sorted(sick - {group.key for group in found}))
-        claims = self._claims([*found, *also])
+        claims = self._claims([*found, *also], now)
         self._limit_all({*fleets})
         return claims
 
@@ -246,7 +255,7 @@ class Ledger:
         self.allocator.limited([(cell, NO_LIMIT) for cell in shut - kept.shut])
         return {key for place in kept.halts.shut_places - places for key in kept.tally.sick_at(place)}
 
-    def _claims(self, groups: Iterable[GroupFacts]) -> list[Claim]:
+    def _claims(self, groups: Iterable[GroupFacts], now: float) -> list[Claim]:
         known: Mapping[str, frozenset[int]] = {k: frozenset(+found) for k, found in self._coordinators.items()}
         claims = []
         for group in groups:
@@ -254,6 +263,10 @@ class Ledger:
             claim = claim_of(group, [each.fleet for each in kept], known)
             shut = frozenset(sick_place(each.fleet.key, p) for each in kept for p in each.halts.shut_places)
             claims.append(replace(claim, takes=claim.takes - shut) if group.is_sick else claim)
+        new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
+        if len(self._cells | new) > self._drop_at:
+            self._cells &= self.allocator.drop_unused(now)
+            self._drop_at = 2 * len(self._cells | new) + DROPS_FROM
         new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
         self._cells |= new
         self.allocator.limited([(cell, self._limit(cell)) for cell in new])

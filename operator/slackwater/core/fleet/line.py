@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
+from typing import Final
 
 from slackwater.core.fleet.claim import Cell
 
 Entry = tuple[tuple[float, int], str]
 """A waiting group's order, and its name."""
+SORTED_OUT_FROM: Final = 1000
+"""So many entries more than twice those who wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +22,15 @@ class _Stand:
 
 
 class Line:
-    """Heaps by cell. Entries of groups that have moved on stay until they come up, and are dropped then."""
+    """Heaps by cell. Entries of groups that have moved on stay until they come up, and are dropped then; or when there
+    are more of them than of those who wait."""
 
     def __init__(self) -> None:
         self._stands: dict[str, _Stand] = {}
         self._parked: dict[Cell, list[Entry]] = {}
         self._in_order: list[Entry] = []
+        self._pushed = 0
+        """Entries since they were sorted out for the last time."""
         self.stuck: set[Cell] = set()
         """Cells at which nobody is taken for the first of those who could begin."""
 
@@ -32,6 +38,9 @@ class Line:
         """Where its cell is shut, it is not the first of those who could begin."""
         self._stands[entry[1]] = _Stand(entry, cell, shut)
         heappush(self._parked.setdefault(cell, []), entry)
+        self._pushed += 1
+        if self._pushed > 2 * len(self._stands) + SORTED_OUT_FROM:
+            self._sort_out()
         if not shut and cell not in self.stuck:
             heappush(self._in_order, entry)
 
@@ -43,6 +52,7 @@ class Line:
         self.stuck.discard(cell)
         for entry in self._parked.get(cell, ()):
             heappush(self._in_order, entry)
+            self._pushed += 1
 
     def leave(self, group: str) -> None:
         self._stands.pop(group, None)
@@ -72,6 +82,22 @@ class Line:
     def waiting_at(self, cell: Cell) -> int:
         """How many are parked at `cell`."""
         return len({entry for entry in self._parked.get(cell, ()) if self._stands_at(entry, cell)})
+
+    def _sort_out(self) -> None:
+        """Only those who wait are left, each once."""
+        self._parked = {}
+        for stand in self._stands.values():
+            self._parked.setdefault(stand.cell, []).append(stand.entry)
+        for parked in self._parked.values():
+            heapify(parked)
+        self._in_order = [each.entry for each in self._stands.values() if self._waits_for_room(each.entry)]
+        heapify(self._in_order)
+        self._pushed = len(self._stands)
+
+    @property
+    def entries(self) -> int:
+        """How many are kept."""
+        return len(self._in_order) + sum(map(len, self._parked.values()))
 
     def _stands_at(self, entry: Entry, cell: Cell) -> bool:
         stand = self._stands.get(entry[1])

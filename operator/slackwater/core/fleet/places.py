@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from math import inf
 
@@ -51,6 +51,14 @@ class Places:
         if place.limit != limit:
             place.limit = limit
             self._freed.add(cell)
+
+    def keep_only(self, used: Set[Cell], now: float) -> frozenset[Cell]:
+        """And those where spacing lets nobody begin yet. Returns them."""
+        kept = {
+            cell: place for cell, place in self._places.items() if cell in used or place.used or place.free_at > now
+        }
+        self._places, self._freed = kept, self._freed & kept.keys()
+        return frozenset(kept)
 
     def joined(self, cells: Iterable[Cell]) -> None:
         for cell in cells:

@@ -1,8 +1,7 @@
-"""A remedy that stands still: the way back, or a cut-over that has stopped all pods, while Kafka is away or a person has to
-come.
+"""A remedy that stands still: the way back, or a cut-over that has stopped all pods, which waits for Kafka or a person.
 
-Nobody refuses it, and it counts while it moves. It has no end of its own, though: what it counts in would be full for as
-long as it stands, and of a fleet that lets one group move, all others would wait for that one (ADR 20).
+Nobody refuses it, and it counts while it moves. It has no end of its own, though: what it counts in would be full for
+as long as it stands, and of a fleet that lets one group move, all others would wait for that one (ADR 20).
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from slackwater.core.world.turn import TurnRecord
 from slackwater.core.world.world import World
 
 STANDS_AFTER_S: Final = 3600.0
-"""At least: a way back that waits for lag, or for a person at a desk, goes on before that. A cell is stuck after as long
-(`reservation.STUCK_AFTER_S`)."""
+"""At least: a way back that waits for lag, or for a person at a desk, goes on before that. A cell is stuck after as
+long (`reservation.STUCK_AFTER_S`)."""
 
 
 def standing_still(turn: TurnRecord | None, now: float) -> TurnRecord:

@@ -109,6 +109,8 @@ class Tally:
         sickness.groups += by
         sickness.disturbed += by * group.is_sick
         sickness.unknown += by * (group.disturbed is None and not group.has_a_turn)
+        if not sickness.groups:
+            del self._places[group.place]
 
 
 def _pod_s(group: GroupFacts) -> float | None:
