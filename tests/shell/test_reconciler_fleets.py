@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
+from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.sight import Sight
 from slackwater.core.pace import AT_ONCE
 from slackwater.core.world.observation import GroupObservation
@@ -146,3 +147,26 @@ async def test_without_a_fleet_that_selects_it_no_turn_is_asked_for() -> None:
     assert "turn" not in found.api.objects["ConsumerGroup", *KEY]["status"]["rollout"]
     assert isinstance(found.fleets, Fleets)
     assert found.woken == []
+
+
+async def test_a_spec_that_cannot_be_read_gives_its_turn_back_and_asks_for_none() -> None:
+    """No plan is made that would end it."""
+    found = stage(is_taken=True)
+    await until_it_waits(found)
+    others_end(found)
+    await until_it_waits(found)
+    given = found.api.objects["ConsumerGroup", *KEY]
+    assert given["status"]["rollout"]["turn"]["givenAt"]
+    found.see(found.api._store(CONSUMER_GROUP, {**given, "spec": {**given["spec"], "topics": []}}))
+    again_s = await found.run()
+    assert again_s is not None
+    assert 0 < again_s <= 3600
+    assert turn(found)["givenAt"]
+    found.later_s += again_s + 1
+    assert await found.run() is None
+    assert "givenAt" not in turn(found)
+    assert found.condition("Degraded")["reason"] == "InvalidSpec"
+    facts = found.fleets.ledger.facts(str(KEY))
+    assert facts is not None
+    assert not facts.standing.counts
+    assert facts.standing is not Standing.ASKS

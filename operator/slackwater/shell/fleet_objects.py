@@ -104,7 +104,7 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
         topics=frozenset(map(str, spec.get("topics") or ())),
         cluster=sight.cluster or (turn.cluster if turn is not None else "") or None,
         coordinator=sight.coordinator if sight.coordinator is not None or turn is None else turn.coordinator,
-        standing=Standing.RESTS if goes else standing_of(memory, paused=PAUSE in annotations),
+        standing=Standing.RESTS if goes else standing_of(memory, paused=PAUSE in annotations or _is_unread(obj)),
         reason=MoveReason.ROLLOUT if turn is None else turn.reason,
         asked_at=0.0 if turn is None else turn.asked_at,
         is_urgent=URGENT in annotations,
@@ -121,6 +121,14 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
     settles_ms = max((each.spec.settle_for_ms for each in fleets if each.selects(facts)), default=0)
     until = turn.done_at + settles_ms / 1000
     return replace(facts, counts_until=until) if until > now else replace(facts, standing=Standing.RESTS)
+
+
+def _is_unread(obj: Json) -> bool:
+    """Its spec cannot be read, by the operator's last word: nothing is decided, so that a turn would be of no use."""
+    return any(
+        (each.get("type"), each.get("status"), each.get("reason")) == ("Degraded", "True", "InvalidSpec")
+        for each in (obj.get("status") or {}).get("conditions") or ()
+    )
 
 
 def _begun_at(memory: RolloutMemory) -> float:

@@ -98,8 +98,7 @@ class Reconciler:
                 return await self._deletion.go_on(group, obj)
             return await self._go_on(key, group, obj)
         except InvalidSpec as error:
-            await self._reports.invalid(obj, error)
-            return None
+            return await self._reports.invalid(obj, error)
 
     async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:
         """The pass over a group that is to stay. Raises InvalidSpec when what is remembered cannot be read."""

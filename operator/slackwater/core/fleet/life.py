@@ -15,7 +15,7 @@ from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.acts import Act, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.fleet.standstill import going_on, made_no_step_for_long, standing_still
+from slackwater.core.fleet.standstill import given_back, going_on, made_no_step_for_long, standing_still
 from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new, mends
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.members.presence import serves
@@ -69,7 +69,7 @@ def _following(world: World, decided: Decision, *, is_canary_held: bool) -> Turn
     after = world.remembering(replace(decided.memory, turn=turn))
     has_more_to_do = not is_canary_held and bool(after.behind or after.to_hand_over)
     if turn is not None and turn.is_held and _moves_nobody(decided.act) and _gives_way(after, turn):
-        return _given_back(world, turn) if has_more_to_do else replace(turn, done_at=world.now)
+        return given_back(turn) if has_more_to_do else replace(turn, done_at=world.now)
     return _asked(world, decided, after, has_more_to_do=has_more_to_do) or turn
 
 
@@ -148,7 +148,7 @@ def _let_be(world: World, decided: Decision, turn: TurnRecord) -> Decision:
         handover=before.handover,
         canary=before.canary,
         upgrade=None if upgrade is None else replace(upgrade, stopped_at=None),
-        turn=replace(_given_back(world, turn), asked_at=world.now),
+        turn=replace(given_back(turn), asked_at=world.now),
     )
     return replace(decided, memory=memory, act=None, hold=decided.hold or awaiting(world), notes=())
 
@@ -158,10 +158,6 @@ def _is_whole(world: World) -> bool:
     up = [pod for pod in world.all_pods if pod.ready and not pod.terminating]
     known_up = world.seen is None or all(serves(world, pod) for pod in up)
     return known_up and len(up) == len(world.all_pods) == world.replicas == world.made
-
-
-def _given_back(world: World, turn: TurnRecord) -> TurnRecord:
-    return replace(turn, given_at=None, cluster="", coordinator=None, yielded=turn.yielded + 1)
 
 
 def _asked(world: World, decided: Decision, after: World, *, has_more_to_do: bool) -> TurnRecord | None:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.core.fleet.turn import mends
+from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.turn import TurnRecord
 from slackwater.core.world.world import World
 
@@ -37,14 +39,34 @@ def came_before_its_turn(turn: TurnRecord) -> bool:
 
 def made_no_step_for_long(world: World) -> bool:
     """For an hour, or `rejoinTimeout` where that is longer, nothing was done, and no pod was made."""
-    memory = world.memory
+    since = max([*_moments(world.memory), *(pod.created_at for pod in world.all_pods)], default=world.now)
+    return world.now - since > max(STANDS_AFTER_S, world.group.spec.rollout.rejoin_timeout_s)
+
+
+def without_a_plan(memory: RolloutMemory, now: float) -> tuple[TurnRecord | None, float | None]:
+    """The turn of a group whose spec cannot be read, so that nothing is decided that could end it; and in how many
+    seconds others have its room, None: nobody waits for that."""
+    turn = memory.turn
+    if turn is None or turn.stands or not (turn.is_held or mends(memory)):
+        return turn, None
+    left_s = max(_moments(memory), default=now) + STANDS_AFTER_S - now
+    if left_s > 0:
+        return turn, left_s
+    return (replace(turn, stands=True) if mends(memory) else given_back(turn)), None
+
+
+def given_back(turn: TurnRecord) -> TurnRecord:
+    """Others go; it keeps its place."""
+    return replace(turn, given_at=None, cluster="", coordinator=None, yielded=turn.yielded + 1)
+
+
+def _moments(memory: RolloutMemory) -> list[float]:
+    """When its last steps were."""
     moments = (
         memory.started_at,
         memory.step.started_at if memory.step is not None else None,
         memory.handover.started_at if memory.handover is not None else None,
         memory.upgrade.stopped_at if memory.upgrade is not None else None,
         memory.turn.given_at if memory.turn is not None else None,
-        *(pod.created_at for pod in world.all_pods),
     )
-    since = max((at for at in moments if at is not None), default=world.now)
-    return world.now - since > max(STANDS_AFTER_S, world.group.spec.rollout.rejoin_timeout_s)
+    return [at for at in moments if at is not None]
