@@ -245,7 +245,7 @@ DRAINED: Final = replace(UPGRADE, strategy=StrategyName.DRAIN_CUTOVER, stopped_a
 def standing_still(turn: TurnRecord | None = LONG_AGO, since_s: float = STOOD_S, **memory: Any) -> World:
     """A way back that has made no step for so long."""
     step = Step(2, NOW - since_s, made=True)
-    back = {"phase": RolloutPhase.ROLLING_BACK, "started_at": NOW - 2 * STOOD_S, "step": step}
+    back: dict[str, Any] = {"phase": RolloutPhase.ROLLING_BACK, "started_at": NOW - 2 * STOOD_S, "step": step}
     return rolling(turn, **back | memory)
 
 
