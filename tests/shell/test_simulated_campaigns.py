@@ -360,6 +360,25 @@ async def test_who_deletes_the_campaign_lets_who_has_begun_finish_and_nobody_beg
     assert {each.memory.phase for each in fleet if each.name == "g0"} == {RolloutPhase.COMPLETE}
 
 
+@pytest.mark.parametrize("is_over", [True, False], ids=["over", "in the middle"])
+async def test_who_was_called_moves_as_it_likes_when_its_campaign_is_deleted(is_over: bool) -> None:
+    """Who was not called by then waits, until its annotation goes or the campaign is made again."""
+    kind = KINDS["changes"]
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    await fleet.until_phase("Succeeded" if is_over else "Soaking")
+    fleet.delete(FLEET_CAMPAIGN, "restart")
+    await fleet.for_seconds(100)
+    await fleet.another_leads()
+    for name in ("g0", "g5"):
+        change(fleet, name, "v3")
+    await fleet.for_seconds(300)
+    assert (fleet["g0"].images, fleet["g5"].images) == ({"v3"}, {"v3"} if is_over else {"v1"})
+    fleet["g5"].annotations = {}
+    await fleet.for_seconds(300)
+    assert fleet["g5"].images == {"v3"}
+
+
 @pytest.mark.parametrize("kind", SOME)
 async def test_one_that_somebody_paused_is_left_as_it_is(kind: Kind) -> None:
     fleet = await ready(kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -31,7 +31,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
 from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
-from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of, spec_with
+from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, participant_of, spec_with
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up
@@ -44,6 +44,7 @@ from slackwater.core.protocol.foreseen import way_to
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
 from slackwater.shell.fleets import Fleets
+from slackwater.shell.letting_go import Holding, Naming, let_go, naming
 from slackwater.shell.orders import Orders, key_in, version_of
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
@@ -103,7 +104,7 @@ class Campaigns(Witness):
 
     def notice(self) -> None:
         """Something has changed that campaigns go by."""
-        if self.folded or self._store.keys(FLEET_CAMPAIGN):
+        if self.folded or self._store.keys(FLEET_CAMPAIGN) or self._fleets.name_campaigns:
             self.changed.set()
 
     def hide(self, namespaces: Collection[str]) -> None:
@@ -278,19 +279,18 @@ class Campaigns(Witness):
         return Orders(by_group, cells, limits, self._let_go())
 
     def _let_go(self) -> dict[str, str]:
-        """Of groups that name a campaign: whom it does not hold."""
-        waits = {each.campaign.key: self._held_by(each) for each in self.folded}
-        found = dict[str, str]()
+        there = {each.campaign.key: Holding(each.campaign.uid, self._held_by(each)) for each in self.folded}
+        return let_go(tuple(self._naming()), there)
+
+    def _naming(self) -> Iterator[Naming]:
         for key in self._store.keys(CONSUMER_GROUP):
             obj = self._store.get(CONSUMER_GROUP, key)
             name = "" if obj is None else (obj["metadata"].get("annotations") or {}).get(CAMPAIGN, "")
-            held = waits.get(named_by(str(key), name))
-            if obj is not None and name and held is not None and str(key) not in held:
-                found[str(key)] = version_of(obj)
-        return found
+            if obj is not None and name:
+                memory = self._memory_of(key)
+                yield naming(str(key), name, version_of(obj), {} if memory is None else memory.commands)
 
     def _held_by(self, folded: Folded) -> frozenset[str] | None:
-        """None: whoever names it. One whose fleet is not there does not know its groups."""
         campaign = folded.campaign
         if campaign.spec.action.changes is None:
             return frozenset()

@@ -147,6 +147,11 @@ class Fleets(Witness):
         return () if kept is None else kept.tally.names
 
     @property
+    def name_campaigns(self) -> bool:
+        """Some of the groups do."""
+        return self._groups.name_campaigns
+
+    @property
     def orders(self) -> Orders:
         """Of campaigns."""
         return self._groups.orders

@@ -25,7 +25,8 @@ class Orders:
     limits: Mapping[Cell, Limit] = field(default_factory=dict)
     let_go: Mapping[str, str] = field(default_factory=dict)
     """Groups whose annotation names a campaign that does not hold them, and the version of each that was folded. All
-    others that name one wait: a campaign that is not there lets nobody begin, nor does a change that came since."""
+    others that name one wait: a campaign that is not there lets nobody begin whom it had not called, nor does a change
+    that came since."""
 
     def applied(self, facts: GroupFacts, *, waits_at: str) -> GroupFacts:
         """`waits_at`: the version of a group whose annotation names a campaign; empty: it names none."""

@@ -87,6 +87,8 @@ class Order:
     """With `restart`: the token that its pods are to be made with."""
     applies: Values = field(default_factory=dict)
     """With `applyDefaults`: what is to be pinned, but for what the group says itself."""
+    named: str = ""
+    """The campaign as `namespace/name`, as groups name it."""
 
     @property
     def reason(self) -> MoveReason:
@@ -236,6 +238,7 @@ def _order(campaign: Campaign, wave: Wave, status: FleetCampaignStatus) -> Order
         return None
     return Order(
         campaign=campaign.uid,
+        named=campaign.key,
         fleet=campaign.fleet,
         wave=wave.name,
         asked_at=since.timestamp(),
