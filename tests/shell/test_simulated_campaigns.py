@@ -379,6 +379,58 @@ async def test_who_was_called_moves_as_it_likes_when_its_campaign_is_deleted(is_
     assert fleet["g5"].images == {"v3"}
 
 
+async def with_two_to_come(**spec: Any) -> SimulatedFleet:
+    """A campaign of changes that is over, in whose last wave one group moves at a time. Two have not named it yet."""
+    kind = KINDS["changes"]
+    fleet = await ready(kind)
+    fleet.campaign(action=kind.action, waves=[CANARY_WAVE, {"name": "rest", "max": 1}], **spec)
+    for name in SIX[:4]:
+        change(fleet, name)
+    await fleet.until_phase("Succeeded")
+    return fleet
+
+
+async def test_a_change_that_comes_after_its_end_goes_by_the_last_wave() -> None:
+    """Which reads as under way again, until that is done, and waits while somebody pauses it."""
+    fleet = await with_two_to_come()
+    fleet.edit_campaign(paused=True)
+    fleet.most_away = 0
+    for name in SIX[4:]:
+        change(fleet, name)
+    await fleet.until_phase("Paused")
+    await fleet.for_seconds(100)
+    assert fleet["g5"].images == {"v1"}
+    fleet.edit_campaign(paused=False)
+    await fleet.until_phase("Succeeded")
+    assert all(_runs_v2(fleet, name) for name in SIX)
+    assert (fleet.restarts(), fleet.most_away) == (dict.fromkeys(SIX, 2), 1)
+    assert by_wave(fleet, "rest")[0][-2:] == SIX[4:]
+
+
+async def test_a_change_that_fails_after_its_end_halts_it_for_who_comes_next() -> None:
+    fleet = await with_two_to_come()
+    change(fleet, "g4", "never-joins")
+    await fleet.until_phase("Halted")
+    change(fleet, "g5")
+    await fleet.for_seconds(300)
+    assert fleet["g5"].images == {"v1"}
+    change(fleet, "g4")
+    await fleet.until_phase("Succeeded")
+    assert all(_runs_v2(fleet, name) for name in SIX)
+
+
+@pytest.mark.parametrize("kind", SOME)
+async def test_one_that_is_paused_from_the_first_reads_so(kind: Kind) -> None:
+    """Also while it is looked who cannot be taken to a protocol."""
+    fleet = await ready(kind)
+    fleet["g3"].moves, fleet["g3"].again_at = False, 1e12
+    begin(fleet, kind, paused=True)
+    await fleet.for_seconds(5)
+    assert fleet.campaign_status()["phase"] == "Paused"
+    await fleet.for_seconds(200)
+    assert (fleet.campaign_status()["phase"], any(fleet.restarts().values())) == ("Paused", False)
+
+
 @pytest.mark.parametrize("kind", SOME)
 async def test_one_that_somebody_paused_is_left_as_it_is(kind: Kind) -> None:
     fleet = await ready(kind)

@@ -15,21 +15,19 @@ from math import inf
 from typing import Any, Final
 
 import structlog
-from pydantic import ValidationError
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.consumer_fleet import Passes
-from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.fleet_campaign_status import FleetCampaignStatus
+from slackwater.api.fleet_campaign_status import CampaignPhase
 from slackwater.api.fleet_defaults import PinnedField
-from slackwater.api.parsing import parse_consumer_group, parse_fleet_campaign
+from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
+from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold
 from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, participant_of, spec_with
 from slackwater.core.fleet.claim import Cell, Limit
@@ -37,12 +35,14 @@ from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.layers import nearest
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
-from slackwater.core.fleet.records import Values, without_those_of_others
+from slackwater.core.fleet.records import Values, record_of, without_those_of_others
 from slackwater.core.fleet.seen import Seen
 from slackwater.core.protocol.foreseen import way_to
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
+from slackwater.shell.campaign_objects import read_campaign
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.letting_go import Holding, Naming, let_go, naming
 from slackwater.shell.orders import Orders, key_in, version_of
@@ -65,21 +65,6 @@ class Folded:
     campaign: Campaign
     course: Course
     participants: tuple[Participant, ...]
-
-
-def read_campaign(obj: Json) -> Campaign:
-    """Raises InvalidSpec."""
-    metadata, name = obj["metadata"], str(obj["metadata"]["name"])
-    spec = parse_fleet_campaign(obj).spec
-    try:
-        status = FleetCampaignStatus.model_validate(
-            obj.get("status") or {}, by_alias=True, by_name=False, context=WIRE_CONTEXT
-        )
-    except ValidationError as error:
-        raise InvalidSpec(f"FleetCampaign {name}", (f"its status cannot be read: {error}",)) from error
-    goes = bool(metadata.get("deletionTimestamp"))
-    annotations = metadata.get("annotations") or {}
-    return Campaign(metadata["namespace"], name, metadata["uid"], spec, status, annotations, goes)
 
 
 class Campaigns(Witness):
@@ -189,14 +174,24 @@ class Campaigns(Witness):
 
     def _folded(self, obj: Json, now: float) -> Folded:
         campaign = read_campaign(obj)
-        if campaign.is_over:
+        if campaign.is_over and not self._has_late_ones(campaign):
             return Folded(obj, campaign, fold(campaign, None, (), now), ())
         fleet = self._fleet_of(campaign)
         applies = campaign.status.applies if campaign.started_at is not None else (fleet or FleetOf()).applies
         known = [self._known(key_in(name), campaign, applies) for name in self._fleets.names_in(campaign.fleet)]
         chosen = [each for each in known if each is not None and campaign.spec.selector.matches(each.labels)]
         participants = tuple(participant_of(campaign, each, applies, now) for each in chosen)
-        return Folded(obj, campaign, fold(campaign, fleet, participants, now), participants)
+        course = fold(campaign, fleet, participants, now)
+        stays_over = campaign.is_over and course.status.phase is CampaignPhase.SUCCEEDED
+        return Folded(obj, campaign, course, () if stays_over else participants)
+
+    def _has_late_ones(self, campaign: Campaign) -> bool:
+        """Groups that name it, and were not called by it before its end."""
+        if campaign.spec.action.changes is None:
+            return False
+        of_its_fleet = frozenset(self._fleets.names_in(campaign.fleet))
+        names_it = [each for each in self._naming() if each.campaign == campaign.key and each.key in of_its_fleet]
+        return any(record_of(each.commands, campaign.uid) is None for each in names_it)
 
     def _fleet_of(self, campaign: Campaign) -> FleetOf | None:
         kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.known.says(campaign.fleet)

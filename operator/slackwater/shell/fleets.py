@@ -14,11 +14,11 @@ from math import inf
 import structlog
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.sight import Sight, sight_of
 from slackwater.core.fleet.times import Scope
 from slackwater.core.world.memory import RolloutMemory

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell, Limit, Standing
 from slackwater.core.fleet.claims import HELD
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.order import Order
 from slackwater.shell.store import Key
 
 

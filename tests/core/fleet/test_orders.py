@@ -12,10 +12,10 @@ from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.fleet_campaign import Action
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.commands import obey
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import Giver, nearest
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.orders import obeyed
 from slackwater.core.fleet.participants import Progress, progress_of, shown_by
 from slackwater.core.fleet.records import Record, record_of, with_done

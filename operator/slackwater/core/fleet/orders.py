@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slackwater.api.annotations import RESTART
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.defaults import Own, by_campaign, to_take_up
 from slackwater.core.fleet.layers import Given
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.records import record_of, with_begun, with_called
 from slackwater.core.world.memory import RolloutMemory
 

@@ -55,8 +55,8 @@ def with_begun(commands: Commands, campaign_uid: str, wave: str) -> Commands:
 
 
 def with_called(commands: Commands, campaign: str) -> Commands:
-    """`campaign`: namespace/name of one that orders changes. Its annotation is obeyed: the group's changes wait for it no
-    more, also once it is deleted, and the record of its uid with it."""
+    """`campaign`: namespace/name of one that orders changes. Its annotation is obeyed: the group's changes wait for it
+    no more, also once it is deleted, and the record of its uid with it."""
     return {**commands, CAMPAIGN: campaign}
 
 

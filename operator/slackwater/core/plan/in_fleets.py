@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.decision import Decision
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.defaults import Own, in_force, with_next_rollout, without_own
 from slackwater.core.fleet.layers import Given
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.orders import obeyed
 from slackwater.core.fleet.records import with_done
 from slackwater.core.plan.chapters import plan
