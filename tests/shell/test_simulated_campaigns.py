@@ -320,9 +320,28 @@ async def test_who_cannot_be_deleted_yet_keeps_nobody_waiting(kind: Kind) -> Non
     assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g5": 0}
 
 
+@pytest.mark.parametrize("kind", [KINDS["KIP-848"], rarely("a default")])
+async def test_a_deploy_of_its_own_does_not_bring_what_the_campaign_brings_with_its_wave(kind: Kind) -> None:
+    """The canaries come first; and who says it itself has it at once."""
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    await fleet.until_phase("Soaking")
+    fleet["g5"].outside.apply("v3")
+    await fleet.until("it is deployed", lambda: fleet["g5"].images == {"v3"}, 120)
+    assert kind.has_it(fleet, "g0")
+    assert not kind.has_it(fleet, "g5")
+    fleet["g4"].outside.change_spec(
+        **{key: {**fleet["g4"].outside.spec.get(key, {}), **each} for key, each in kind.after.items()}
+    )
+    await fleet.until("it has what it says", lambda: kind.has_it(fleet, "g4"), 120)
+    await fleet.until_phase("Succeeded")
+    assert all(kind.has_it(fleet, name) for name in SIX)
+    assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g5": 4}
+
+
 @pytest.mark.parametrize("kind", SOME)
-async def test_a_team_that_deploys_in_the_middle_is_not_moved_twice(kind: Kind) -> None:
-    """What is to be done is done by that, but for a protocol that the fleet says; nobody else goes sooner for it."""
+async def test_a_team_that_deploys_in_the_middle_is_moved_twice_for_a_default_alone(kind: Kind) -> None:
+    """A change, and a restart, are done by that; nobody else goes sooner for it."""
     fleet = await ready(kind)
     begin(fleet, kind)
     await fleet.until("the canary moves", lambda: fleet.restarts()["g0"] == 1)
@@ -332,7 +351,7 @@ async def test_a_team_that_deploys_in_the_middle_is_not_moved_twice(kind: Kind) 
     assert fleet["g5"].images == {"v3"}
     assert all(kind.has_it(fleet, name) for name in SIX[:5])
     assert kind.changes or kind.has_it(fleet, "g5")
-    assert fleet.restarts() == dict.fromkeys(SIX, 2)
+    assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g5": 4 if "applyDefaults" in kind.action else 2}
 
 
 @pytest.mark.parametrize("kind", SOME)

@@ -34,6 +34,7 @@ from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.held_defaults import held_by
 from slackwater.core.fleet.layers import nearest
 from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
@@ -261,6 +262,7 @@ class Campaigns(Witness):
         return known[1]
 
     def _orders(self) -> Orders:
+        held = [found for each in self.folded if (found := held_by(each.campaign)) is not None]
         by_group, cells, limits = dict[str, Order](), dict[str, frozenset[Cell]](), dict[Cell, Limit]()
         for each in self.folded:
             limits |= dict(each.course.limits)
@@ -271,7 +273,7 @@ class Campaigns(Witness):
                     cells[key] = cells.get(key, frozenset()) | {order.takes}
                 elif participant.is_under_way and participant.begun_in is not None:
                     cells[key] = cells.get(key, frozenset()) | {each.campaign.cell(participant.begun_in)}
-        return Orders(by_group, cells, limits, self._let_go())
+        return Orders(by_group, cells, limits, self._let_go(), tuple(held))
 
     def _let_go(self) -> dict[str, str]:
         there = {each.campaign.key: Holding(each.campaign.uid, self._held_by(each)) for each in self.folded}
