@@ -16,7 +16,8 @@ On a group's side, `turn` asks before it disturbs anybody, and `life` says how a
 A campaign goes through a fleet's groups, wave by wave: `campaign` is its fold, over `participants` (how far each group
 is), `waves` (who is in which) and `openings` (what comes before the next wave;
 `promotion` is a person's word). What a group remembers of it is in
-`records`, and what is ordered of it in `order` and `orders`; what is known of a group becomes its part in `campaign_groups`, and
+`records`, and what is ordered of it in `order` and
+`orders`; what is known of a group becomes its part in `campaign_groups`, and
 people see `campaign_report`, and `campaign_eta` when it is over. One that has not begun is foreseen in
 `campaign_forecast`.
 
