@@ -3,6 +3,7 @@ written."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -115,13 +116,20 @@ async def test_the_max_of_a_wave_holds() -> None:
     assert len(found.called()) == 1
 
 
-def changes(found: CampaignStage, name: str, campaign: str) -> None:
+def changes(found: CampaignStage, name: str, campaign: str, commands: Mapping[str, str] | None = None) -> None:
     obj = group_object(name=name)
     obj["metadata"]["annotations"] = {CAMPAIGN: campaign}
     turn = {"reason": "Rollout", "askedAt": "1970-01-12T13:46:40Z"}
     found._put(
         CONSUMER_GROUP,
-        obj | {"status": {"observedGeneration": 1, "rollout": {"phase": "Progressing", "turn": turn}}},
+        obj
+        | {
+            "status": {
+                "observedGeneration": 1,
+                "rollout": {"phase": "Progressing", "turn": turn},
+                "commands": dict(commands or {}),
+            }
+        },
     )
     found.sees(name)
 
@@ -222,6 +230,20 @@ async def test_a_change_whose_campaign_is_not_there_waits(named: str) -> None:
     await found.goes_on()
     assert found.called() == []
     assert found.fleets.ledger.allocator.waits_for("default/first") is not None
+
+
+async def test_who_was_called_stays_free_when_its_campaign_is_deleted() -> None:
+    """Also where somebody misspells the fleet of one of its name: what that one has not called waits."""
+    found = await stage(action={"changes": {}})
+    changes(found, "first", "restart", commands={CAMPAIGN: "default/restart"})
+    changes(found, "second", "restart", commands={CAMPAIGN: "default/another"})
+    found.delete(FLEET_CAMPAIGN, "restart")
+    await found.goes_on()
+    assert found.called() == ["first"]
+    found.campaign(action={"changes": {}}, fleetRef={"name": "misspelt"})
+    changes(found, "first", "restart", commands={CAMPAIGN: "default/restart"})
+    await found.goes_on()
+    assert found.called() == []
 
 
 async def test_who_deletes_a_campaign_lets_nobody_begin() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell
+from slackwater.core.fleet.order import Order
 from slackwater.shell.orders import Orders
 from tests.shell.fakes import KEY, fleet_object
 from tests.shell.reconciler_stage import Stage

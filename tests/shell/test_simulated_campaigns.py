@@ -320,9 +320,28 @@ async def test_who_cannot_be_deleted_yet_keeps_nobody_waiting(kind: Kind) -> Non
     assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g5": 0}
 
 
+@pytest.mark.parametrize("kind", [KINDS["KIP-848"], rarely("a default")])
+async def test_a_deploy_of_its_own_does_not_bring_what_the_campaign_brings_with_its_wave(kind: Kind) -> None:
+    """The canaries come first; and who says it itself has it at once."""
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    await fleet.until_phase("Soaking")
+    fleet["g5"].outside.apply("v3")
+    await fleet.until("it is deployed", lambda: fleet["g5"].images == {"v3"}, 120)
+    assert kind.has_it(fleet, "g0")
+    assert not kind.has_it(fleet, "g5")
+    fleet["g4"].outside.change_spec(
+        **{key: {**fleet["g4"].outside.spec.get(key, {}), **each} for key, each in kind.after.items()}
+    )
+    await fleet.until("it has what it says", lambda: kind.has_it(fleet, "g4"), 120)
+    await fleet.until_phase("Succeeded")
+    assert all(kind.has_it(fleet, name) for name in SIX)
+    assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g5": 4}
+
+
 @pytest.mark.parametrize("kind", SOME)
-async def test_a_team_that_deploys_in_the_middle_is_not_moved_twice(kind: Kind) -> None:
-    """What is to be done is done by that, but for a protocol that the fleet says; nobody else goes sooner for it."""
+async def test_a_team_that_deploys_in_the_middle_is_moved_twice_for_a_default_alone(kind: Kind) -> None:
+    """A change, and a restart, are done by that; nobody else goes sooner for it."""
     fleet = await ready(kind)
     begin(fleet, kind)
     await fleet.until("the canary moves", lambda: fleet.restarts()["g0"] == 1)
@@ -332,7 +351,7 @@ async def test_a_team_that_deploys_in_the_middle_is_not_moved_twice(kind: Kind) 
     assert fleet["g5"].images == {"v3"}
     assert all(kind.has_it(fleet, name) for name in SIX[:5])
     assert kind.changes or kind.has_it(fleet, "g5")
-    assert fleet.restarts() == dict.fromkeys(SIX, 2)
+    assert fleet.restarts() == dict.fromkeys(SIX, 2) | {"g5": 4 if "applyDefaults" in kind.action else 2}
 
 
 @pytest.mark.parametrize("kind", SOME)
@@ -358,6 +377,77 @@ async def test_who_deletes_the_campaign_lets_who_has_begun_finish_and_nobody_beg
     await fleet.for_seconds(600)
     assert fleet.restarts() == dict.fromkeys(SIX, 0) | {"g0": 2}
     assert {each.memory.phase for each in fleet if each.name == "g0"} == {RolloutPhase.COMPLETE}
+
+
+@pytest.mark.parametrize("is_over", [True, False], ids=["over", "in the middle"])
+async def test_who_was_called_moves_as_it_likes_when_its_campaign_is_deleted(is_over: bool) -> None:
+    """Who was not called by then waits, until its annotation goes or the campaign is made again."""
+    kind = KINDS["changes"]
+    fleet = await ready(kind)
+    begin(fleet, kind)
+    await fleet.until_phase("Succeeded" if is_over else "Soaking")
+    fleet.delete(FLEET_CAMPAIGN, "restart")
+    await fleet.for_seconds(100)
+    await fleet.another_leads()
+    for name in ("g0", "g5"):
+        change(fleet, name, "v3")
+    await fleet.for_seconds(300)
+    assert (fleet["g0"].images, fleet["g5"].images) == ({"v3"}, {"v3"} if is_over else {"v1"})
+    fleet["g5"].annotations = {}
+    await fleet.for_seconds(300)
+    assert fleet["g5"].images == {"v3"}
+
+
+async def with_two_to_come(**spec: Any) -> SimulatedFleet:
+    """A campaign of changes that is over, in whose last wave one group moves at a time. Two have not named it yet."""
+    kind = KINDS["changes"]
+    fleet = await ready(kind)
+    fleet.campaign(action=kind.action, waves=[CANARY_WAVE, {"name": "rest", "max": 1}], **spec)
+    for name in SIX[:4]:
+        change(fleet, name)
+    await fleet.until_phase("Succeeded")
+    return fleet
+
+
+async def test_a_change_that_comes_after_its_end_goes_by_the_last_wave() -> None:
+    """Which reads as under way again, until that is done, and waits while somebody pauses it."""
+    fleet = await with_two_to_come()
+    fleet.edit_campaign(paused=True)
+    fleet.most_away = 0
+    for name in SIX[4:]:
+        change(fleet, name)
+    await fleet.until_phase("Paused")
+    await fleet.for_seconds(100)
+    assert fleet["g5"].images == {"v1"}
+    fleet.edit_campaign(paused=False)
+    await fleet.until_phase("Succeeded")
+    assert all(_runs_v2(fleet, name) for name in SIX)
+    assert (fleet.restarts(), fleet.most_away) == (dict.fromkeys(SIX, 2), 1)
+    assert by_wave(fleet, "rest")[0][-2:] == SIX[4:]
+
+
+async def test_a_change_that_fails_after_its_end_halts_it_for_who_comes_next() -> None:
+    fleet = await with_two_to_come()
+    change(fleet, "g4", "never-joins")
+    await fleet.until_phase("Halted")
+    change(fleet, "g5")
+    await fleet.for_seconds(300)
+    assert fleet["g5"].images == {"v1"}
+    change(fleet, "g4")
+    await fleet.until_phase("Succeeded")
+    assert all(_runs_v2(fleet, name) for name in SIX)
+
+
+@pytest.mark.parametrize("kind", SOME)
+async def test_one_that_is_paused_from_the_first_reads_so(kind: Kind) -> None:
+    """Also while it is looked who cannot be taken to a protocol."""
+    fleet = await ready(kind)
+    fleet["g3"].moves, fleet["g3"].again_at = False, 1e12
+    begin(fleet, kind, paused=True)
+    await fleet.for_seconds(5)
+    assert fleet.campaign_status()["phase"] == "Paused"
+    await fleet.for_seconds(200)
+    assert (fleet.campaign_status()["phase"], any(fleet.restarts().values())) == ("Paused", False)
 
 
 @pytest.mark.parametrize("kind", SOME)

@@ -116,7 +116,7 @@ class CampaignKeeping:
 
     def _status(self, folded: Folded) -> FleetCampaignStatus:
         campaign, course, now = folded.campaign, folded.course, self._now()
-        if campaign.is_over:
+        if campaign.is_over and course.status.phase is campaign.status.phase:
             return campaign.status
         generation = folded.obj["metadata"].get("generation", 0)
         said = verdicts(campaign, course, folded.participants, now)

@@ -8,42 +8,44 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from typing import Any, Final
 
 import structlog
-from pydantic import ValidationError
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, FLEET_CAMPAIGN
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.consumer_fleet import Passes
-from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.fleet_campaign_status import FleetCampaignStatus
+from slackwater.api.fleet_campaign_status import CampaignPhase
 from slackwater.api.fleet_defaults import PinnedField
-from slackwater.api.parsing import parse_consumer_group, parse_fleet_campaign
+from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.protocol import ProtocolTarget
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
+from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold
 from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
-from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, named_by, participant_of, spec_with
+from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, participant_of, spec_with
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.held_defaults import held_by
 from slackwater.core.fleet.layers import nearest
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.participants import Obstacle, Participant, shown_by
-from slackwater.core.fleet.records import Values, without_those_of_others
+from slackwater.core.fleet.records import Values, record_of, without_those_of_others
 from slackwater.core.fleet.seen import Seen
 from slackwater.core.protocol.foreseen import way_to
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
+from slackwater.shell.campaign_objects import read_campaign
 from slackwater.shell.fleets import Fleets
+from slackwater.shell.letting_go import Holding, Naming, let_go, naming
 from slackwater.shell.orders import Orders, key_in, version_of
 from slackwater.shell.store import Key, Store
 from slackwater.shell.witnesses import Witness
@@ -64,21 +66,6 @@ class Folded:
     campaign: Campaign
     course: Course
     participants: tuple[Participant, ...]
-
-
-def read_campaign(obj: Json) -> Campaign:
-    """Raises InvalidSpec."""
-    metadata, name = obj["metadata"], str(obj["metadata"]["name"])
-    spec = parse_fleet_campaign(obj).spec
-    try:
-        status = FleetCampaignStatus.model_validate(
-            obj.get("status") or {}, by_alias=True, by_name=False, context=WIRE_CONTEXT
-        )
-    except ValidationError as error:
-        raise InvalidSpec(f"FleetCampaign {name}", (f"its status cannot be read: {error}",)) from error
-    goes = bool(metadata.get("deletionTimestamp"))
-    annotations = metadata.get("annotations") or {}
-    return Campaign(metadata["namespace"], name, metadata["uid"], spec, status, annotations, goes)
 
 
 class Campaigns(Witness):
@@ -103,7 +90,7 @@ class Campaigns(Witness):
 
     def notice(self) -> None:
         """Something has changed that campaigns go by."""
-        if self.folded or self._store.keys(FLEET_CAMPAIGN):
+        if self.folded or self._store.keys(FLEET_CAMPAIGN) or self._fleets.name_campaigns:
             self.changed.set()
 
     def hide(self, namespaces: Collection[str]) -> None:
@@ -188,14 +175,24 @@ class Campaigns(Witness):
 
     def _folded(self, obj: Json, now: float) -> Folded:
         campaign = read_campaign(obj)
-        if campaign.is_over:
+        if campaign.is_over and not self._has_late_ones(campaign):
             return Folded(obj, campaign, fold(campaign, None, (), now), ())
         fleet = self._fleet_of(campaign)
         applies = campaign.status.applies if campaign.started_at is not None else (fleet or FleetOf()).applies
         known = [self._known(key_in(name), campaign, applies) for name in self._fleets.names_in(campaign.fleet)]
         chosen = [each for each in known if each is not None and campaign.spec.selector.matches(each.labels)]
         participants = tuple(participant_of(campaign, each, applies, now) for each in chosen)
-        return Folded(obj, campaign, fold(campaign, fleet, participants, now), participants)
+        course = fold(campaign, fleet, participants, now)
+        stays_over = campaign.is_over and course.status.phase is CampaignPhase.SUCCEEDED
+        return Folded(obj, campaign, course, () if stays_over else participants)
+
+    def _has_late_ones(self, campaign: Campaign) -> bool:
+        """Groups that name it, and were not called by it before its end."""
+        if campaign.spec.action.changes is None:
+            return False
+        of_its_fleet = frozenset(self._fleets.names_in(campaign.fleet))
+        names_it = [each for each in self._naming() if each.campaign == campaign.key and each.key in of_its_fleet]
+        return any(record_of(each.commands, campaign.uid) is None for each in names_it)
 
     def _fleet_of(self, campaign: Campaign) -> FleetOf | None:
         kept, says = self._fleets.ledger.kept(campaign.fleet), self._fleets.known.says(campaign.fleet)
@@ -265,6 +262,7 @@ class Campaigns(Witness):
         return known[1]
 
     def _orders(self) -> Orders:
+        held = [found for each in self.folded if (found := held_by(each.campaign)) is not None]
         by_group, cells, limits = dict[str, Order](), dict[str, frozenset[Cell]](), dict[Cell, Limit]()
         for each in self.folded:
             limits |= dict(each.course.limits)
@@ -275,22 +273,21 @@ class Campaigns(Witness):
                     cells[key] = cells.get(key, frozenset()) | {order.takes}
                 elif participant.is_under_way and participant.begun_in is not None:
                     cells[key] = cells.get(key, frozenset()) | {each.campaign.cell(participant.begun_in)}
-        return Orders(by_group, cells, limits, self._let_go())
+        return Orders(by_group, cells, limits, self._let_go(), tuple(held))
 
     def _let_go(self) -> dict[str, str]:
-        """Of groups that name a campaign: whom it does not hold."""
-        waits = {each.campaign.key: self._held_by(each) for each in self.folded}
-        found = dict[str, str]()
+        there = {each.campaign.key: Holding(each.campaign.uid, self._held_by(each)) for each in self.folded}
+        return let_go(tuple(self._naming()), there)
+
+    def _naming(self) -> Iterator[Naming]:
         for key in self._store.keys(CONSUMER_GROUP):
             obj = self._store.get(CONSUMER_GROUP, key)
             name = "" if obj is None else (obj["metadata"].get("annotations") or {}).get(CAMPAIGN, "")
-            held = waits.get(named_by(str(key), name))
-            if obj is not None and name and held is not None and str(key) not in held:
-                found[str(key)] = version_of(obj)
-        return found
+            if obj is not None and name:
+                memory = self._memory_of(key)
+                yield naming(str(key), name, version_of(obj), {} if memory is None else memory.commands)
 
     def _held_by(self, folded: Folded) -> frozenset[str] | None:
-        """None: whoever names it. One whose fleet is not there does not know its groups."""
         campaign = folded.campaign
         if campaign.spec.action.changes is None:
             return frozenset()

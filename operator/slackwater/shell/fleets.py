@@ -14,11 +14,11 @@ from math import inf
 import structlog
 
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.sight import Sight, sight_of
 from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Scope
@@ -149,6 +149,11 @@ class Fleets(Witness):
         """The groups that it selects."""
         kept = self.ledger.kept(fleet)
         return () if kept is None else kept.tally.names
+
+    @property
+    def name_campaigns(self) -> bool:
+        """Some of the groups do."""
+        return self._groups.name_campaigns
 
     @property
     def orders(self) -> Orders:

@@ -22,6 +22,8 @@ class KnownGroups:
     def __init__(self, store: Store, memories: Memories, now: Callable[[], float]) -> None:
         self.orders = Orders()
         """Of campaigns."""
+        self.name_campaigns = False
+        """A group was seen whose annotation names one, be that there or not."""
         self._store = store
         self._memories = memories
         self._now = now
@@ -55,4 +57,5 @@ class KnownGroups:
             return None
         facts = facts_of(obj, memory, self._sights.get(key, Sight()), fleets, self._now())
         names_one = CAMPAIGN in (obj["metadata"].get("annotations") or {})
+        self.name_campaigns |= names_one
         return self.orders.applied(facts, waits_at=version_of(obj) if names_one else "")

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell, Limit, Standing
 from slackwater.core.fleet.claims import HELD
 from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.held_defaults import HeldDefaults
 from slackwater.core.fleet.ledger import Ledger
+from slackwater.core.fleet.order import Order
 from slackwater.shell.store import Key
 
 
@@ -25,7 +26,10 @@ class Orders:
     limits: Mapping[Cell, Limit] = field(default_factory=dict)
     let_go: Mapping[str, str] = field(default_factory=dict)
     """Groups whose annotation names a campaign that does not hold them, and the version of each that was folded. All
-    others that name one wait: a campaign that is not there lets nobody begin, nor does a change that came since."""
+    others that name one wait: a campaign that is not there lets nobody begin whom it had not called, nor does a change
+    that came since."""
+    held: tuple[HeldDefaults, ...] = ()
+    """Defaults that deploys of groups' own do not bring yet."""
 
     def applied(self, facts: GroupFacts, *, waits_at: str) -> GroupFacts:
         """`waits_at`: the version of a group whose annotation names a campaign; empty: it names none."""

@@ -10,7 +10,8 @@ from typing import Any, Final
 from slackwater.api.annotations import PROMOTE
 from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignStatus, Skip
-from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, Order, fold
+from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.participants import Obstacle, Participant, Shown, done_at, progress_of
 from slackwater.core.fleet.records import record_of, with_begun, with_done
 from slackwater.core.fleet.waves import REST

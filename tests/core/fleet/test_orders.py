@@ -7,15 +7,15 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.api.annotations import RESTART
+from slackwater.api.annotations import CAMPAIGN, RESTART
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.api.fleet_campaign import Action
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.commands import obey
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import Giver, nearest
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.orders import obeyed
 from slackwater.core.fleet.participants import Progress, progress_of, shown_by
 from slackwater.core.fleet.records import Record, record_of, with_done
@@ -71,9 +71,10 @@ def test_what_a_nearer_fleet_gives_is_not_pinned_over() -> None:
 
 
 def test_of_a_change_nothing_is_ordered_but_that_it_may_begin() -> None:
-    found = ordered(ROLLS, CHANGES)
+    found = ordered(ROLLS, replace(CHANGES, named="slackwater/run"))
     assert found == replace(ROLLS, commands=found.commands)
     assert record_of(found.commands, "uid-1") == Record("canary")
+    assert found.commands[CAMPAIGN] == "slackwater/run", "who has called it, for when that is deleted"
 
 
 @pytest.mark.parametrize("begin", [RESTARTS, APPLIES], ids=["a restart", "defaults"])

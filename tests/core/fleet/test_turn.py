@@ -100,8 +100,11 @@ def test_while_fleets_may_not_be_read_a_rollout_waits_and_says_so() -> None:
 def test_who_names_a_campaign_reads_that_it_waits_for_it() -> None:
     named = replace(waiting(), group=group({CAMPAIGN: "base-image"}))
     assert awaiting(named).message.endswith(
-        "; by its annotation, changes wait for FleetCampaign default/base-image to order them"
+        "; by its annotation, changes wait for FleetCampaign default/base-image to order them: where that was deleted,"
+        " make it again, or remove the annotation"
     )
+    called = named.remembering(replace(named.memory, commands={CAMPAIGN: "default/base-image"}))
+    assert "FleetCampaign" not in awaiting(called).message
 
 
 @pytest.mark.parametrize("phase", [each for each in RolloutPhase if each is not PROGRESSING])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.core.decision.decision import Decision
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.claim import Cell
 from slackwater.core.fleet.defaults import Own
 from slackwater.core.fleet.layers import Giver, nearest
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.records import record_of
 from slackwater.core.plan import plan
 from slackwater.core.plan.in_fleets import SaidByFleets, defaults_refused, plan_in_fleets, run_by

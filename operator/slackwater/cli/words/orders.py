@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from slackwater.api.annotations import CAMPAIGN
 from slackwater.core.fleet.records import record_of
 from slackwater.core.fleet.seen import Seen
 from slackwater.core.fleet.waves import the_wave
@@ -18,12 +19,13 @@ UNREAD: Final[Json] = {}
 def waits_for_its_order(group: Seen, campaign: Json | None) -> bool:
     """`campaign`: the one that its annotation names; None: it is not there.
 
-    One that is over, or orders no changes, holds nobody; nor does one that has begun with the group.
+    One that is over, or orders no changes, holds nobody; nor does one that has begun with the group, also once it
+    is gone.
     """
     if not group.campaign:
         return False
     if not campaign:
-        return True
+        return group.memory.commands.get(CAMPAIGN) != group.campaign
     status, action = campaign.get("status") or {}, campaign["spec"].get("action") or {}
     has_begun = record_of(group.memory.commands, campaign["metadata"]["uid"]) is not None
     return "changes" in action and status.get("phase") != "Succeeded" and not has_begun

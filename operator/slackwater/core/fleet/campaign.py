@@ -13,15 +13,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 from slackwater.api.amounts import amount_of
-from slackwater.api.annotations import PROMOTE
-from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignStatus
-from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.openings import Standing, Wait, who_cannot_is_known, why_not_yet
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.participants import Participant
+from slackwater.core.fleet.promotion import is_promoted, with_promotion
 from slackwater.core.fleet.records import Values
 from slackwater.core.fleet.waves import by_wave, plan_of
 
@@ -67,37 +66,13 @@ class Campaign:
         """In whole seconds, as the moments are at which pods are made."""
         return self.status.started_at.timestamp() if self.status.started_at is not None else None
 
+    @property
+    def overdue_at(self) -> float:
+        return (self.started_at or 0.0) + self.spec.deadline_ms / 1000
+
     def cell(self, wave: str) -> Cell:
         """Where `max` of a wave is counted, as a budget is. No fleet is called so."""
         return Cell(f"campaign/{self.key}", wave)
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What is ordered of each group that may begin, when it gets the turn that it asks for."""
-
-    campaign: str
-    """Its uid."""
-    fleet: str
-    """`namespace/name` of the campaign's fleet."""
-    wave: str
-    asked_at: float
-    takes: Cell
-    restart: str = ""
-    """With `restart`: the token that its pods are to be made with."""
-    applies: Values = field(default_factory=dict)
-    """With `applyDefaults`: what is to be pinned, but for what the group says itself."""
-
-    @property
-    def reason(self) -> MoveReason:
-        return reason_of(self.applies, restarts=bool(self.restart))
-
-
-def reason_of(applies: Values, *, restarts: bool) -> MoveReason:
-    """For what a campaign has groups ask for their turns."""
-    if restarts:
-        return MoveReason.RESTART
-    return MoveReason.PROTOCOL_UPGRADE if PinnedField.PROTOCOL_TARGET in applies else MoveReason.ROLLOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +122,10 @@ def refusal(campaign: Campaign, fleet: FleetOf | None) -> str:
 def fold(campaign: Campaign, fleet: FleetOf | None, participants: Sequence[Participant], now: float) -> Course:
     """What comes next. `participants`: all groups that the fleet and the campaign's selector select now."""
     if campaign.is_over:
-        return Course(campaign.status)
+        is_late = not campaign.is_being_deleted and any(each.is_ready for each in participants)
+        if is_late and fleet is not None:
+            return _opened_again(campaign, participants, now)
+        return Course(campaign.status, waits=_to_come(participants))
     if campaign.is_being_deleted:
         return Course(campaign.status, waits=_to_come(participants))
     refused = refusal(campaign, fleet)
@@ -158,9 +136,20 @@ def fold(campaign: Campaign, fleet: FleetOf | None, participants: Sequence[Parti
         return _begun(campaign, fleet, participants, now)
     if not campaign.status.wave and (wait := who_cannot_is_known(participants, campaign.started_at, now)):
         plan, waits = plan_of(campaign.status.plan, ()), _to_come(participants)
+        held = halts(campaign, participants, refused) or wait
+        status = campaign.status.model_copy(update={"phase": held.phase})
         placed = by_wave(plan, 0, participants)
-        return Course(campaign.status, waits=waits, plan=plan, placed=placed, wait=wait, looks_at=wait.until)
+        return Course(status, waits=waits, plan=plan, placed=placed, refused=refused, wait=held, looks_at=wait.until)
     return _onwards(campaign, participants, now, refused)
+
+
+def _opened_again(campaign: Campaign, participants: Sequence[Participant], now: float) -> Course:
+    """Changes that name it after its end go by its last wave, as those that come too late for another one."""
+    plan = plan_of(campaign.status.plan, ())
+    update = {"phase": CampaignPhase.RUNNING, "wave": plan[-1].name, "wave_begun_at": _moment(now)}
+    placed = by_wave(plan, len(plan) - 1, participants)
+    status = campaign.status.model_copy(update=update)
+    return Course(status, waits=_to_come(participants), plan=plan, placed=placed, looks_at=now)
 
 
 def _begun(campaign: Campaign, fleet: FleetOf, participants: Sequence[Participant], now: float) -> Course:
@@ -172,11 +161,11 @@ def _begun(campaign: Campaign, fleet: FleetOf, participants: Sequence[Participan
         return Course(status, waits=_to_come(participants), plan=plan, placed=placed)
     status = campaign.status.model_copy(
         update={
-            "phase": CampaignPhase.RUNNING,
+            "phase": CampaignPhase.PAUSED if campaign.spec.paused else CampaignPhase.RUNNING,
             "started_at": _moment(now),
             "plan": campaign.spec.waves or fleet.waves,
             "applies": dict(fleet.applies),
-            "commands": _obeyed(campaign),
+            "commands": with_promotion(campaign.annotations, campaign.status.commands),
         }
     )
     if who_cannot_is_known(participants, now, now) is None:
@@ -190,13 +179,13 @@ def _onwards(campaign: Campaign, participants: Sequence[Participant], now: float
     held = halts(campaign, participants, refused)
     current, wait = written, held
     here = placed = by_wave(plan, written, participants)
-    is_promoted = _is_promoted(campaign)
+    promoted = is_promoted(campaign.annotations, campaign.status.commands)
     while held is None and current < len(plan):
         elders = [each for wave in placed[:current] for each in wave]
-        wait = why_not_yet(Standing(now, plan[current], placed[current], is_promoted, elders))
+        wait = why_not_yet(Standing(now, plan[current], placed[current], promoted, elders))
         if wait is not None:
             break
-        current, is_promoted = current + 1, False
+        current, promoted = current + 1, False
         placed = by_wave(plan, min(current, len(plan) - 1), participants)
     status = _written(campaign, plan, current, wait, now)
     order = _order(campaign, plan[written], status) if held is None else None
@@ -236,6 +225,7 @@ def _order(campaign: Campaign, wave: Wave, status: FleetCampaignStatus) -> Order
         return None
     return Order(
         campaign=campaign.uid,
+        named=campaign.key,
         fleet=campaign.fleet,
         wave=wave.name,
         asked_at=since.timestamp(),
@@ -258,7 +248,9 @@ def _to_come(participants: Sequence[Participant]) -> frozenset[str]:
 def _written(
     campaign: Campaign, plan: Sequence[Wave], current: int, wait: Wait | None, now: float
 ) -> FleetCampaignStatus:
-    status = campaign.status.model_copy(update={"commands": _obeyed(campaign)})
+    status = campaign.status.model_copy(
+        update={"commands": with_promotion(campaign.annotations, campaign.status.commands)}
+    )
     if current == len(plan):
         return status.model_copy(update={"phase": CampaignPhase.SUCCEEDED})
     update: dict[str, object] = {"phase": wait.phase if wait is not None else CampaignPhase.RUNNING}
@@ -267,30 +259,15 @@ def _written(
     return status.model_copy(update=update)
 
 
-def _is_promoted(campaign: Campaign) -> bool:
-    token = campaign.annotations.get(PROMOTE)
-    return token is not None and campaign.status.commands.get(PROMOTE) != token
-
-
-def _obeyed(campaign: Campaign) -> Mapping[str, str]:
-    """One that comes while nothing waits for it changes nothing, and does not count later."""
-    token = campaign.annotations.get(PROMOTE)
-    return campaign.status.commands if token is None else {**campaign.status.commands, PROMOTE: token}
-
-
 def _looks_at(campaign: Campaign, status: FleetCampaignStatus, wait: Wait | None, now: float) -> float | None:
     """At once after another wave has been written, when a soak is over, and when it becomes overdue."""
     if status.phase is CampaignPhase.SUCCEEDED:
         return None
     if status.wave != campaign.status.wave:
         return now
-    overdue_at = overdue_from(campaign)
+    overdue_at = campaign.overdue_at
     moments = (wait.until if wait is not None else None, overdue_at if overdue_at > now else None)
     return min((at for at in moments if at is not None), default=None)
-
-
-def overdue_from(campaign: Campaign) -> float:
-    return (campaign.started_at or 0.0) + campaign.spec.deadline_ms / 1000
 
 
 def _moment(now: float) -> datetime:

@@ -13,13 +13,14 @@ from typing import Final
 from slackwater.api.amounts import IntOrPercent
 from slackwater.api.fleet_waves import Wave
 from slackwater.core.fleet.board import Board
-from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold, reason_of
+from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold
 from slackwater.core.fleet.campaign_eta import Stages, stages_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, participant_of
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
 from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.forecast import brokers_of, coordinated, counts_coordinators, slowed, with_limits
+from slackwater.core.fleet.order import reason_of
 from slackwater.core.fleet.participants import Participant, Progress
 from slackwater.core.fleet.plan import Bottleneck, Outset, Ran, WaveRan, bottleneck, run
 from slackwater.core.fleet.records import Values

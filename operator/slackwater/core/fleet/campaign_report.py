@@ -18,7 +18,7 @@ from slackwater.api.fleet_campaign_status import (
     WaveStatus,
 )
 from slackwater.core.decision.words import count, listing
-from slackwater.core.fleet.campaign import Campaign, Course, overdue_from
+from slackwater.core.fleet.campaign import Campaign, Course
 from slackwater.core.fleet.openings import Standing
 from slackwater.core.fleet.participants import Participant, Progress
 from slackwater.core.fleet.waves import the_wave
@@ -143,7 +143,7 @@ def _halted(course: Course, participants: Sequence[Participant]) -> CampaignVerd
 
 def _overdue(campaign: Campaign, course: Course, participants: Sequence[Participant], now: float) -> CampaignVerdict:
     kind, has_begun = CampaignConditionType.OVERDUE, campaign.started_at is not None
-    if not has_begun or course.status.phase is CampaignPhase.SUCCEEDED or now < overdue_from(campaign):
+    if not has_begun or course.status.phase is CampaignPhase.SUCCEEDED or now < campaign.overdue_at:
         return CampaignVerdict(kind, FALSE, "InTime")
     left = sorted(each.key for each in participants if each.is_to_come or each.progress is Progress.MOVES)
     return CampaignVerdict(kind, TRUE, "DeadlinePassed", f"{count(len(left), 'group')} to come: {listing(left)}")

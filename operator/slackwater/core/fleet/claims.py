@@ -164,7 +164,7 @@ def _head_start_s(group: GroupFacts, fleets: Sequence[Fleet]) -> float:
 
 def _given_s(group: GroupFacts, fleet: Fleet) -> float:
     found = (each.head_start_ms / 1000 for each in fleet.spec.order if each.selector.matches(group.labels))
-    is_first = group.is_urgent and Passes.ORDER in fleet.spec.urgent
+    is_first = Passes.ORDER in passes(fleet, group)
     return max(next(found, 0.0), URGENT_S if is_first else 0.0)
 
 

@@ -74,13 +74,23 @@ def _from(given: Mapping[str, Given], pins: Pins) -> str:
     return f"what is given by ConsumerFleet {listing(fleets)}"
 
 
-def with_next_rollout(own: Own, given: Mapping[str, Given], pins: Pins, living: frozenset[str]) -> Renewed:
+def with_next_rollout(
+    own: Own,
+    given: Mapping[str, Given],
+    pins: Pins,
+    living: frozenset[str],
+    held: frozenset[PinnedField] = frozenset(),
+) -> Renewed:
     """A rollout is about to begin, for whatever reason: it takes along what fleets say by now.
 
     `living`: all fleets that there are, by `namespace/name`: what one gave that was deleted stays.
+    `held`: what a campaign has yet to bring, and stays as it is until then.
     """
-    kept = {name: pin for name, pin in pins.items() if pin.fleet not in living and name not in given}
-    new = {name: Pin(given[name].value, given[name].by.key) for name in PinnedField if name in given}
+    gone = {name: pin for name, pin in pins.items() if pin.fleet not in living and name not in given}
+    kept = gone | {name: pin for name, pin in pins.items() if name in held}
+    new = {
+        name: Pin(given[name].value, given[name].by.key) for name in PinnedField if name in given and name not in held
+    }
     return _renewed(own, given, pins, {**kept, **new})
 
 

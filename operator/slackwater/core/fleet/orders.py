@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from slackwater.api.annotations import RESTART
-from slackwater.core.fleet.campaign import Order
 from slackwater.core.fleet.defaults import Own, by_campaign, to_take_up
 from slackwater.core.fleet.layers import Given
-from slackwater.core.fleet.records import record_of, with_begun
+from slackwater.core.fleet.order import Order
+from slackwater.core.fleet.records import record_of, with_begun, with_called
 from slackwater.core.world.memory import RolloutMemory
 
 
@@ -29,7 +29,8 @@ def obeyed(
         return memory
     with_record = replace(memory, commands=with_begun(memory.commands, order.campaign, order.wave))
     if not order.restart and not order.applies:
-        return with_record  # the group's own change, which has waited for this
+        commands = with_called(with_record.commands, order.named)
+        return replace(with_record, commands=commands)  # the group's own change, which has waited for this
     if not memory.phase.at_rest or memory.upgrade is not None:
         return memory
     if order.restart:

@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from slackwater.api.annotations import GROUP
+from slackwater.api.annotations import CAMPAIGN, GROUP
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.timestamps import moment, timestamp
 
@@ -52,6 +52,12 @@ def with_begun(commands: Commands, campaign_uid: str, wave: str) -> Commands:
     """To be written together with what the campaign orders. What has begun does not begin again."""
     key = f"{PREFIX}{campaign_uid}"
     return commands if key in commands else {**commands, key: wave}
+
+
+def with_called(commands: Commands, campaign: str) -> Commands:
+    """`campaign`: namespace/name of one that orders changes. Its annotation is obeyed: the group's changes wait for it
+    no more, also once it is deleted, and the record of its uid with it."""
+    return {**commands, CAMPAIGN: campaign}
 
 
 def with_done(commands: Commands, at: float) -> Commands:

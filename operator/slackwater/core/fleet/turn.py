@@ -130,7 +130,12 @@ def awaiting(world: World) -> Hold:
 def _ordered(world: World) -> str:
     name = world.group.metadata.annotations.get(CAMPAIGN, "")
     campaign = named_by(f"{world.group.namespace}/{world.group.name}", name)
-    return f"; by its annotation, changes wait for FleetCampaign {campaign} to order them" if campaign else ""
+    if not campaign or world.memory.commands.get(CAMPAIGN) == campaign:
+        return ""  # it has called the group
+    return (
+        f"; by its annotation, changes wait for FleetCampaign {campaign} to order them: where that was deleted, make it"
+        " again, or remove the annotation"
+    )
 
 
 def _unread(namespaces: tuple[str, ...]) -> str:

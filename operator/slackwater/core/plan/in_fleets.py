@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.decision import Decision
-from slackwater.core.fleet.campaign import Order
-from slackwater.core.fleet.defaults import Own, in_force, with_next_rollout, without_own
+from slackwater.core.fleet.defaults import Own, Renewed, in_force, with_next_rollout, without_own
+from slackwater.core.fleet.held_defaults import HeldDefaults, held_fields
 from slackwater.core.fleet.layers import Given
+from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.orders import obeyed
 from slackwater.core.fleet.records import with_done
+from slackwater.core.fleet.turn import is_new
 from slackwater.core.plan.chapters import plan
 from slackwater.core.world.inherited import Pins
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
@@ -32,6 +34,13 @@ class SaidByFleets:
     """All fleets that there are, by `namespace/name`."""
     order: Order | None = None
     """Of the campaign that has called the group; None: it was not called, or by none."""
+    held: tuple[HeldDefaults, ...] = ()
+    """Of campaigns that take defaults through its fleets, and select it."""
+
+    def coming(self, memory: RolloutMemory) -> Renewed:
+        """What a rollout that begins now takes along."""
+        held = held_fields(self.held, self.given, memory.commands)
+        return with_next_rollout(self.own, self.given, memory.inherited, self.living, held)
 
 
 def run_by(group: ConsumerGroup, said: SaidByFleets, pins: Pins) -> ConsumerGroup:
@@ -53,7 +62,8 @@ def plan_in_fleets(world: World, said: SaidByFleets) -> tuple[World, Decision]:
     decided = plan(world)
     stays = world.turn.unread and world.memory.inherited  # what the nearest fleet says by now is not known
     if _begins(world, decided) and not stays:
-        coming = with_next_rollout(said.own, said.given, world.memory.inherited, said.living)
+        is_held = () if is_new(world) else said.held  # its first pods disturb nobody
+        coming = replace(said, held=is_held).coming(world.memory)
         if coming.pins != world.memory.inherited:
             world = _inheriting(world, said, replace(world.memory, inherited=coming.pins))
             decided = plan(world)
