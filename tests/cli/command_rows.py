@@ -172,7 +172,9 @@ ROWS: Final[Mapping[str, Row]] = {
     "retry": _gives("retry", f"{NAME}: retry is given"),
     "restart": _gives("restart", f"{NAME}: restart is given"),
     "force": _gives("force", f"{NAME}: force is given"),
-    "approve": _gives("approve", f"{NAME}: approve is given"),
+    "approve": _of_a_group(
+        "approve", "--timeout", "0s", no_broker=Fails(f"{NAME} is as it was: approve: timeouts.mode is Off: set it to")
+    ),
     "plan": Row(
         ("plan", "-f", "{manifest}"),
         {**_OF_A_MANIFEST, Case.NO_BROKER: Succeeds("it says so, and the operator may see it", SILENT)},

@@ -23,8 +23,12 @@ from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.commands import foreseen
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
+from slackwater.core.timeouts.adoption import NO_RECOMMENDATION
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import read_memory
 from slackwater.core.world.observation import Unobserved
+
+Json = Mapping[str, Any]
 
 POLL_S: Final = 0.2
 _FORCED_WITH_A_NEW_SPEC: Final = (
@@ -53,7 +57,7 @@ async def give(context: str | None, namespace: str, name: str, command: str, tim
 
         group = await _wait(api, snapshot, is_obeyed, word, timeout_s)
         if command == APPROVE:
-            words = _of_recommendation(group)
+            words = _of_recommendation(snapshot.group, group)
         return f"{name}: {words}"
 
 
@@ -88,7 +92,7 @@ async def _read(api: KubernetesApi, namespace: str, name: str) -> Snapshot:
     return snapshot
 
 
-def _refuse_deleted(group: Mapping[str, Any]) -> None:
+def _refuse_deleted(group: Json) -> None:
     metadata = group["metadata"]
     if "deletionTimestamp" in metadata:
         raise NothingToDo(f"ConsumerGroup {metadata['name']} is being deleted: there is nothing left to command")
@@ -96,8 +100,6 @@ def _refuse_deleted(group: Mapping[str, Any]) -> None:
 
 def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     """What the operator will say to it. Raises NothingToDo, InvalidSpec."""
-    if command == APPROVE:  # what is recommended, only the operator knows
-        return ""
     now = time.time()
     world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, _NOT_LOOKED, now), GroupHistory(), now)
     earlier = foreseen(world).memory  # what was given before, and the operator has yet to see, comes first
@@ -109,6 +111,8 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     if command == RESTART and not obeyed.notes:
         return "every pod is replaced, each after its gates, as in any rollout"
     (note,) = obeyed.notes
+    if command == APPROVE and NO_RECOMMENDATION in note.message:  # what is recommended, only the operator knows
+        return ""
     observed = snapshot.group.get("status", {}).get("observedGeneration")
     if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out
         return _FORCED_WITH_A_NEW_SPEC
@@ -118,9 +122,13 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     return note.message
 
 
-def _of_recommendation(group: dict[str, Any]) -> str:
-    said = group.get("status", {}).get("recommendation") or {}
-    return f"approve: {said.get('message') or 'there is no recommendation for this group'}"
+def _of_recommendation(before: Json, after: Json) -> str:
+    """Raises NothingToDo where the operator took nothing over."""
+    said = (after["status"].get("recommendation") or {}).get("message") or NO_RECOMMENDATION
+    old, new = (read_memory(group.get("status") or {}).tuning for group in (before, after))
+    if (old.values, old.as_of) == (new.values, new.as_of):
+        raise NothingToDo(f"{after['metadata']['name']} is as it was: approve: {said}")
+    return f"approve: {said}"
 
 
 async def _annotate(api: KubernetesApi, snapshot: Snapshot, values: dict[str, str | None]) -> None:
