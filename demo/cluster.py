@@ -16,7 +16,8 @@ from sandbox.errors import SandboxError
 _DELETED_WITHIN_S = 180
 """On a machine that has much else to do the namespace controller takes its time."""
 _ONE_LINE = ("--no-headers", "--output=custom-columns=:reason,:message")
-_RESOURCES = ("customresourcedefinitions", "consumergroups.slackwater.dev", "kafkaconnections.slackwater.dev")
+_TYPES = ("consumergroups", "kafkaconnections", "clusterkafkaconnections")
+_RESOURCES = ("customresourcedefinitions", *(f"{each}.slackwater.dev" for each in _TYPES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Cluster:
 
     def forget_groups(self) -> None:
         """Remove the resource types, unless somebody has come to use them."""
-        if not self._run("get", "consumergroups,kafkaconnections", "--all-namespaces", "--output=name").strip():
+        if not self._run("get", ",".join(_TYPES), "--all-namespaces", "--output=name").strip():
             self._delete(*_RESOURCES)
 
     def operators(self) -> list[dict[str, Any]]:
