@@ -12,7 +12,7 @@ from slackwater.api.conditions import ConditionStatus
 from slackwater.cli.errors import NoSuchGroup, NotReached, WentWrong
 from slackwater.cli.looking.looks import Look, live_looks
 from slackwater.cli.reaching.cluster import cluster, read_group
-from slackwater.cli.words.readiness import nothing_is_to_be_rolled_out, ready_condition
+from slackwater.cli.words.readiness import nothing_is_to_be_rolled_out, ready_condition, surplus
 from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.words import seconds
 from slackwater.terminal import Terminal
@@ -46,10 +46,12 @@ async def wait_until_ready(context: str | None, namespace: str, name: str, timeo
 
 def is_ready(look: Look) -> bool:
     """By the operator's word, which it cannot give while it does not see the group in Kafka. One that is paused is,
-    too, where its pause holds nothing up: a StatefulSet that was adopted stays paused."""
+    too, where its pause holds nothing up: a StatefulSet that was adopted stays paused. Pods that are to be scaled away
+    have ended."""
     status, phase = look.world.group.status, _phase_of_this_generation(look)
     at_rest = phase == "Ready" or (phase == "Paused" and nothing_is_to_be_rolled_out(status))
-    return at_rest and ready_condition(status).get("status") == ConditionStatus.TRUE
+    is_there = at_rest and ready_condition(status).get("status") == ConditionStatus.TRUE
+    return is_there and not surplus(look.world)
 
 
 def refuse_failed(look: Look) -> None:
@@ -69,7 +71,8 @@ def where_it_stands(look: Look) -> str:
         return f"the operator has not taken up generation {group.metadata.generation} of it"
     told = ready_condition(group.status)
     if phase not in ("Ready", "NotReady", "Unknown") or told.get("status") in (None, ConditionStatus.TRUE):
-        return f"it is {phase}"
+        left = f", and {words}" if phase == "Ready" and (words := surplus(look.world)) else ""
+        return f"it is {phase}{left}"
     known = "it is not Ready" if told["status"] == ConditionStatus.FALSE else "it is not known whether it is"
     return f"{known} ({told.get('reason')}: {told.get('message')})"
 
