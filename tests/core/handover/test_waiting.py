@@ -145,6 +145,14 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
         {"then": COLD, "new": None, "other": WITHOUT_A_NODE},
         GIVES_OLD_UP,
     ),
+    "it is to go on in place, there is no room, and another one has just been started": (
+        {"rollout": {"strategy": "InPlace"}, "new": UNSCHEDULABLE, "other": COMING_UP},
+        "PodNotReady: pod payments-1 is not Ready",
+    ),
+    "it is to go on in place, there is no room, and another one has gone down": (
+        {"rollout": {"strategy": "InPlace"}, "new": UNSCHEDULABLE, "other": GONE_DOWN},
+        "PodNotReady: pod payments-1 is not Ready",
+    ),
     "it is to go on in place, and another one has no node": (
         {"rollout": {"strategy": "InPlace"}, "new": UNSCHEDULABLE, "other": WITHOUT_A_NODE},
         GIVES_OLD_UP,
