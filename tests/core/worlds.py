@@ -74,6 +74,8 @@ TURNS: Final = (
     replace(ASKED, given_at=NOW - 300.5, done_at=NOW - 200.5),
     replace(ASKED, yielded=1),
     replace(ASKED, given_at=NOW - 9000.5, stands=True),
+    replace(ASKED, given_at=NOW - 9000.5, stands=True, tried_since=NOW - 4000.5),
+    replace(ASKED, given_at=NOW - 9000.5, tried_since=NOW - 15.5),
     replace(ASKED, reason=MoveReason.SCALE),
     replace(ASKED, reason=MoveReason.START),
     replace(ASKED, reason=MoveReason.PROTOCOL_UPGRADE),

@@ -98,6 +98,8 @@ class TurnStatus(StatusPart):
     stands: bool | None = None
     """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its
     room until it makes one."""
+    tried_since: Timestamp | None = None
+    """Since when that tries to go on, and no pod was made."""
 
 
 class TookStatus(StatusPart):

@@ -9,6 +9,8 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.core.decision.acts import Purpose, WriteWorkload
+from slackwater.core.fleet import standstill
 from slackwater.core.handover import steps
 from slackwater.core.protocol import cutover
 from slackwater.core.rollout import in_place
@@ -280,6 +282,35 @@ def test_a_group_whose_acts_are_refused_lets_others_go(way: str) -> None:
     assert first.memory.phase is RolloutPhase.PROGRESSING
     first.is_refused = False
     groups.until("done", lambda: first.memory.phase is COMPLETE, 600)
+
+
+def takes_up(group: OneGroup) -> bool:
+    """Its StatefulSet has the template that is wanted now; what comes next takes a pod."""
+    act = group.last.act if group.last is not None else None
+    return isinstance(act, WriteWorkload) and act.purpose is Purpose.TAKE_TEMPLATE
+
+
+def test_a_way_back_whose_acts_are_refused_lets_others_go_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks nobody, and counts while it tries; what is refused for ever keeps nobody for ever."""
+    monkeypatch.setattr(standstill, "STANDS_AFTER_S", 600.0)
+    groups = running(Groups(twenty(3, onFailure="Rollback"), {"budgets": [{"name": "all", "max": 1}]}))
+    broken, others = groups["g0"], [groups["g1"], groups["g2"]]
+    broken.outside.apply("never-consumes")
+    groups.until("the way back has begun", lambda: broken.memory.failed_hash != "" and takes_up(broken))
+    broken.is_refused = True
+    for each in others:
+        each.outside.apply("v2")
+    groups.for_seconds(500)
+    assert not any(each.given for each in others), "it may go on yet"
+    groups.until("the others are done", lambda: all(each.memory.phase is COMPLETE for each in others), 2500)
+    assert broken.memory.phase is RolloutPhase.ROLLING_BACK
+    assert broken.memory.turn is not None
+    assert broken.memory.turn.stands
+    assert broken.memory.step is not None
+    assert not broken.memory.step.made
+    broken.is_refused = False
+    groups.until("back", lambda: broken.memory.phase is RolloutPhase.ROLLED_BACK, 600)
+    assert not broken.memory.turn.stands
 
 
 def test_pods_that_are_down_are_replaced_while_the_group_waits() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.api.annotations import RESTARTED_AT
 from slackwater.api.fleet_budgets import MoveReason
-from slackwater.core.decision.acts import AlterGroupSettings
+from slackwater.core.decision.acts import Act, AlterGroupSettings, Cause, DeletePod
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.allocation import HORIZON_S
@@ -242,6 +242,9 @@ LONG_AGO: Final = replace(GIVEN, given_at=NOW - STOOD_S)
 DRAINED: Final = replace(UPGRADE, strategy=StrategyName.DRAIN_CUTOVER, stopped_at=NOW - STOOD_S)
 
 
+REPLACED: Final = DeletePod("payments-1", "uid-1", 1, Cause.DOWN)
+
+
 def standing_still(turn: TurnRecord | None = LONG_AGO, since_s: float = STOOD_S, **memory: Any) -> World:
     """A way back that has made no step for so long."""
     step = Step(2, NOW - since_s, made=True)
@@ -259,8 +262,10 @@ def test_a_way_back_that_stands_for_an_hour_counts_nowhere_until_its_next_step(t
     assert after(still) == stands, "a status that says so is not written again"
     going_on = with_turn(still, Decision(replace(still.memory, step=Step(1, NOW)), AlterGroupSettings({})))
     assert going_on.act is not None
-    assert going_on.memory.turn == turn
+    assert going_on.memory.turn == replace(turn, tried_since=NOW)
     assert standing_of(going_on.memory).counts
+    made = changed(standing_still(going_on.memory.turn), pods=(pod(0), replace(pod(1), created_at=NOW), pod(2)))
+    assert after(made) == turn, "something came of it"
 
 
 def test_it_counts_while_it_moves_and_for_as_long_as_a_pod_may_take() -> None:
@@ -277,9 +282,61 @@ def test_a_way_back_from_before_the_fleet_gets_a_record_while_it_stands_and_halt
     assert stands == TurnRecord(MoveReason.ROLLOUT, NOW, stands=True)
     assert came_before_its_turn(stands)
     moves = standing_still(stands)
-    assert after(moves, step=Step(1, NOW)) is None
+    tries = after(moves, step=Step(1, NOW))
+    assert tries == TurnRecord(MoveReason.ROLLOUT, NOW, tried_since=NOW)
+    assert came_before_its_turn(tries)
+    made = changed(standing_still(tries, since_s=0), pods=(pod(0), replace(pod(1), created_at=NOW), pod(2)))
+    assert after(made) is None
     fixed = rolling(stands, WAITS, target_hash="old")
     assert not (after(fixed, target_hash="new") or LONG_AGO).stands, "another template asks as any other"
+
+
+def tried(seen: World, act: Act | None = REPLACED, **memory: Any) -> TurnRecord | None:
+    """What stands there when the pass tries this."""
+    return with_turn(seen, Decision(replace(seen.memory, **memory), act)).memory.turn
+
+
+def test_a_way_back_whose_acts_are_refused_for_an_hour_stands_as_one_that_does_nothing() -> None:
+    """Each try is a step, written down before it is refused: by that alone it moved for ever."""
+    refused: dict[str, Any] = {"step": Step(1, NOW - 15)}
+    first = tried(standing_still(**refused), step=Step(1, NOW))
+    assert first == replace(LONG_AGO, tried_since=NOW), "it counts for as long as a step may take"
+    for since_s, stands in ((STANDS_AFTER_S - 1, False), (STOOD_S, True)):
+        turn = replace(LONG_AGO, tried_since=NOW - since_s)
+        assert tried(standing_still(turn, **refused), step=Step(1, NOW)) == replace(turn, stands=stands)
+        assert after(standing_still(turn, **refused)) == replace(turn, stands=stands), "looked at between two tries"
+    stood = replace(LONG_AGO, tried_since=NOW - STOOD_S, stands=True)
+    assert tried(standing_still(stood, **refused), step=Step(1, NOW)) == stood, "no write for each try"
+    assert tried(standing_still(stood, **refused), step=Step(0, NOW)) == stood, "nor where another pod is tried"
+    made = changed(standing_still(stood, **refused), pods=(pod(0), replace(pod(1), created_at=NOW - 1), pod(2)))
+    assert after(made, step=Step(1, NOW - 15, made=True)) == LONG_AGO, "one came through"
+
+
+def test_a_step_that_was_made_lately_counts_before_its_pod_is_made() -> None:
+    seen = standing_still(step=Step(1, NOW - 60))
+    assert after(seen) == replace(LONG_AGO, tried_since=NOW - 60)
+
+
+def test_a_start_that_is_refused_for_an_hour_gives_way_too() -> None:
+    """As by a policy that does not take the template with the other protocol."""
+    turn = replace(LONG_AGO, reason=MoveReason.PROTOCOL_UPGRADE)
+    drained = changed(
+        rolling(turn, upgrade=DRAINED, step=None, started_at=NOW - 2 * STOOD_S), pods=(), workload=workload(replicas=0)
+    )
+    assert tried(drained) == replace(turn, tried_since=NOW)
+    since = replace(turn, tried_since=NOW - STOOD_S)
+    again = drained.remembering(replace(drained.memory, turn=since))
+    assert tried(again) == replace(since, stands=True)
+    assert standing_of(replace(again.memory, turn=tried(again))) is Standing.STANDS
+
+
+def test_a_stop_on_the_way_back_that_is_refused_for_an_hour_gives_way_too() -> None:
+    turn = replace(LONG_AGO, tried_since=NOW - STOOD_S)
+    upgrade = replace(DRAINED, stopped_at=NOW - 15)
+    seen = standing_still(turn, upgrade=upgrade, step=None)
+    assert tried(seen, upgrade=replace(upgrade, stopped_at=NOW)) == replace(turn, stands=True)
+    stopped = changed(seen, pods=(), workload=workload(replicas=0))
+    assert after(stopped) == LONG_AGO, "it came through"
 
 
 def test_a_cut_over_that_has_stopped_all_gives_way_while_it_stands() -> None:

@@ -47,6 +47,7 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "turn.asked_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, at)),
         "turn.given_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, at)),
         "turn.done_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, NOW - 98, at)),
+        "turn.tried_since": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, tried_since=at)),
         "handover.started_at": handed_over(at),
         "handover.alone_since": handed_over(alone_since=at),
     }[field]
@@ -66,6 +67,7 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "turn.asked_at",
         "turn.given_at",
         "turn.done_at",
+        "turn.tried_since",
         "handover.started_at",
         "handover.alone_since",
     ],

@@ -15,7 +15,7 @@ from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.decision.acts import Act, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.fleet.standstill import given_back, going_on, made_no_step_for_long, standing_still
+from slackwater.core.fleet.standstill import given_back, going_on, made_no_step_for_long, of_a_remedy
 from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new, mends
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.members.presence import serves
@@ -60,15 +60,16 @@ def _set_free(world: World, memory: RolloutMemory) -> RolloutMemory:
 def _following(world: World, decided: Decision, *, is_canary_held: bool) -> TurnRecord | None:
     turn, after = decided.memory.turn, world.remembering(decided.memory)
     if turn is not None and _is_over(world, decided.memory, turn):
-        return replace(turn, done_at=world.now, stands=False)
+        return replace(turn, done_at=world.now, stands=False, tried_since=None)
     if world.turn.standing is TurnStanding.NO_FLEET:
         return turn
-    if mends(decided.memory) and _moves_nobody(decided.act) and made_no_step_for_long(after):
-        return standing_still(turn, world.now)
-    turn = going_on(turn)
+    is_remedy, moves_nobody = mends(decided.memory), _moves_nobody(decided.act)
+    turn = of_a_remedy(turn, after, tries=not moves_nobody) if is_remedy else going_on(turn)
+    if turn is not None and turn.stands:
+        return turn
     after = world.remembering(replace(decided.memory, turn=turn))
     has_more_to_do = not is_canary_held and bool(after.behind or after.to_hand_over)
-    if turn is not None and turn.is_held and _moves_nobody(decided.act) and _gives_way(after, turn):
+    if turn is not None and turn.is_held and moves_nobody and _gives_way(after, turn):
         return given_back(turn) if has_more_to_do else replace(turn, done_at=world.now)
     return _asked(world, decided, after, has_more_to_do=has_more_to_do) or turn
 

@@ -6,6 +6,7 @@ as long as it stands, and of a fleet that lets one group move, all others would 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -20,27 +21,38 @@ STANDS_AFTER_S: Final = 3600.0
 long (`reservation.STUCK_AFTER_S`)."""
 
 
-def standing_still(turn: TurnRecord | None, now: float) -> TurnRecord:
-    """A remedy that began before any fleet selected the group has no turn: it is given a record while it stands."""
-    return replace(turn or TurnRecord(MoveReason.ROLLOUT, now), stands=True)
+def of_a_remedy(turn: TurnRecord | None, world: World, *, tries: bool) -> TurnRecord | None:
+    """Whether others have its room, since nothing has come of what it does for long.
+
+    `world`: with what is to be remembered; `tries`: there is an act, which may be refused as the one before was. A
+    remedy that began before any fleet selected the group has no turn: it is given a record while it stands.
+    """
+    last = max(_results(world), default=world.now)
+    if not _is_long_ago(world, last):
+        return going_on(turn)
+    since = turn.tried_since if turn is not None else None
+    if since is None:
+        since = world.now if tries else max((at for at in _steps(world.memory) if at > last), default=None)
+    stands = since is None or _is_long_ago(world, since)
+    return replace(turn or TurnRecord(MoveReason.ROLLOUT, world.now), stands=stands, tried_since=since)
 
 
 def going_on(turn: TurnRecord | None) -> TurnRecord | None:
     """A record that only says that it stood still is needed no more."""
-    if turn is None or not turn.stands:
+    if turn is None or not (turn.stands or turn.tried_since is not None):
         return turn
-    return None if came_before_its_turn(turn) else replace(turn, stands=False)
+    return None if came_before_its_turn(turn) else replace(turn, stands=False, tried_since=None)
 
 
 def came_before_its_turn(turn: TurnRecord) -> bool:
     """What stands still began when no fleet selected the group."""
-    return turn.stands and turn.asks and turn.yielded == 0
+    stood = turn.stands or turn.tried_since is not None
+    return stood and turn.asks and turn.yielded == 0
 
 
 def made_no_step_for_long(world: World) -> bool:
     """For an hour, or `rejoinTimeout` where that is longer, nothing was done, and no pod was made."""
-    since = max([*_moments(world.memory), *(pod.created_at for pod in world.all_pods)], default=world.now)
-    return world.now - since > max(STANDS_AFTER_S, world.group.spec.rollout.rejoin_timeout_s)
+    return _is_long_ago(world, max([*_moments(world.memory), *_made_at(world)], default=world.now))
 
 
 def without_a_plan(memory: RolloutMemory, now: float) -> tuple[TurnRecord | None, float | None]:
@@ -57,16 +69,47 @@ def without_a_plan(memory: RolloutMemory, now: float) -> tuple[TurnRecord | None
 
 def given_back(turn: TurnRecord) -> TurnRecord:
     """Others go; it keeps its place."""
-    return replace(turn, given_at=None, cluster="", coordinator=None, yielded=turn.yielded + 1)
+    ended = replace(turn, given_at=None, cluster="", coordinator=None, stands=False, tried_since=None)
+    return replace(ended, yielded=turn.yielded + 1)
+
+
+def _is_long_ago(world: World, at: float) -> bool:
+    return world.now - at > max(STANDS_AFTER_S, world.group.spec.rollout.rejoin_timeout_s)
+
+
+def _results(world: World) -> list[float]:
+    """When something last came of what was done: what is tried again and again gives none of these."""
+    memory, workload = world.memory, world.workload
+    is_stopped = memory.upgrade is not None and (workload is None or workload.replicas == 0)
+    moments = (
+        memory.started_at,
+        memory.turn.given_at if memory.turn is not None else None,
+        memory.step.started_at if memory.step is not None and memory.step.made else None,
+        memory.upgrade.stopped_at if memory.upgrade is not None and is_stopped else None,
+    )
+    return [*_known(moments), *_made_at(world)]
+
+
+def _steps(memory: RolloutMemory) -> list[float]:
+    """When its last steps were, whatever came of them."""
+    return _known(
+        (
+            memory.step.started_at if memory.step is not None else None,
+            memory.handover.started_at if memory.handover is not None else None,
+            memory.upgrade.stopped_at if memory.upgrade is not None else None,
+        )
+    )
+
+
+def _made_at(world: World) -> list[float]:
+    return [pod.created_at for pod in world.all_pods]
 
 
 def _moments(memory: RolloutMemory) -> list[float]:
-    """When its last steps were."""
-    moments = (
-        memory.started_at,
-        memory.step.started_at if memory.step is not None else None,
-        memory.handover.started_at if memory.handover is not None else None,
-        memory.upgrade.stopped_at if memory.upgrade is not None else None,
-        memory.turn.given_at if memory.turn is not None else None,
-    )
+    """When it began, and when its last steps were."""
+    given_at = memory.turn.given_at if memory.turn is not None else None
+    return [*_known((memory.started_at, given_at)), *_steps(memory)]
+
+
+def _known(moments: Iterable[float | None]) -> list[float]:
     return [at for at in moments if at is not None]

@@ -60,7 +60,7 @@ def _moments(memory: RolloutMemory) -> Iterator[float]:
         upgrade.stopped_at if upgrade is not None else None,
     ]
     if memory.turn is not None:
-        maybe += [memory.turn.asked_at, memory.turn.given_at, memory.turn.done_at]
+        maybe += [memory.turn.asked_at, memory.turn.given_at, memory.turn.done_at, memory.turn.tried_since]
     if handover is not None:
         maybe += [handover.started_at, handover.alone_since, handover.replacement.running_since]
     yield from (moment for moment in maybe if moment is not None)
@@ -70,12 +70,13 @@ def _moments(memory: RolloutMemory) -> Iterator[float]:
 
 
 def _turn(turn: TurnRecord, past: Callable[[float], float]) -> TurnRecord:
-    given_at, done_at = turn.given_at, turn.done_at
+    given_at, done_at, tried_since = turn.given_at, turn.done_at, turn.tried_since
     return replace(
         turn,
         asked_at=past(turn.asked_at),
         given_at=None if given_at is None else past(given_at),
         done_at=None if done_at is None else past(done_at),
+        tried_since=None if tried_since is None else past(tried_since),
     )
 
 

@@ -69,6 +69,8 @@ class TurnRecord:
     stands: bool = False
     """The way back, or a cut-over that has stopped all pods, has made no step for long: others have its room until it
     makes one."""
+    tried_since: Moment | None = None
+    """Since when that tries to go on, and no pod was made: what it does may be refused for ever."""
 
     @property
     def asks(self) -> bool:
