@@ -137,6 +137,7 @@ def test_the_document_names_everybody() -> None:
         False,
         False,
     )
+    assert document["holds"] == ["protocol.target"]
 
 
 class Reached(Cluster):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -13,8 +13,10 @@ from slackwater.adapters.cluster.errors import Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP, NAMESPACE
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.parsing import parse_consumer_fleet
-from slackwater.cli.looking.defaults import look_at
+from slackwater.cli.looking.defaults import Known, look_at
 from slackwater.cli.pictures.defaults import defaults_document, defaults_picture
+from slackwater.core.fleet.campaign import Campaign
+from slackwater.core.fleet.campaign_object import read_campaign
 from slackwater.core.fleet.layers import FIELDS
 from slackwater.core.fleet.seen import FleetSeen, fleet_seen
 from slackwater.core.world.inherited import Pin
@@ -56,8 +58,22 @@ def fleets(**by_name: Json) -> dict[str, FleetSeen]:
     return found
 
 
-def shown(obj: Json, known: Mapping[str, FleetSeen], *, are_all: bool = True) -> str:
-    return drawn(defaults_picture(look_at(obj, known, are_all=are_all)))
+def campaign(
+    name: str = "kip-848", fields: Sequence[str] = ("protocol.target",), status: Json | None = None, **spec: Any
+) -> Campaign:
+    """One of the platform's fleet that takes up its defaults; `status`: it has begun."""
+    action = {"applyDefaults": {"fields": list(fields)}}
+    metadata = {"namespace": "slackwater", "name": name, "uid": name}
+    named = {"fleetRef": {"name": "platform"}, "action": action, **spec}
+    kind = {"apiVersion": "slackwater.dev/v1alpha1", "kind": "FleetCampaign"}
+    return read_campaign({**kind, "metadata": metadata, "spec": named, "status": status or {}})
+
+
+BEGUN: Final = {"phase": "Running", "startedAt": "2026-11-24T21:00:00Z"}
+
+
+def shown(obj: Json, known: Mapping[str, FleetSeen], *campaigns: Campaign, are_all: bool = True) -> str:
+    return drawn(defaults_picture(look_at(obj, Known(known, campaigns, are_all))))
 
 
 PICTURES: dict[str, Callable[[], str]] = {
@@ -77,6 +93,17 @@ PICTURES: dict[str, Callable[[], str]] = {
     "defaults-recommended": lambda: shown(
         group(tuning=Tuning(values={Setting.SESSION: 30_000}), rollout={"strategy": "WarmHandover"}), {}
     ),
+    "defaults-that-a-campaign-is-to-bring": lambda: shown(
+        group({POLLS: Pin("7m", "slackwater/platform")}),
+        fleets(platform=PLATFORM),
+        campaign(fields=["protocol.target", "timeouts.maxPollInterval"]),
+    ),
+    "defaults-of-a-campaign-that-has-begun": lambda: shown(
+        group({POLLS: Pin("7m", "slackwater/platform")}),
+        fleets(platform={"protocol": {"target": "Cooperative"}}),
+        campaign(status={**BEGUN, "applies": {"protocol.target": "Consumer"}}),
+        campaign("polls", fields=["timeouts.maxPollInterval"]),
+    ),
     "defaults-of-fleets-that-may-not-be-read": lambda: shown(
         group({POLLS: Pin("7m", "slackwater/platform")}), {}, are_all=False
     ),
@@ -90,7 +117,7 @@ def test_it_looks_as_it_is_held(picture: str) -> None:
 
 def test_the_document_has_every_setting() -> None:
     known = fleets(platform=PLATFORM)
-    document = defaults_document(look_at(group(protocol={"target": "Cooperative"}), known, are_all=True))
+    document = defaults_document(look_at(group(protocol={"target": "Cooperative"}), Known(known)))
     settings = {each["field"]: each for each in document["settings"]}
     assert set(settings) == set(FIELDS)
     assert settings["timeouts.maxPollInterval"] == {
@@ -101,12 +128,34 @@ def test_the_document_has_every_setting() -> None:
         "generation": None,
         "needsRollout": True,
         "pinned": False,
-        "next": {"value": "10m", "fleet": "slackwater/platform", "generation": 7},
+        "next": {"value": "10m", "fleet": "slackwater/platform", "generation": 7, "campaign": None},
         "endsWithNextRollout": False,
         "over": [],
     }
     assert settings["protocol.target"]["over"] == [{"fleet": "slackwater/platform", "value": "Consumer"}]
     assert (document["name"], document["partial"], document["refused"]) == ("payments", False, "")
+
+
+def test_only_a_campaign_that_is_to_bring_a_default_is_named() -> None:
+    """One that has called the group, is over, is another fleet's, of other groups, or about other fields holds none."""
+    done = {"slackwater.dev/campaign.kip-848": "rest"}
+    obj, known = group(), fleets(platform=PLATFORM)
+    called = {**obj, "status": {**obj["status"], "commands": done}}
+
+    def brought_by(each: Json, by: Campaign) -> object:
+        lines = defaults_document(look_at(each, Known(known, [by])))["settings"]
+        return next(line["next"]["campaign"] for line in lines if line["field"] == "protocol.target")
+
+    assert brought_by(obj, campaign()) == "slackwater/kip-848"
+    assert brought_by(called, campaign()) is None
+    assert brought_by(obj, campaign(status={**BEGUN, "phase": "Succeeded"})) is None
+    assert brought_by(obj, campaign(fleetRef={"name": "another"})) is None
+    assert brought_by(obj, campaign(selector={"matchLabels": {"tier": "0"}})) is None
+    assert brought_by(obj, campaign(fields=["timeouts.maxPollInterval"])) is None
+    assert brought_by(obj, campaign(dryRun=True)) is None
+    says_itself = group(protocol={"target": "Cooperative"})
+    lines = defaults_document(look_at(says_itself, Known(known, [campaign()])))["settings"]
+    assert next(line for line in lines if line["field"] == "protocol.target")["next"] is None
 
 
 class Cluster(Groups):
@@ -168,6 +217,7 @@ def test_of_many_each_has_its_name(cluster: Cluster, capsys: Capsys) -> None:
 def test_fleets_are_listed_once_for_all_groups_of_a_namespace(cluster: Cluster, capsys: Capsys) -> None:
     explained(capsys, "a", "b")
     assert cluster.requests["GET", "consumerfleets"] == 1
+    assert cluster.requests["GET", "fleetcampaigns"] == 1
 
 
 def test_one_that_is_missing_keeps_no_other_from_being_shown(cluster: Cluster, capsys: Capsys) -> None:

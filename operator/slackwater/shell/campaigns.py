@@ -30,6 +30,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.fleet.campaign import Campaign, Course, FleetOf, fold
 from slackwater.core.fleet.campaign_eta import Outlook, outlook_of
 from slackwater.core.fleet.campaign_groups import KnownGroup, applies_of, participant_of, spec_with
+from slackwater.core.fleet.campaign_object import read_campaign
 from slackwater.core.fleet.claim import Cell, Limit
 from slackwater.core.fleet.claims import passes
 from slackwater.core.fleet.defaults import Own, to_take_up
@@ -43,7 +44,6 @@ from slackwater.core.fleet.seen import Seen
 from slackwater.core.protocol.foreseen import way_to
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.world import World
-from slackwater.shell.campaign_objects import read_campaign
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.letting_go import Holding, Naming, let_go, naming
 from slackwater.shell.orders import Orders, key_in, version_of

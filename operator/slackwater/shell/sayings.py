@@ -12,7 +12,7 @@ from typing import Any
 from slackwater.api.consumer_group import ConsumerGroupSpec
 from slackwater.core.decision.decision import Decision
 from slackwater.core.fleet.defaults import Own
-from slackwater.core.fleet.held_defaults import HeldDefaults
+from slackwater.core.fleet.held_defaults import HeldDefaults, selecting
 from slackwater.core.fleet.layers import Given, Giver, nearest
 from slackwater.core.fleet.records import has_open_record
 from slackwater.core.plan import plan
@@ -64,9 +64,7 @@ class Sayings:
         if self._fleets is None:
             return ()
         fleets, labels = self._fleets.ledger.fleets_of(name), world.group.metadata.labels
-        return tuple(
-            each for each in self._fleets.orders.held if each.fleet in fleets and each.selector.matches(labels)
-        )
+        return tuple(selecting(self._fleets.orders.held, fleets, labels))
 
     def pruned(self, status: Json, before: Json) -> Json:
         """A group's status, that is to be written, without its records of campaigns that are gone."""

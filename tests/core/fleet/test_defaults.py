@@ -25,7 +25,7 @@ from slackwater.core.fleet.defaults import (
     with_values,
     without_own,
 )
-from slackwater.core.fleet.explained import Layer, Line, built_in, origins
+from slackwater.core.fleet.explained import Around, Layer, Line, built_in, origins
 from slackwater.core.fleet.layers import FIELDS, PARTS, PINNED, Giver, Said, nearest, overlapping, said_by
 from slackwater.core.manifests.template import render_template
 from slackwater.core.world.inherited import Pin, Pins
@@ -243,7 +243,7 @@ def test_explained_layer_by_layer() -> None:
 
 
 def lines(said: Own, given: Any, pinned: Pins | None = None, living: frozenset[str] = frozenset()) -> dict[str, Line]:
-    return {line.field: line for line in origins(said, given, pinned or {}, living).lines}
+    return {line.field: line for line in origins(said, given, pinned or {}, Around(living)).lines}
 
 
 def test_every_setting_has_its_line() -> None:
@@ -267,7 +267,7 @@ def test_a_fleet_that_says_nothing_by_now_and_another_that_does() -> None:
 
 def test_what_is_refused_is_in_force_nowhere_and_does_not_come() -> None:
     given = nearest("team", [giver(protocol={"target": "Consumer"}, rollout={"stableFor": "20s"})])
-    found = origins(own(timeouts={"session": "30s"}), given, {}, frozenset({PLATFORM}))
+    found = origins(own(timeouts={"session": "30s"}), given, {}, Around(frozenset({PLATFORM})))
     target, stable = (line for line in found.lines if line.field in ("protocol.target", "rollout.stableFor"))
     assert target == Line("protocol.target", None, Layer.BUILT_IN, over=((PLATFORM, "Consumer"),))
     assert (stable.value, stable.layer) == ("20s", Layer.FLEET)
@@ -277,7 +277,7 @@ def test_what_is_refused_is_in_force_nowhere_and_does_not_come() -> None:
 def test_recommended_timeouts_count_where_nobody_says_anything() -> None:
     given = nearest("team", [giver(timeouts={"maxPollInterval": "10m"})])
     adopted = {Setting.SESSION: 30_000, Setting.MAX_POLL_INTERVAL: 60_000, Setting.CONSUMER_SESSION: 20_000}
-    found = origins(own(), given, pins(polls="10m"), frozenset({PLATFORM}), adopted)
+    found = origins(own(), given, pins(polls="10m"), Around(frozenset({PLATFORM})), adopted)
     said = {line.field: (line.value, line.layer) for line in found.lines}
     assert said["timeouts.session"] == ("30s", Layer.RECOMMENDED)
     assert said["timeouts.consumer.session"] == ("20s", Layer.RECOMMENDED)

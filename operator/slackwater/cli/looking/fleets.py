@@ -23,6 +23,8 @@ from slackwater.cli.reaching.fleets import list_campaigns, list_fleets, read_fle
 from slackwater.cli.words.fleets import TurnStory, turn_story
 from slackwater.cli.words.orders import UNREAD
 from slackwater.core.fleet.board import Board
+from slackwater.core.fleet.campaign import Campaign
+from slackwater.core.fleet.campaign_object import read_campaign
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.plan import run
 from slackwater.core.fleet.seen import FleetSeen, Seen, fleet_seen, seen
@@ -64,6 +66,16 @@ async def read_only_fleets(api: KubernetesApi, namespace: str) -> tuple[Mapping[
     """By `namespace/name`, as `read_fleets`; and whether they are all that there are. Raises ClusterFailed."""
     fleets, are_all = await _list(api, CONSUMER_FLEET, namespace)
     return {each.key: each for each in _parsed(fleets, time.time())}, are_all
+
+
+async def read_all_campaigns(api: KubernetesApi, namespace: str) -> tuple[Sequence[Campaign], bool]:
+    """As `read_only_fleets`. Raises ClusterFailed."""
+    found, are_all = await _list(api, FLEET_CAMPAIGN, namespace)
+    known = []
+    for each in found:
+        with suppress(InvalidSpec):
+            known.append(read_campaign(each))
+    return known, are_all
 
 
 async def read_look(api: KubernetesApi, place: Place) -> FleetLook:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from slackwater.api.annotations import CAMPAIGN
 from slackwater.api.durations import format_duration
+from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.fleet_waves import Promote
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.words.fleets import GATE_SENTENCES, cell_in_words, clock
@@ -21,6 +22,7 @@ from slackwater.core.decision.reasons import Hold
 from slackwater.core.decision.words import count, listing, shown
 from slackwater.core.fleet.campaign_eta import WAVES
 from slackwater.core.fleet.campaign_forecast import CampaignForecast, WaveForecast
+from slackwater.core.fleet.held_defaults import held_by
 from slackwater.core.fleet.participants import Obstacle
 from slackwater.core.fleet.plan import Bottleneck
 from slackwater.core.fleet.seen import FleetSeen
@@ -96,6 +98,7 @@ def campaign_plan_document(plan: CampaignPlan) -> Json:
         "at": timestamp(round(found.at)),
         "action": next(iter(campaign.spec.action.model_dump(by_alias=True, exclude_none=True))),
         "applies": {field.value: value for field, value in found.applies.items()},
+        "holds": _held(found),
         "refused": found.refused,
         "waves": [_wave_document(each) for each in found.waves],
         "skipped": [_obstacle_document(each.key, each.obstacle) for each in found.left_alone if each.obstacle],
@@ -268,11 +271,20 @@ def _on_what_it_rests(plan: CampaignPlan) -> Iterator[str]:
         yield f"After {listing(manual)} it waits for campaign promote, which is taken to come at once."
     if campaign.spec.action.changes is not None:
         yield f"It orders changes of groups whose annotation {CAMPAIGN} is {campaign.name}; a wave waits for its first."
+    if held := _held(found):
+        what = "what its fleet gives" if len(held) == len(PinnedField) else listing(held)
+        yield f"Until it has called a group, or is over, no deploy of the group's own brings {what}."
     if found.without_history:
         yield f"{count(found.without_history, 'group')} without a rollout so far: taken as the others' median."
     if found.without_coordinator:
         where = "taken as spread evenly over the brokers"
         yield f"The coordinator of {count(found.without_coordinator, 'group')} is not known: {where}."
+
+
+def _held(found: CampaignForecast) -> list[str]:
+    """Defaults that wait for it from when it is applied."""
+    by = held_by(found.campaign)
+    return [] if by is None else sorted(name.value for name in by.fields)
 
 
 def _action(found: CampaignForecast) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from slackwater.core.decision.words import shown
 from slackwater.core.fleet.explained import Layer, Line, Origins
-from slackwater.core.fleet.layers import PINNED
+from slackwater.core.fleet.layers import PINNED, Given
 
 Json = dict[str, Any]
 
@@ -39,7 +39,7 @@ class DefaultsLook:
     unread: frozenset[str] = frozenset()
     """Fleets, by `namespace/name`, of which the group has something, and that whoever looks may not read."""
     is_partial: bool = False
-    """There may be fleets that whoever looks may not list."""
+    """There may be fleets, or campaigns, that whoever looks may not list."""
 
 
 def defaults_picture(look: DefaultsLook) -> RenderableType:
@@ -79,7 +79,12 @@ def _document(line: Line) -> Json:
         "pinned": line.field in PINNED and line.layer in (Layer.FLEET, Layer.KEPT),
         "next": None
         if comes is None
-        else {"value": comes.value, "fleet": comes.by.key, "generation": comes.by.generation},
+        else {
+            "value": comes.value,
+            "fleet": comes.by.key,
+            "generation": comes.by.generation,
+            "campaign": line.campaign or None,
+        },
         "endsWithNextRollout": line.goes,
         "over": [{"fleet": fleet, "value": value} for fleet, value in line.over],
     }
@@ -110,13 +115,17 @@ def _whose(line: Line, look: DefaultsLook, style: str) -> Text:
 def _sayings(line: Line, look: DefaultsLook) -> Iterator[str]:
     yield f"{_who(line)}{_over(line)}"
     if line.comes is not None:
-        given = line.comes
-        what = (
-            f"{_in_words(line.field, given.value)} of ConsumerFleet {given.by.key} (generation {given.by.generation})"
-        )
-        yield f"{what} comes with the next rollout"
+        yield _what_comes(line, line.comes)
     elif line.layer is Layer.KEPT:
         yield _what_becomes(line, look)
+
+
+def _what_comes(line: Line, given: Given) -> str:
+    value, fleet = _in_words(line.field, given.value), f"ConsumerFleet {given.by.key}"
+    if line.campaign and given.by.says.get(line.field) != given.value:
+        return f"{value} comes with FleetCampaign {line.campaign}, as {fleet} said it when that began"
+    how = f"FleetCampaign {line.campaign}" if line.campaign else "the next rollout"
+    return f"{value} of {fleet} (generation {given.by.generation}) comes with {how}"
 
 
 def _who(line: Line) -> str:
@@ -142,6 +151,8 @@ def _over(line: Line) -> str:
 
 
 def _what_becomes(line: Line, look: DefaultsLook) -> str:
+    if line.campaign:
+        return f"this stays until FleetCampaign {line.campaign} is over, or has called the group"
     if line.fleet in look.unread:
         return "you may not read what it says by now"
     return "it no longer does, so the next rollout takes it away" if line.goes else "it is gone, so this stays"
@@ -151,11 +162,12 @@ def _remarks(look: DefaultsLook) -> Iterator[tuple[str, str]]:
     lines = look.origins.lines
     if look.origins.refused:
         yield shown(f"Not all that fleets give counts: {look.origins.refused.rstrip('.')}.", _WIDTH), "red"
-    for key in sorted({line.comes.by.key for line in lines if line.comes is not None}):
+    for key in sorted({line.comes.by.key for line in lines if line.comes is not None and not line.campaign}):
         namespace, _, fleet = key.partition("/")
         start = f"slackwater campaign start NAME --fleet {fleet} -n {namespace} --apply-defaults"
         yield f"All groups of {key} take it up, wave by wave, with a campaign: {start}", ""
     if not any(line.fleet or line.comes is not None or line.over for line in lines):
         yield "No ConsumerFleet gives it any defaults.", "dim"
     if look.is_partial:
-        yield "Fleets of other namespaces may give it defaults as well: you may not list them.", "yellow"
+        words = "Fleets of other namespaces may give it defaults as well, and campaigns may have yet to bring them"
+        yield f"{words}: you may not list all of them.", "yellow"

@@ -15,14 +15,11 @@ On a group's side, `turn` asks before it disturbs anybody, and `life` says how a
 is when a remedy that makes no step gives its room to others.
 
 A campaign goes through a fleet's groups, wave by wave: `campaign` is its fold, over `participants` (how far each group
-is), `waves` (who is in which) and `openings` (what comes before the next wave;
-`promotion` is a person's word). What a group remembers of it is in
-`records`, and what is ordered of it in `order` and
-`orders`; what is known of a group becomes its part in `campaign_groups`, and
-people see `campaign_report`, and `campaign_eta` when it is over. One that has not begun is foreseen in
-`campaign_forecast`.
+is), `waves` (who is in which) and `openings` (what comes before the next wave; `promotion` is a person's word).
+`campaign_object` is one as its object shows it. What a group remembers of it is in `records`, and what is ordered of
+it in `order` and `orders`; what is known of a group becomes its part in `campaign_groups`, and people see
+`campaign_report`, and `campaign_eta` when it is over. One that has not begun is foreseen in `campaign_forecast`.
 
 What fleets give groups that say nothing themselves: `layers` (who says what), `defaults` (what is in force, what is
-pinned), `held_defaults` (what a campaign has yet to bring)
-and `explained` (whose each value is).
+pinned), `held_defaults` (what a campaign has yet to bring) and `explained` (whose each value is).
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -15,6 +15,7 @@ from slackwater.api.protocol import Protocol
 from slackwater.api.rollout import Rollout
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.fleet.defaults import Own, in_force, with_next_rollout, without_own
+from slackwater.core.fleet.held_defaults import HeldDefaults
 from slackwater.core.fleet.layers import FIELDS, Given, Said, said_by, value_at
 from slackwater.core.world.inherited import Pin, Pins
 from slackwater.core.world.settings import Values, with_adopted
@@ -43,7 +44,10 @@ class Line:
     """`namespace/name` of the fleet that says so, or said so."""
     generation: int = 0
     comes: Given | None = None
-    """What the next rollout brings along."""
+    """What the next rollout brings along, or `campaign` before that."""
+    campaign: str = ""
+    """The FleetCampaign, by `namespace/name`, that has yet to bring what fleets say: no rollout of the group's own
+    brings it before."""
     goes: bool = False
     """The next rollout takes it away: its fleet is there, and no longer says so."""
     over: tuple[tuple[str, JsonValue], ...] = ()
@@ -59,6 +63,16 @@ class Origins:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """What there is beside the group, and what fleets say to it."""
+
+    living: frozenset[str] = frozenset()
+    """Fleets that there are, by `namespace/name`."""
+    held: Mapping[PinnedField, HeldDefaults] = field(default_factory=dict)
+    """What campaigns have yet to bring (`held_defaults.holders`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     own: Own
     given: Mapping[str, Given]
@@ -66,21 +80,27 @@ class _Known:
     now: Said
     """What the group is run by, of what it or a fleet says."""
     coming: Mapping[str, Pin]
-    """Its pins after the next rollout."""
+    """Its pins after the next rollout, and with what campaigns have yet to bring."""
+    held: Mapping[str, HeldDefaults]
     adopted: Said
     timeouts: Timeouts
 
 
 def origins(
-    own: Own, given: Mapping[str, Given], pins: Pins, living: frozenset[str], adopted: Values | None = None
+    own: Own,
+    given: Mapping[str, Given],
+    pins: Pins,
+    around: Around,
+    adopted: Values | None = None,
 ) -> Origins:
-    """`living`: fleets that there are, by `namespace/name`. `adopted`: recommended timeouts that are in force."""
+    """`adopted`: recommended timeouts that are in force."""
     pins = without_own(own, pins)
     force = in_force(own, given, pins)
-    coming = with_next_rollout(own, given, pins, living)
+    coming = with_next_rollout(own, given, pins, around.living)
     timeouts = with_adopted(force.spec.timeouts, adopted or {})
     tuned = said_by(force.spec.model_copy(update={"timeouts": timeouts}))
-    known = _Known(own, given, _by_path(pins), said_by(force.spec), _by_path(coming.pins), tuned, timeouts)
+    held = {name.value: by for name, by in around.held.items()}
+    known = _Known(own, given, _by_path(pins), said_by(force.spec), _by_path(coming.pins), held, tuned, timeouts)
     return Origins(tuple(_line(path, known) for path in _PART_BY_PART), force.refused or coming.refused)
 
 
@@ -95,14 +115,20 @@ def _line(path: str, known: _Known) -> Line:
         value = known.own.says[path]
         return Line(path, value, Layer.GROUP, over=tuple(each for each in says if each[1] != value))
     comes = given if coming is not None and coming.value != known.now.get(path) else None
+    held = known.held.get(path)
+    if comes is not None and held is not None:
+        comes = replace(comes, value=held.applies.get(PinnedField(path), comes.value))
+    campaign = held.named if held is not None and (comes is not None or given is None) else ""
     if path not in known.now:  # nobody says anything of it, or what fleets say is refused, or comes later
         value, layer = _of_nobody(path, known)
-        return Line(path, value, layer, comes=comes, over=() if comes is not None else says)
+        said = () if comes is not None else says
+        return Line(path, value, layer, comes=comes, campaign=campaign if comes is not None else "", over=said)
     value, over = known.now[path], says[1:]
     if given is not None and given.value == value:
         return Line(path, value, Layer.FLEET, given.by.key, given.by.generation, over=over)
-    goes = given is None and coming is None
-    return Line(path, value, Layer.KEPT, pin.fleet if pin is not None else "", comes=comes, goes=goes, over=over)
+    goes = given is None and coming is None and not campaign
+    fleet = pin.fleet if pin is not None else ""
+    return Line(path, value, Layer.KEPT, fleet, comes=comes, campaign=campaign, goes=goes, over=over)
 
 
 def _of_nobody(path: str, known: _Known) -> tuple[JsonValue, Layer]:

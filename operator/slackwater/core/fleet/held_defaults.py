@@ -5,14 +5,14 @@ Where the group says a field itself, its word counts at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.label_selector import LabelSelector
 from slackwater.core.fleet.campaign import Campaign
 from slackwater.core.fleet.layers import Given
-from slackwater.core.fleet.records import Commands, record_of
+from slackwater.core.fleet.records import Commands, Values, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,10 @@ class HeldDefaults:
     """namespace/name."""
     selector: LabelSelector
     fields: frozenset[PinnedField]
+    named: str = ""
+    """The campaign as `namespace/name`."""
+    applies: Values = field(default_factory=dict)
+    """What it brings, once that is settled: from its beginning on."""
 
 
 def held_by(campaign: Campaign) -> HeldDefaults | None:
@@ -33,13 +37,28 @@ def held_by(campaign: Campaign) -> HeldDefaults | None:
     asked = campaign.spec.action.apply_defaults
     if asked is None or campaign.is_over or campaign.is_being_deleted or campaign.spec.dry_run:
         return None
-    begun = campaign.status.applies if campaign.started_at is not None else asked.fields or PinnedField
-    return HeldDefaults(campaign.uid, campaign.fleet, campaign.spec.selector, frozenset(begun))
+    applies = campaign.status.applies if campaign.started_at is not None else {}
+    fields = applies if campaign.started_at is not None else asked.fields or PinnedField
+    return HeldDefaults(
+        campaign.uid, campaign.fleet, campaign.spec.selector, frozenset(fields), campaign.key, dict(applies)
+    )
+
+
+def selecting(held: Iterable[HeldDefaults], fleets: Container[str], labels: Mapping[str, str]) -> list[HeldDefaults]:
+    """Those whose fleet is among `fleets`, and whose selector selects a group with these labels."""
+    return [each for each in held if each.fleet in fleets and each.selector.matches(labels)]
+
+
+def holders(
+    held: Iterable[HeldDefaults], given: Mapping[str, Given], commands: Commands
+) -> dict[PinnedField, HeldDefaults]:
+    """Which of them stay as they are for now, and by which campaign. `held`: of the group's fleets, whose selectors
+    select it."""
+    waits = [each for each in held if record_of(commands, each.campaign) is None]
+    return {
+        name: each for each in waits for name in each.fields if name not in given or given[name].by.key == each.fleet
+    }
 
 
 def held_fields(held: Iterable[HeldDefaults], given: Mapping[str, Given], commands: Commands) -> frozenset[PinnedField]:
-    """Which of them stay as they are for now. `held`: of the group's fleets, whose selectors select it."""
-    waits = [each for each in held if record_of(commands, each.campaign) is None]
-    return frozenset(
-        name for each in waits for name in each.fields if name not in given or given[name].by.key == each.fleet
-    )
+    return frozenset(holders(held, given, commands))
