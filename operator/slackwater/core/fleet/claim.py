@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cell:
-    """One place in which a budget counts, such as one coordinator. A budget of `per: Fleet` has a single one."""
+class Cell(NamedTuple):
+    """One place in which a budget counts, such as one coordinator. A budget of `per: Fleet` has a single one.
+
+    A tuple, since whatever is counted is looked up by it: that is most of what a turn's end costs.
+    """
 
     fleet: str
     """`namespace/name`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -22,6 +23,8 @@ URGENT_S: Final = 3600.0
 """The head start of a group that is urgent."""
 NO_LIMIT: Final = Limit(number=10**9)
 SHUT: Final = Limit(number=0)
+CELLS_KEPT: Final = 16_384
+"""Made once each: a claim has a dozen, and ten thousand groups have most of them in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,19 @@ class Fleet:
         return gate_of(self.key, name)
 
 
+@lru_cache(maxsize=CELLS_KEPT)
+def _cell(fleet: str, budget: str, place: str) -> Cell:
+    """The same one for all groups that are in it."""
+    return Cell(fleet, budget, place)
+
+
 def gate_of(fleet: str, name: str) -> Cell:
-    return Cell(fleet, "", name)
+    return _cell(fleet, "", name)
 
 
 def sick_place(fleet: str, place: str) -> Cell:
     """The cell that is shut while too many groups of one coordinator are disturbed."""
-    return Cell(fleet, "", f"{HALTS}@{place}")
+    return _cell(fleet, "", f"{HALTS}@{place}")
 
 
 HELD: Final = Cell("", "", "campaign")
@@ -103,7 +112,7 @@ def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[s
 def _cells(
     fleet: Fleet, budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]
 ) -> tuple[Cell, ...]:
-    return tuple(Cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
+    return tuple(_cell(fleet.key, budget.name, place) for place in _places(budget, group, coordinators))
 
 
 def _gates(fleet: Fleet, group: GroupFacts, coordinators: Mapping[str, frozenset[int]]) -> Iterator[Cell]:
