@@ -185,3 +185,10 @@ def _claim(draw: random.Random, known: Claim | None, group: str, now: float) -> 
 @pytest.mark.parametrize("seed", range(300))
 def test_it_calls_whom_a_scan_of_all_would_call(seed: int) -> None:
     histories(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.minutes(5)
+def test_so_it_does_in_ten_thousand_histories() -> None:
+    for seed in range(1_000, 11_000):
+        histories(seed)
