@@ -9,7 +9,7 @@ import pytest
 
 from slackwater.adapters.cluster.translation import has_run, left_of, loose_ordinals, to_pods, without_controller
 from slackwater.api.annotations import REJOINED, TEMPLATE_HASH
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import Pod, Sidecar
 from tests.core.factories import workload
 
 EARLIER = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:10:00Z", "exitCode": 137}
@@ -95,6 +95,25 @@ def test_runs_of_a_container(
 )
 def test_when_a_watch_told_of_the_run(state: dict[str, Any], told: dict[str, float], running_at: float | None) -> None:
     assert read(state, {}, told).told_running_at == running_at
+
+
+def test_containers_beside_the_consumers_that_have_ended_and_run_again() -> None:
+    """Also a native sidecar, which Kubernetes calls an init container; one that is done has no run to last."""
+    consumer = {"name": "consumer", "containerID": "c", "state": RUNNING, "lastState": {"terminated": EARLIER}}
+    proxy = {"name": "proxy", "containerID": "p", "state": RUNNING, "lastState": {"terminated": EARLIER}}
+    waits = {"name": "agent", "state": {"waiting": {}}, "lastState": {"terminated": EARLIER}}
+    native = {"name": "native", "state": RUNNING, "lastState": {"terminated": EARLIER}}
+    done = {"name": "migration", "state": {"terminated": LATER}}
+    metadata = {
+        "name": "payments-1",
+        "uid": "u",
+        "creationTimestamp": "2025-12-31T00:00:00Z",
+        "ownerReferences": [{"uid": "set", "controller": True}],
+    }
+    status = {"initContainerStatuses": [native, done], "containerStatuses": [consumer, proxy, waits]}
+    (pod,) = to_pods([{"metadata": metadata, "status": status}], [SET], lambda _: "consumer", {})
+    since = MIDNIGHT + 660
+    assert pod.sidecars == (Sidecar("native", 600.0, since), Sidecar("proxy", 600.0, since))
 
 
 def test_pods_that_look_like_the_statefulset_s_and_are_not() -> None:

@@ -40,7 +40,7 @@ from slackwater.core.world.observation import (
     PartitionOffsets,
     Unobserved,
 )
-from slackwater.core.world.pods import Pod
+from slackwater.core.world.pods import Pod, Sidecar
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -269,6 +269,13 @@ def ended_after(
     return world(pods=tuple(replace(each, **runs) if others or each.ordinal == ordinal else each for each in pods))
 
 
+def beside_ended_after(ran_s: float, *, ago_s: float, others: bool = False) -> World:
+    """A container beside the consumer's, likewise."""
+    beside = (Sidecar("proxy", ran_s, NOW - ago_s),)
+    pods = [pod(0), pod(1), pod(2, NEW)]
+    return world(pods=tuple(replace(each, sidecars=beside) if others or each.ordinal == 2 else each for each in pods))
+
+
 def fought_over(*, alone_ago_s: float | None, ordinal: int = 2, begun_ago_s: float = 60.0) -> World:
     """Pod 2 ended 15 s ago, after 25 s; since 5 s it runs again. `ordinal`: of the last handover."""
     alone_since = None if alone_ago_s is None else NOW - alone_ago_s
@@ -339,6 +346,9 @@ OWNED: list[Row] = [
     ("that was before the last handover", fought_over(alone_ago_s=4, ordinal=1, begun_ago_s=14), NOBODY, None),
     ("that was since it began", fought_over(alone_ago_s=4, ordinal=1, begun_ago_s=16), NOBODY, Reason.POD_CRASHED),
     ("how long it ran is not known", ended_after(25.0, ago_s=5.0, last_run_started_at=None), NOBODY, None),
+    ("a container beside it has ended lately", beside_ended_after(8.0, ago_s=15.0), NOBODY, Reason.POD_CRASHED),
+    ("that has run for long enough since", beside_ended_after(8.0, ago_s=17.0), NOBODY, None),
+    ("that of the version before has as well", beside_ended_after(8.0, ago_s=5.0, others=True), NOBODY, None),
     ("nobody commits to Kafka", returned(0, 5, offsets={tp(4): PartitionOffsets(None, 105)}), NOBODY, None),
 ]
 

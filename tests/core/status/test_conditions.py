@@ -225,7 +225,8 @@ def test_a_version_that_was_given_up_is_named_beside_who_scales(name: str, hold:
     given = world(memory=replace(phase(name)["memory"], put_back=SCALED))
     verdict = degraded(given, hold)
     assert (verdict.status.value, verdict.reason) == ("True", Reason.ROLLOUT_FAILED)
-    assert verdict.message.startswith(BOTH)
+    assert BOTH in verdict.message
+    assert verdict.message.startswith("version  was taken back. The reason then: ") == (name == "RolledBack")
 
 
 UNKNOWN_OR_OVER = [

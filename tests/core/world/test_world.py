@@ -76,6 +76,16 @@ def test_pods_are_behind_while_no_template_has_what_is_rolled_out(
     assert [p.ordinal for p in there.behind] == expected
 
 
+def test_pods_are_behind_while_the_controller_has_yet_to_read_their_version() -> None:
+    """The newest revision is that of the version before until then: whoever counts by it finds all pods updated."""
+    pods = tuple(replace(pod(ordinal), template_hash=NEW if ordinal == 2 else "old") for ordinal in range(3))
+    memory = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash=NEW)
+    there = world(pods=pods, memory=memory, workload=workload(template_hash=NEW, update_revision=pod(0).revision))
+    assert [p.ordinal for p in there.behind] == []
+    unread = replace(there.sets[0], generation=there.sets[0].generation + 1)
+    assert [p.ordinal for p in changed(there, workload=unread).behind] == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("sets", "expected"),
     [

@@ -10,7 +10,7 @@ from slackwater.api.annotations import FIELD_MANAGER, GROUP_LABEL, REJOINED, TEM
 from slackwater.api.timestamps import moment
 from slackwater.core.decision.words import shown
 from slackwater.core.world.identity import number_in
-from slackwater.core.world.pods import NotMade, Pod
+from slackwater.core.world.pods import NotMade, Pod, Sidecar
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import UpdateStrategy, Workload
@@ -227,6 +227,7 @@ def to_pod(obj: Json, container: str, workload: str, ordinal: int, told_running:
         node_address=status.get("hostIP", ""),
         ended_at=ended_at,
         last_run_started_at=moment(ran_since) if ran_since else None,
+        sidecars=_sidecars(status, consumer),
         protocol=profile_in(obj),
         template_hash=_template_hash(obj),
         workload=workload,
@@ -238,6 +239,18 @@ def _consumer(status: Json, container: str) -> Json:
     found: list[Json] = status.get("containerStatuses") or []
     named = [each for each in found if each["name"] == container]
     return next(iter(named or (found if len(found) == 1 else [])), {})
+
+
+def _sidecars(status: Json, consumer: Json) -> tuple[Sidecar, ...]:
+    """An init container that runs is one, too: it has `restartPolicy: Always`."""
+    found = []
+    for each in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
+        run = (each.get("state") or {}).get("running") or {}
+        ended = (each.get("lastState") or {}).get("terminated") or {}
+        if each is not consumer and run.get("startedAt") and ended.get("startedAt") and ended.get("finishedAt"):
+            ran_s = moment(ended["finishedAt"]) - moment(ended["startedAt"])
+            found.append(Sidecar(each["name"], max(0.0, ran_s), moment(run["startedAt"])))
+    return tuple(found)
 
 
 def _template_hash(obj: Json) -> str:

@@ -19,18 +19,28 @@ version fails; to wait for longer ones could go on for ever, since of many pods 
 
 
 def find_crashed(world: World, pod: Pod) -> Hold | None:
-    """Its process ended by itself, and the one that runs has not lasted for so long that it can be trusted.
+    """Its process ended by itself, and the one that runs has not lasted for so long that it can be trusted; or a
+    container beside it did.
 
     It has to last for twice as long as the one before. One that had run for `rejoinTimeout` had proven itself.
     """
-    ran_s, since = pod.last_run_s, pod.runs_since
-    if ran_s is None or since is None or _may_have_been_fenced(world, pod):
-        return None
+    if pod.last_run_s is not None and pod.runs_since is not None and not _may_have_been_fenced(world, pod):
+        hold = _has_yet_to_last(world, f"pod {pod.name}", pod.last_run_s, pod.runs_since)
+        if hold is not None:
+            return hold
+    for sidecar in pod.sidecars:
+        hold = _has_yet_to_last(world, f"container {sidecar.name} of pod {pod.name}", sidecar.ran_s, sidecar.since)
+        if hold is not None:
+            return hold
+    return None
+
+
+def _has_yet_to_last(world: World, who: str, ran_s: float, since: float) -> Hold | None:
     longest_s = min(world.group.spec.rollout.rejoin_timeout_s, KUBELET_FORGETS_S)
     wanted_s, runs_for_s = min(LONGER_BY * ran_s, longest_s), world.now - since
     if ran_s >= longest_s or runs_for_s > wanted_s:
         return None
-    message = f"pod {pod.name} ended after {seconds(ran_s)}; now it has to run for {seconds(wanted_s)}"
+    message = f"{who} ended after {seconds(ran_s)}; now it has to run for {seconds(wanted_s)}"
     return Hold(Reason.POD_CRASHED, message, min(5.0, max(1.0, wanted_s - runs_for_s)))
 
 

@@ -241,7 +241,7 @@ def _why_too_many(world: World, pod: Pod) -> str:
 
 def _none_crashes(world: World, down: Down) -> Hold | None:
     """Of the pods that have the version. Where others end as well, it is not the version's doing."""
-    if not any(pod.restarts for pod in world.wanted_pods):
+    if not any(pod.restarts or pod.sidecars for pod in world.wanted_pods):
         return None
     outdated = {pod.ordinal for pod in world.outdated}
     to_stay = (pod for pod in reversed(world.wanted_pods) if pod.ordinal not in outdated | down)

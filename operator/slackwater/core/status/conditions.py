@@ -21,7 +21,7 @@ from slackwater.core.members.work import find_idle_pods, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.identity import number_in
-from slackwater.core.world.memory import RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, Member, Unobserved
 from slackwater.core.world.profile import profile_of
 from slackwater.core.world.world import World
@@ -143,10 +143,14 @@ def _progressing(world: World) -> Verdict:
     if memory.phase is RolloutPhase.FAILED:
         return Verdict(kind, FALSE, Reason.ROLLOUT_FAILED, memory.message)
     if memory.phase is RolloutPhase.ROLLED_BACK:
-        return Verdict(kind, FALSE, Reason.ROLLED_BACK, f"{memory.target_hash} was given up: {memory.message}")
+        return Verdict(kind, FALSE, Reason.ROLLED_BACK, _given_up(memory))
     if memory.phase is RolloutPhase.COMPLETE:
         return Verdict(kind, FALSE, Reason.ROLLOUT_COMPLETE, f"every pod runs version {memory.target_hash}")
     return Verdict(kind, FALSE, Reason.NOT_ROLLING, "nothing was rolled out yet")
+
+
+def _given_up(memory: RolloutMemory) -> str:
+    return f"version {memory.target_hash} was taken back. The reason then: {memory.message}"
 
 
 def _group_stable(world: World) -> Verdict:
@@ -269,7 +273,8 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
     if hold is not None and hold.reason.degrades and not hides:
         return Verdict(kind, TRUE, hold.reason, hold.message)
     if memory.phase.gave_up:
-        both = filter(None, (memory.message, who_scales(world)))
+        said = _given_up(memory) if memory.phase is RolloutPhase.ROLLED_BACK else memory.message
+        both = filter(None, (said, who_scales(world)))
         return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(both))
     if idle := find_idle_pods(world):
         own = "owns" if len(idle) == 1 else "own"

@@ -29,6 +29,16 @@ class NotMade(NamedTuple):
     """When it tried last."""
 
 
+class Sidecar(NamedTuple):
+    """A container beside the consumer's that has ended and runs again."""
+
+    name: str
+    ran_s: float
+    """How long the run lasted that ended last."""
+    since: float
+    """When the one that runs started."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pod:
     name: str
@@ -61,6 +71,8 @@ class Pod:
     """When the consumer's container last ended; None when it never has."""
     last_run_started_at: float | None = None
     """When the run that ended then had started."""
+    sidecars: tuple[Sidecar, ...] = ()
+    """Those that have ended and run again."""
     protocol: Profile = Profile.OWN_CHOICE
     """The profile that it was made with."""
     template_hash: str = ""

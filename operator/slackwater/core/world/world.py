@@ -161,10 +161,18 @@ class World(Answering):
 
     @cached_property
     def behind(self) -> tuple[Pod, ...]:
-        """Pods without the version that is rolled out, by ordinal: the outdated ones; all while no template has it."""
-        workload, phase = self.workload, self.memory.phase
-        asked_later = workload is not None and workload.template_hash != self.memory.target_hash
-        return self.wanted_pods if asked_later and phase is RolloutPhase.PROGRESSING else self.outdated
+        """Pods without the version that is rolled out, by ordinal: the outdated ones; all while no template has it.
+
+        Where the controller has yet to read a template, the newest revision is that of the one before.
+        """
+        workload = self.workload
+        if workload is None:
+            return self.outdated
+        if workload.template_hash != self.memory.target_hash and self.memory.phase is RolloutPhase.PROGRESSING:
+            return self.wanted_pods
+        if workload.settled:
+            return self.outdated
+        return tuple(pod for pod in self.wanted_pods if pod.template_hash != workload.template_hash)
 
     @cached_property
     def wanted_pods(self) -> tuple[Pod, ...]:
