@@ -15,6 +15,7 @@ from slackwater.api.fleet_budgets import MoveReason
 from slackwater.api.fleet_defaults import PinnedField
 from slackwater.api.timestamps import moment, timestamp
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.world.behind import behind
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover import Begun, Handover, Held
@@ -73,7 +74,7 @@ def test_pods_are_behind_while_no_template_has_what_is_rolled_out(
     """They have the StatefulSet's newest revision, and that is of a version before."""
     memory = RolloutMemory(phase=phase, target_hash=target)
     there = world(pods=(pod(0), pod(1, NEW), pod(2)), memory=memory, workload=workload(template_hash="new"))
-    assert [p.ordinal for p in there.behind] == expected
+    assert [p.ordinal for p in behind(there)] == expected
 
 
 def test_pods_are_behind_while_the_controller_has_yet_to_read_their_version() -> None:
@@ -81,9 +82,9 @@ def test_pods_are_behind_while_the_controller_has_yet_to_read_their_version() ->
     pods = tuple(replace(pod(ordinal), template_hash=NEW if ordinal == 2 else "old") for ordinal in range(3))
     memory = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash=NEW)
     there = world(pods=pods, memory=memory, workload=workload(template_hash=NEW, update_revision=pod(0).revision))
-    assert [p.ordinal for p in there.behind] == []
+    assert [p.ordinal for p in behind(there)] == []
     unread = replace(there.sets[0], generation=there.sets[0].generation + 1)
-    assert [p.ordinal for p in changed(there, workload=unread).behind] == [0, 1]
+    assert [p.ordinal for p in behind(changed(there, workload=unread))] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -296,6 +297,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "refused": st.dictionaries(WORDS, REFUSALS, max_size=2),
     "grown": st.dictionaries(WORDS, st.integers(0, 99), max_size=2),
     "removed": st.dictionaries(WORDS, WORDS, max_size=2),
+    "taken": st.dictionaries(WORDS, WORDS, max_size=2),
     "ended_since": st.none() | MOMENTS,
     "claimed": st.none() | st.builds(Claimed, WORDS, MOMENTS),
     "outranked": st.none() | st.builds(Outranked, st.none() | MOMENTS),

@@ -16,6 +16,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
+from slackwater.core.world.behind import behind
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, Member, TopicPartition
@@ -142,7 +143,7 @@ def find_unowned(world: World, kafka: GroupObservation) -> tuple[TopicPartition,
     have another version still, the new one may be the first that does: it is asked for when all pods have that.
     """
     owned = {partition for member in kafka.members for partition in member.assignment}
-    read = {partition.topic for partition in (owned if world.behind else kafka.partitions)}
+    read = {partition.topic for partition in (owned if behind(world) else kafka.partitions)}
     return tuple(sorted(p for p in kafka.partitions if p not in owned and p.topic in read))
 
 
@@ -166,7 +167,7 @@ def what_is_read_if_calm(kafka: GroupObservation | None) -> str:
 def lag_of_what_is_read(world: World, kafka: GroupObservation) -> int | None:
     """Where pods have another version still, without topics that nobody reads: the new one may be the first that does,
     and their lag falls no earlier. None where it is not known."""
-    unread = frozenset(find_unread(kafka)) if world.behind else frozenset[TopicPartition]()
+    unread = frozenset(find_unread(kafka)) if behind(world) else frozenset[TopicPartition]()
     return kafka.lag_in(kafka.partitions - unread) if unread else kafka.lag
 
 

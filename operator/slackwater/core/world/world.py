@@ -23,7 +23,7 @@ from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.identity import by_ordinal, ordinal_of
 from slackwater.core.world.made_with import ADOPTED, MadeWith, asked_for
-from slackwater.core.world.memory import Release, RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import Release, RolloutMemory
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, Places
 from slackwater.core.world.placing import Placed, Placing
 from slackwater.core.world.pods import NotMade, Pod
@@ -158,21 +158,6 @@ class World(Answering):
         if (workload := self.workload) is None:
             return ()
         return tuple(pod for pod in self.wanted_pods if pod.revision != workload.update_revision)
-
-    @cached_property
-    def behind(self) -> tuple[Pod, ...]:
-        """Pods without the version that is rolled out, by ordinal: the outdated ones; all while no template has it.
-
-        Where the controller has yet to read a template, the newest revision is that of the one before.
-        """
-        workload = self.workload
-        if workload is None:
-            return self.outdated
-        if workload.template_hash != self.memory.target_hash and self.memory.phase is RolloutPhase.PROGRESSING:
-            return self.wanted_pods
-        if workload.settled:
-            return self.outdated
-        return tuple(pod for pod in self.wanted_pods if pod.template_hash != workload.template_hash)
 
     @cached_property
     def wanted_pods(self) -> tuple[Pod, ...]:
