@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from slackwater.api.resources import ConsumerGroup
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.handover.refusals import IMPOSSIBLE, may_not_begin
@@ -45,28 +44,39 @@ def test_it_is_refused_with_the_way_out(of: Any, changes: dict[str, Any], why: s
     assert "set rollout.strategy to InPlace" in decided.hold.message
 
 
-def impossible(replicas: int = 3) -> ConsumerGroup:
-    return group(**WARM, client={"library": "Other"}, replicas=replicas)
+REFUSED: dict[str, dict[str, Any]] = {
+    "it cannot be handed over": {"group": {**WARM, "client": {"library": "Other"}}},
+    "the other name is taken": {"group": WARM, "names_taken": {"payments-alt": ""}},
+}
 
 
-def test_meanwhile_the_pods_are_as_many_as_are_wanted_with_the_template_that_they_have() -> None:
-    """`replicas: 0` is taken up at once, as always; another number with the next pass."""
+def refused(why: str, replicas: int = 3, **changes: Any) -> World:
+    """At rest with the template before; what is asked for cannot be begun."""
     known = workload(template={"spec": {"containers": []}}, template_hash="before")
-    stopped = plan(world(group=impossible(replicas=0), memory=AT_REST, workload=known)).act
+    of = group(**REFUSED[why]["group"], replicas=replicas)
+    return world(**({"memory": AT_REST, "workload": known} | {**REFUSED[why], "group": of} | changes))
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_meanwhile_the_pods_are_as_many_as_are_wanted_with_the_template_that_they_have(why: str) -> None:
+    """`replicas: 0` is taken up at once, as always; another number with the next pass."""
+    given = refused(why, replicas=0)
+    stopped = plan(given).act
     assert isinstance(stopped, WriteWorkload)
-    assert (stopped.purpose, stopped.replicas, stopped.template) == (Purpose.SCALE, 0, known.template)
-    given = world(group=impossible(replicas=5), memory=AT_REST, workload=known)
+    before = given.sets[0].template
+    assert (stopped.purpose, stopped.replicas, stopped.template) == (Purpose.SCALE, 0, before)
+    given = refused(why, replicas=5)
     for _ in range(2):
         decided = plan(given)
         given = given.remembering(decided.memory)
     assert isinstance(decided.act, WriteWorkload)
-    assert (decided.act.purpose, decided.act.replicas, decided.act.template) == (Purpose.SCALE, 5, known.template)
+    assert (decided.act.purpose, decided.act.replicas, decided.act.template) == (Purpose.SCALE, 5, before)
 
 
-def test_meanwhile_members_are_cared_for() -> None:
+@pytest.mark.parametrize("why", REFUSED)
+def test_meanwhile_members_are_cared_for(why: str) -> None:
     kafka = observation(members(0, 1, 2, 3))
-    memory = replace(AT_REST, ids_given=4)
-    decided = plan(world(group=impossible(), memory=memory, kafka=kafka, workload=workload(template_hash="before")))
+    decided = plan(refused(why, kafka=kafka, memory=replace(AT_REST, ids_given=4)))
     assert isinstance(decided.act, RemoveMembers)
 
 

@@ -195,6 +195,16 @@ def test_pods_that_may_not_meet_are_never_mixed_even_were_a_strategy_wrong() -> 
     assert decided.hold.reason == Reason.CANNOT_MIX
 
 
+@pytest.mark.parametrize("replicas", [0, 4])
+def test_meanwhile_the_pods_are_as_many_as_are_wanted(replicas: int) -> None:
+    wrong = Upgrade(EAGER, StrategyName.ONE_BOUNCE, (COOPERATIVE,))
+    sets = {"template_hash": "before", "template": {"spec": {"containers": []}}}
+    given = upgrading(wrong, EAGER, sets=sets, spec={"replicas": replicas})
+    act = plan(given.remembering(plan(given).memory)).act
+    assert isinstance(act, WriteWorkload)
+    assert (act.purpose, act.replicas, act.template) == (Purpose.SCALE, replicas, sets["template"])
+
+
 def test_a_rollback_in_a_step_leads_to_the_version_that_the_step_began_with() -> None:
     last_good = render_template(group(client=JAVA), BOOTSTRAP, BOTH)
     going_back = upgrading(
