@@ -15,6 +15,7 @@ from tests.core.simulation.outside import Outside
 
 IN_PLACE: Final[dict[str, Any]] = {"onFailure": "Rollback"}
 WARM: Final[dict[str, Any]] = {"onFailure": "Rollback", "strategy": "WarmHandover"}
+KIP_848: Final[dict[str, Any]] = {"onFailure": "Rollback", "kip848": True}
 BOTH, ORDERS, REFUNDS = ["orders", "refunds"], ["orders"], ["refunds"]
 VERSIONS: Final = {"orders-only": ORDERS, "orders-and-refunds": BOTH, "refunds-only": REFUNDS}
 WAYS: Final = [(old, new) for old in VERSIONS for new in VERSIONS if old != new]
@@ -41,7 +42,7 @@ def read(run: LifesRun) -> list[str]:
     return sorted({topic for topic, process in owned if process.topics is None or topic in process.topics})
 
 
-@pytest.mark.parametrize("options", [IN_PLACE, WARM], ids=["in place", "warm"])
+@pytest.mark.parametrize("options", [IN_PLACE, WARM, KIP_848], ids=["in place", "warm", "KIP-848"])
 @pytest.mark.parametrize(("old", "new"), WAYS, ids=[" to ".join(way) for way in WAYS])
 def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[str, Any]) -> None:
     run = at_rest(old, options)
@@ -119,7 +120,9 @@ def take_out(outside: Outside, topics: list[str]) -> None:
     outside.broker.leave(pod.process, outside.now)
 
 
-@pytest.mark.parametrize("options", [IN_PLACE, WARM], ids=["in place", "warm"])
+@pytest.mark.parametrize(
+    "options", [IN_PLACE, WARM, pytest.param(KIP_848, marks=pytest.mark.slow)], ids=["in place", "warm", "KIP-848"]
+)
 @pytest.mark.parametrize("rebalances", [False, True], ids=["calm", "a rebalance on the way"])
 @pytest.mark.parametrize(("old", "new"), WAYS, ids=[" to ".join(way) for way in WAYS])
 def test_what_was_read_is_read_again_after_an_abort(
@@ -138,7 +141,7 @@ def test_what_was_read_is_read_again_after_an_abort(
     assert read(run) == VERSIONS[old]
 
 
-@pytest.mark.parametrize("options", [IN_PLACE, WARM], ids=["in place", "warm"])
+@pytest.mark.parametrize("options", [IN_PLACE, WARM, KIP_848], ids=["in place", "warm", "KIP-848"])
 def test_a_version_that_reads_only_one_of_two_goes_back(options: dict[str, Any]) -> None:
     run = at_rest("orders-only", options)
     assert run.outside.edit(asks_for("refunds-only", BOTH))
