@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from slackwater.core.decision.acts import WriteWorkload
+from slackwater.core.decision.acts import Purpose, WriteWorkload
 from slackwater.core.plan import plan
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile, profile_in
 from tests.core.factories import NAME
 from tests.core.parameters import first_of
 from tests.core.protocol.test_upgrade import DRAIN, EAGER, RDKAFKA, upgrading
+from tests.core.simulation.operator import Crash, Crashes
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
+from tests.core.simulation.stateful_set import StatefulSet
 
 pytestmark = pytest.mark.slow
 
@@ -71,6 +75,58 @@ def test_pods_that_were_stopped_before_are_waited_for_no_longer(on_failure: str)
     run.do("and three pods", lambda o: o.scale(3))
     run.for_seconds(600)
     assert serving(run) == 2
+
+
+class AtTheStart(Crashes):
+    """The operator dies once, right after it has started all pods again."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self.run, self.done = run, False
+
+    def at(self, act_number: int) -> Crash | None:
+        act = self.run.operator.last.act if self.run.operator.last is not None else None
+        if self.done or not isinstance(act, WriteWorkload) or act.purpose is not Purpose.START:
+            return None
+        self.done = True
+        return Crash.AFTER_ACT
+
+
+@pytest.fixture
+def _quantities_are_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the API server: what it keeps is not what was written."""
+    write = StatefulSet.write
+
+    def rewritten(self: StatefulSet, act: WriteWorkload, now: float = 0.0) -> None:
+        write(self, act, now)
+        self.template = json.loads(json.dumps(self.template).replace("1024Mi", "1Gi"))
+
+    monkeypatch.setattr(StatefulSet, "write", rewritten)
+
+
+@pytest.mark.usefixtures("_quantities_are_rewritten")
+@pytest.mark.parametrize("dies", [False, True], ids=["it lives", "it dies once they are started"])
+def test_whoever_ends_while_all_start_comes_back_with_the_other_protocol(dies: bool) -> None:
+    """A pod was made as before among those of the other protocol, and everybody was stopped once more."""
+    run = Run(Outside(protocol={"target": "Eager", "allowDowntime": True}))
+    run.outside.spec["template"]["spec"]["containers"][0]["resources"] = {"limits": {"memory": "1024Mi"}}
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    if dies:
+        run.crashes = AtTheStart(run)
+    run = stopped(run)
+    run.until_it_is("started", lambda o: 2 in o.set.pods and o.set.pods[2].gone_at is None)
+    run.do("pod 2 is evicted", lambda o: o.evict(2))
+    made = set[Profile]()
+
+    def note(outside: Outside) -> bool:
+        made.update(pod.profile for pod in outside.pods if pod.gone_at is None)
+        return run.phase is RolloutPhase.COMPLETE and not run.acting
+
+    run.until_it_is("rolled out", note)
+    assert made == {Profile.COOPERATIVE}
+    assert sum("write: start all pods again" in line for line in run.operator.log) == 1
+    assert serving(run) == 3
 
 
 def test_a_stop_whose_status_is_lost_has_a_deadline_all_the_same() -> None:

@@ -227,12 +227,13 @@ def _take_up(world: World, template: Template) -> Decision:
 def _going_on_with_the_step(world: World, workload: Workload, taken: Decision) -> Decision:
     """What was edited is put right without taking a step in hand back: a pod that ends, or has yet to be made, comes
     back with the version that it was let go for."""
-    step, act = world.memory.step, taken.act
-    if not isinstance(act, WriteWorkload) or step is None or step.made or not world.memory.phase.under_way:
+    step, act, all_start = world.memory.step, taken.act, cutover.all_start(world, workload)
+    ordinal = 0 if all_start else step.ordinal if step is not None and not step.made else None
+    if not isinstance(act, WriteWorkload) or ordinal is None or not world.memory.phase.under_way:
         return taken
     if workload.strategy is UpdateStrategy.ON_DELETE:
         return replace(taken, act=replace(act, strategy=UpdateStrategy.ON_DELETE))
-    return replace(taken, act=replace(act, partition=min(act.partition, max(workload.partition, step.ordinal))))
+    return replace(taken, act=replace(act, partition=min(act.partition, max(workload.partition, ordinal))))
 
 
 def _open_beside(world: World, workload: Workload, template: Template) -> Decision:

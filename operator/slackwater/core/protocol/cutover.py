@@ -51,6 +51,15 @@ def is_due(world: World, workload: Workload, template: Template) -> bool:
     return changed and workload.current_revision != workload.update_revision
 
 
+def all_start(world: World, workload: Workload) -> bool:
+    """All were stopped, and were started with a template of which nothing was noted yet, since the operator died right
+    after: whoever ends meanwhile has to come back with it."""
+    upgrade = world.memory.upgrade
+    starts = upgrade is not None and upgrade.drains and upgrade.stopped_at is not None and workload.replicas > 0
+    known = world.memory.revisions.get(workload.name, workload.current_revision)
+    return starts and known == workload.current_revision != workload.update_revision
+
+
 def made_again(world: World, made: WriteWorkload, template: Template) -> WriteWorkload:
     """A StatefulSet that was deleted meanwhile: it starts nobody before those of the other protocol have left."""
     upgrade = world.memory.upgrade
