@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from slackwater.api.annotations import ABORT, FORCE, PROMOTE, RESTART, RETRY
+from slackwater.api.annotations import ABORT, FORCE, PROMOTE, RESTART, RETRY, TOKEN_COMMANDS
 from slackwater.core.commands import obey, obey_force
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -118,6 +118,16 @@ def test_a_token_is_obeyed_once(command: str) -> None:
     assert ask(command)(world(memory=once, group=given.group)) == Decision(once)
     again = ask(command)(world(memory=once, group=group(annotations={command: "2"}))).memory
     assert again.commands == {command: "2"}
+
+
+@pytest.mark.parametrize("command", TOKEN_COMMANDS)
+def test_to_remove_it_does_nothing_and_neither_does_its_return(command: str) -> None:
+    """As by `kubectl replace`, and by a backup that is restored later."""
+    given = world(memory=memory(PROGRESSING, canary=HELD), group=group(annotations={command: "1"}))
+    once = ask(command)(given).memory
+    removed = ask(command)(world(memory=once, group=group()))
+    assert removed == Decision(once)
+    assert ask(command)(given.remembering(removed.memory)) == Decision(once)
 
 
 @pytest.mark.parametrize(("phase", "forced"), [(PROGRESSING, True), (FAILED, False), (COMPLETE, False)])
