@@ -49,6 +49,29 @@ def test_behind_address_translation_it_is_known_by_its_client_id(client_id: str,
     assert seen.is_in_a_pod(one) is (found is not None)
 
 
+BY_JAVA: Final = [dynamic_member(o, host=f"/fd00:0:0:0:0:0:0:{10 + o:x}") for o in range(3)]
+
+
+def test_an_ipv6_address_is_the_pod_s_however_it_is_written() -> None:
+    """Java writes each of its zeros, Kubernetes none."""
+    pods = [pod(o, address=f"fd00::{10 + o:x}") for o in range(3)]
+    seen = given(BY_JAVA, pods)
+    assert places(seen) == {o: [f"consumer-{o}"] for o in range(3)}
+    assert all(map(seen.is_in_a_pod, BY_JAVA))
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_where_brokers_see_the_other_address_of_each_pod_it_is_known_by_its_client_id(named: bool) -> None:
+    """A pod of two families: Kubernetes shows it by the one, and it reaches the brokers by the other."""
+    members = [replace(each, client_id=f"payments-{o}" if named else "consumer") for o, each in enumerate(BY_JAVA)]
+    assert places(given(members)) == ({o: [f"consumer-{o}"] for o in range(3)} if named else {})
+
+
+@pytest.mark.parametrize("host", ["/", "", "/not:an:address", "/fe80:0:0:0:0:0:0:1%eth0", "/ffff:" * 40])
+def test_a_host_that_no_pod_has_is_nobody_s(host: str) -> None:
+    assert places(given([dynamic_member(0, host=host)])) == {}
+
+
 def test_where_brokers_see_one_pod_s_address_nobody_elsewhere_is_known_by_what_it_calls_itself() -> None:
     """A stranger on another machine may call itself what it likes."""
     other = dynamic_member(7, client_id="payments-1", host=f"/{GATEWAY}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from pydantic import GetCoreSchemaHandler
@@ -90,7 +91,17 @@ class Member:
 
     @property
     def address(self) -> str:
-        return self.host.lstrip("/")
+        """As Kubernetes writes a pod's; Java's brokers write each zero of an IPv6 address."""
+        return _as_kubernetes_writes(self.host.lstrip("/"))
+
+
+def _as_kubernetes_writes(host: str) -> str:
+    if ":" not in host:
+        return host
+    try:
+        return ip_address(host).compressed
+    except ValueError:
+        return host
 
 
 class MemberRef(NamedTuple):
