@@ -20,7 +20,7 @@ from tests.e2e.stage.rights import RELEASE
 from tests.e2e.stage.stage import remove_groups
 from tests.e2e.stage.waiting import wait_for
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(2), pytest.mark.timeout(480)]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.minutes(3), pytest.mark.timeout(480)]
 
 NAME: Final = "orders"
 ENDS_WITHIN_S: Final = 180.0
@@ -69,6 +69,18 @@ def watched(crds: None, kubeconfig: Path, bootstrap_servers: str) -> Iterator[Wa
         for cluster in (home, doomed):
             cluster.wait_complete(NAME)
         yield Watched(release, home, doomed)
+
+
+def test_rights_that_are_withdrawn_in_one_namespace_stop_nobody_in_the_other(watched: Watched) -> None:
+    """By whoever removes the RoleBinding there; the operator starts without it, and finds it when it is back."""
+    home = watched.home
+    watched.doomed.kubectl("delete", "rolebinding", RELEASE)
+    watched.restart_operator()
+    wait_for("the namespace to be named", watched.is_refused, 60.0)
+    home.apply(with_env(consumer_group(home, NAME, home.namespace, replicas=2), VERSION="withdrawn"))
+    home.wait_complete(NAME)
+    watched.release.upgrade(CHART)
+    wait_for("nobody to be refused", lambda: not watched.is_refused(), 60.0)
 
 
 def test_a_namespace_that_is_deleted_ends_and_takes_nobody_along(watched: Watched) -> None:
