@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import pytest
+from confluent_kafka import ShareConsumer
 
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.adapters.kafka.group_admin import KafkaGroupAdmin
 from slackwater.adapters.kafka.group_reader import KafkaGroupReader
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.world.observation import GroupObservation, GroupState, GroupType, KafkaView, TopicPartition
+from slackwater.core.world.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    KafkaView,
+    TopicPartition,
+    Unobserved,
+)
 from tests.adapters.kafka.conftest import PARTITIONS
 from tests.adapters.kafka.running_consumers import CLASSIC, CONSUMER, RunningConsumer, running, settled, view_until
 
@@ -80,6 +88,20 @@ async def test_a_group_is_deleted_once_it_is_empty(
     view = await view_until(reader, group_id, topic, dead_or_empty)
     assert isinstance(view, GroupObservation)
     assert {offsets.committed for offsets in view.offsets.values()} == {None}
+
+
+async def test_a_share_group_is_named_and_no_empty_group(
+    bootstrap_servers: str, topic: str, group_id: str, reader: KafkaGroupReader
+) -> None:
+    def is_named(view: KafkaView) -> bool:
+        return isinstance(view, Unobserved) and view.reason is Reason.GROUP_OF_ANOTHER_TYPE
+
+    with ShareConsumer({"bootstrap.servers": bootstrap_servers, "group.id": group_id}) as consumer:
+        consumer.subscribe([topic])
+        consumer.poll(1.0)
+        view = await view_until(reader, group_id, topic, is_named)
+    assert isinstance(view, Unobserved)
+    assert group_id in view.message
 
 
 async def test_requests_are_as_many_for_100_groups_as_for_5(
