@@ -83,6 +83,8 @@ def test_pods_are_behind_while_the_controller_has_yet_to_read_their_version() ->
     memory = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash=NEW)
     there = world(pods=pods, memory=memory, workload=workload(template_hash=NEW, update_revision=pod(0).revision))
     assert [p.ordinal for p in behind(there)] == []
+    back = RolloutMemory(phase=RolloutPhase.ROLLING_BACK, target_hash=NEW, last_good_hash="old")
+    assert [p.ordinal for p in behind(changed(there, memory=back))] == [2]
     unread = replace(there.sets[0], generation=there.sets[0].generation + 1)
     assert [p.ordinal for p in behind(changed(there, workload=unread))] == [0, 1]
 

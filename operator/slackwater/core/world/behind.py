@@ -10,7 +10,8 @@ from slackwater.core.world.world import World
 def behind(world: World) -> tuple[Pod, ...]:
     """By ordinal: the outdated ones; all while no template has the version.
 
-    Where the controller has yet to read a template, the StatefulSet's newest revision is that of the one before.
+    Where the controller has yet to read a template, the StatefulSet's newest revision is that of the one before; where
+    the way back has yet to write its own, or cannot find it, it is that of the version which failed.
     """
     return world.once(_behind)
 
@@ -21,6 +22,8 @@ def _behind(world: World) -> tuple[Pod, ...]:
         return world.outdated
     if workload.template_hash != world.memory.target_hash and world.memory.phase is RolloutPhase.PROGRESSING:
         return world.wanted_pods
-    if workload.settled:
+    is_back = world.memory.phase is not RolloutPhase.ROLLING_BACK or not world.memory.last_good_hash
+    wanted = workload.template_hash if is_back else world.memory.last_good_hash
+    if workload.settled and wanted == workload.template_hash:
         return world.outdated
-    return tuple(pod for pod in world.wanted_pods if pod.template_hash != workload.template_hash)
+    return tuple(pod for pod in world.wanted_pods if pod.template_hash != wanted)
