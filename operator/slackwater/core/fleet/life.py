@@ -19,6 +19,7 @@ from slackwater.core.fleet.standstill import given_back, going_on, made_no_step_
 from slackwater.core.fleet.turn import awaiting, beginning, is_for_the_rollout, is_new, mends
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.members.presence import serves
+from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.profile import profile_in
 from slackwater.core.world.turn import ALWAYS_ASKS, TurnRecord, TurnStanding
@@ -68,7 +69,7 @@ def _following(world: World, decided: Decision, *, is_canary_held: bool) -> Turn
     if turn is not None and turn.stands:
         return turn
     after = world.remembering(replace(decided.memory, turn=turn))
-    has_more_to_do = not is_canary_held and bool(after.behind or after.to_hand_over)
+    has_more_to_do = not is_canary_held and bool(behind(after) or after.to_hand_over)
     if turn is not None and turn.is_held and moves_nobody and _gives_way(after, turn):
         return given_back(turn) if has_more_to_do else replace(turn, done_at=world.now)
     return _asked(world, decided, after, has_more_to_do=has_more_to_do) or turn
