@@ -274,8 +274,7 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
         return Verdict(kind, TRUE, hold.reason, hold.message)
     if memory.phase.gave_up:
         said = _given_up(memory) if memory.phase is RolloutPhase.ROLLED_BACK else memory.message
-        both = filter(None, (said, who_scales(world)))
-        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(both))
+        return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(filter(None, (said, who_scales(world)))))
     if idle := find_idle_pods(world):
         own = "owns" if len(idle) == 1 else "own"
         message = f"{listing(pod.name for pod in idle)} {own} nothing, while partitions have no live owner"
