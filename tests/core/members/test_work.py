@@ -13,6 +13,7 @@ from slackwater.core.members.work import (
     find_idle_pods,
     find_stall,
     is_stalled,
+    left_unread,
     nobody_consumes,
     nobody_gets_on,
 )
@@ -69,6 +70,7 @@ TAKEN_OVER = (member(0, assignment=owned_by(0) | owned_by(1)), member(2))
 LATELY = (pod(0), pod(1, started_at=NOW - 9, ready_changed_at=NOW - 9), pod(2))
 RESTARTED = (pod(0), pod(1, started_at=NOW - 11, ready_changed_at=NOW - 11, ended_at=NOW - 12), pod(2))
 
+NEW_PODS = tuple(pod(ordinal, NEW) for ordinal in range(3))
 SEEN_OFTEN = folded(replace(DEAD, observed_at=NOW - 3600), replace(DEAD, observed_at=NOW - 3590), DEAD)
 
 
@@ -98,6 +100,24 @@ IDLE: list[tuple[str, World, list[int]]] = [
 @pytest.mark.parametrize(("given", "ordinals"), [row[1:] for row in IDLE], ids=[row[0] for row in IDLE])
 def test_which_pods_do_nothing(given: World, ordinals: list[int]) -> None:
     assert [each.ordinal for each in find_idle_pods(given)] == ordinals
+
+
+FORGETFUL = observation([asking(o, "orders") for o in range(3)], partitions=frozenset({tp(0), tp(0, "refunds")}))
+SPEC_OF_BOTH = group(topics=["orders", "refunds"])
+AT_REST = RolloutMemory(phase=RolloutPhase.COMPLETE)
+UNREAD: list[tuple[str, World, str]] = [
+    ("all work", scene(observation()), ""),
+    ("one pod does nothing", scene(AWAY), "payments-1 owns nothing"),
+    ("no pod asks for a topic", scene(FORGETFUL, NEW_PODS), "no pod reads refunds, which spec.topics names"),
+    ("since a moment", scene(FORGETFUL, NEW_PODS, calm_s=9.9), ""),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), [row[1:] for row in UNREAD], ids=[row[0] for row in UNREAD])
+def test_what_is_left_unread(given: World, said: str) -> None:
+    found = left_unread(replace(given, group=SPEC_OF_BOTH, memory=AT_REST))
+    assert found.startswith(said) if said else found == ""
+    assert "refunds" not in left_unread(given), "a rollout is under way, and its gates ask"
 
 
 def came_before(ago_s: float, earlier_s: float = 0.0) -> tuple[GroupObservation, ...]:

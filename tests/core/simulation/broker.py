@@ -200,6 +200,10 @@ class Broker:
         topics = process.topics
         return None if topics is None else frozenset(i for i, name in enumerate(self.topics) if name in topics)
 
+    def process_of(self, member_id: str) -> Process:
+        """Also of a member that is gone."""
+        return self._processes[member_id]
+
     def _is_member(self, process: Process) -> bool:
         return self.group.member(process.member_id) is not None
 

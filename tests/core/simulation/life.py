@@ -19,7 +19,14 @@ from slackwater.core.decision.reasons import Hold
 from slackwater.core.decision.remains import Remains
 from slackwater.core.deletion import plan_deletion
 from slackwater.core.world.memory import write_memory
-from slackwater.core.world.observation import GroupObservation, KafkaView, TopicPartition
+from slackwater.core.world.observation import (
+    GroupObservation,
+    GroupState,
+    GroupType,
+    KafkaView,
+    Member,
+    TopicPartition,
+)
 from tests.api.manifests import consumer_group
 from tests.core.factories import NAME, UID
 from tests.core.simulation.operator import Crashes, SimulatedOperator
@@ -35,8 +42,10 @@ TOPICS: Final = {"orders": 6, "refunds": 2}
 
 
 class Life(Outside):
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, shows_subscriptions: bool = False, **options: Any) -> None:
         super().__init__(**options)
+        self.shows_subscriptions = shows_subscriptions
+        """Not of consumers that subscribe by a pattern which brokers match."""
         self.exists = True
         self.deleting = False
         self.comes_again = False
@@ -189,11 +198,25 @@ class Life(Outside):
         def renamed(owned: frozenset[TopicPartition] | None) -> Any:
             return None if owned is None else frozenset(names[each] for each in owned)
 
-        members = (replace(m, assignment=renamed(m.assignment), target=renamed(m.target)) for m in view.members)
+        settled = view.type is GroupType.CONSUMER or view.state is GroupState.STABLE
+        known = self.shows_subscriptions and settled
+        members = (
+            replace(
+                m,
+                assignment=renamed(m.assignment),
+                target=renamed(m.target),
+                subscribed=self._asked_for_by(m) if known else None,
+            )
+            for m in view.members
+        )
         offsets = {names[each]: known for each, known in view.offsets.items() if names[each] in asked}
         return replace(
             view, members=tuple(members), partitions=frozenset(asked), offsets=offsets, settings=dict(self.settings)
         )
+
+    def _asked_for_by(self, member: Member) -> frozenset[str]:
+        topics = self.broker.process_of(member.member_id).topics
+        return frozenset(each.topic for each in self.layout) if topics is None else frozenset(topics)
 
     def carry_out(self, act: Act) -> None:
         match act:

@@ -16,6 +16,7 @@ from tests.core.simulation.outside import Outside
 IN_PLACE: Final[dict[str, Any]] = {"onFailure": "Rollback"}
 WARM: Final[dict[str, Any]] = {"onFailure": "Rollback", "strategy": "WarmHandover"}
 KIP_848: Final[dict[str, Any]] = {"onFailure": "Rollback", "kip848": True}
+SHOWN: Final[dict[str, Any]] = {"shows_subscriptions": True}
 BOTH, ORDERS, REFUNDS = ["orders", "refunds"], ["orders"], ["refunds"]
 VERSIONS: Final = {"orders-only": ORDERS, "orders-and-refunds": BOTH, "refunds-only": REFUNDS}
 WAYS: Final = [(old, new) for old in VERSIONS for new in VERSIONS if old != new]
@@ -42,10 +43,11 @@ def read(run: LifesRun) -> list[str]:
     return sorted({topic for topic, process in owned if process.topics is None or topic in process.topics})
 
 
+@pytest.mark.parametrize("shown", [False, True], ids=["by a pattern", "by name"])
 @pytest.mark.parametrize("options", [IN_PLACE, WARM, KIP_848], ids=["in place", "warm", "KIP-848"])
 @pytest.mark.parametrize(("old", "new"), WAYS, ids=[" to ".join(way) for way in WAYS])
-def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[str, Any]) -> None:
-    run = at_rest(old, options)
+def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[str, Any], shown: bool) -> None:
+    run = at_rest(old, options | {"shows_subscriptions": shown})
     assert read(run) == VERSIONS[old]
     assert run.outside.edit(asks_for(new, VERSIONS[new]))
     run.for_seconds(2)
@@ -148,6 +150,33 @@ def test_a_version_that_reads_only_one_of_two_goes_back(options: dict[str, Any])
     run.until(RolloutPhase.ROLLED_BACK)
     run.for_seconds(60)
     assert "orders" in read(run)
+
+
+@pytest.mark.parametrize("options", [IN_PLACE, WARM, KIP_848], ids=["in place", "warm", "KIP-848"])
+def test_a_version_that_forgets_one_of_two_goes_back_from_its_first_pod(options: dict[str, Any]) -> None:
+    """The spec names both, as before; in a classic group each pod is given what it had, and commits there."""
+    run = at_rest("orders-and-refunds", options | SHOWN)
+    assert run.outside.edit(asks_for("orders-only", BOTH))
+    got_it = set[str]()
+    until = run.now + 300
+    while run.phase is not RolloutPhase.ROLLED_BACK:
+        run.step()
+        assert run.now < until, run.operator.log
+        got_it |= {pod.name for pod in run.outside.pods if pod.version.topics == tuple(ORDERS)}
+    run.for_seconds(60)
+    assert read(run) == BOTH
+    assert len(got_it) == 1, got_it
+
+
+def test_nor_does_it_pass_where_no_pod_of_the_version_before_is_left() -> None:
+    run = at_rest("orders-and-refunds", IN_PLACE | SHOWN)
+    assert run.outside.edit((("replicas", 1),))
+    run.for_seconds(40)
+    assert run.outside.edit(asks_for("orders-only", BOTH))
+    run.for_seconds(2)
+    run.until(RolloutPhase.ROLLED_BACK)
+    run.for_seconds(60)
+    assert read(run) == BOTH
 
 
 @pytest.mark.parametrize("old_pod_is_late", ["the controller stops", "pod 2's node is lost"])

@@ -30,9 +30,10 @@ from tests.core.simulation.everywhere import (
 
 OPTIONS: Final[dict[str, dict[str, Any]]] = {
     "Pause": {"onFailure": "Pause"},
-    "Rollback": {"onFailure": "Rollback"},
-    "WarmHandover": {"onFailure": "Rollback", "strategy": "WarmHandover"},
+    "Rollback": {"onFailure": "Rollback", "shows_subscriptions": True},
+    "WarmHandover": {"onFailure": "Rollback", "strategy": "WarmHandover", "shows_subscriptions": True},
 }
+"""With the first one nobody sees what members ask for, as of a pattern; then what they own has to do."""
 
 
 def ways() -> Iterator[ParameterSet]:

@@ -16,6 +16,7 @@ from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import has_ended
 from slackwater.core.members.presence import absent_since, serves
+from slackwater.core.members.subscriptions import asks_wrongly, forgotten_topics
 from slackwater.core.world.behind import behind
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutPhase
@@ -59,9 +60,9 @@ def find_stall(world: World, pod: Pod) -> Stall | None:
         message = f"pod {pod.name} is back in the group but owns no partition"
         hold = Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0)
         return None if kafka.some_go_without else Stall(hold, _could_own_since(world, since))
-    if elsewhere := _reads_elsewhere(world, pod):
-        message = f"pod {pod.name} is back in the group but reads only {listing(elsewhere)}"
-        return Stall(Hold(Reason.MEMBER_OWNS_NOTHING, f"{message}, which spec.topics does not name", 1.0), since)
+    if wrong := asks_wrongly(world, pod):
+        message = f"pod {pod.name} is back in the group but {wrong}"
+        return Stall(Hold(Reason.MEMBER_OWNS_NOTHING, message, 1.0), since)
     history = world.history
     if any(history.commit_moved_after.get(partition, 0.0) >= since for partition in owned):
         return None
@@ -83,29 +84,6 @@ def _could_own_since(world: World, since: float) -> float:
 
 def owned_by(world: World, pod: Pod) -> frozenset[TopicPartition]:
     return frozenset(partition for member in world.members_of(pod) for partition in member.assignment)
-
-
-def _reads_elsewhere(world: World, pod: Pod) -> tuple[str, ...]:
-    """The topics that it asks for, where spec.topics names none of them, and pods of the version before own nothing of
-    them either: those may be left out of the spec.
-
-    What it owns says nothing of that: it may be its share of more, and a static member that comes back to a classic
-    group is given what it owned before, whatever it asks for (F59). Of a version that a rollout goes back to, today's
-    spec says nothing.
-    """
-    if not world.outdated or world.memory.phase is RolloutPhase.ROLLING_BACK:
-        return ()
-    topics: set[str] = set()
-    for member in world.members_of(pod):
-        if not member.subscribed or not member.subscribed.isdisjoint(world.once(_topics_known)):
-            return ()
-        topics |= member.subscribed
-    return tuple(sorted(topics))
-
-
-def _topics_known(world: World) -> frozenset[str]:
-    before = (partition.topic for each in world.outdated for partition in owned_by(world, each))
-    return frozenset((*world.group.spec.topics, *before))
 
 
 def arrived(world: World, owned: Iterable[TopicPartition], since: float) -> list[TopicPartition]:
@@ -226,6 +204,19 @@ def find_idle_pods(world: World) -> tuple[Pod, ...]:
     if kafka.partitions <= {partition for member in alive for partition in member.assignment}:
         return ()
     return tuple(pod for pod in world.wanted_pods if _is_idle(world, pod, alive, unchanged_since))
+
+
+def left_unread(world: World) -> str:
+    """Which pods own nothing while there is something to own, or which topics no pod asks for; empty: none."""
+    if idle := find_idle_pods(world):
+        own = "owns" if len(idle) == 1 else "own"
+        return f"{listing(pod.name for pod in idle)} {own} nothing, while partitions have no live owner"
+    kafka = world.seen
+    if kafka is None or world.memory.phase is not RolloutPhase.COMPLETE or world.history.calm_for(kafka) < IDLE_FOR_S:
+        return ""
+    if forgotten := forgotten_topics(world, kafka):
+        return f"no pod reads {listing(forgotten)}, which spec.topics names: correct the version, or spec.topics"
+    return ""
 
 
 def nobody_consumes(world: World) -> bool:

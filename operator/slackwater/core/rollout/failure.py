@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.decision.words import seconds
+from slackwater.core.decision.words import listing, seconds
 from slackwater.core.manifests.needs import needs_otherwise
 from slackwater.core.members.duplicates import was_taken_from
 from slackwater.core.members.presence import absent_since, serves
 from slackwater.core.members.shortfall import shortfall
 from slackwater.core.members.standing import find_halted
+from slackwater.core.members.subscriptions import forgotten_topics
 from slackwater.core.members.surplus import has_too_many, members_for_good, what_to_correct
 from slackwater.core.members.work import find_stall, find_unread, partitions_in_words
 from slackwater.core.rollout.excuses import CRASH_LOOP, EXCUSES, is_yet_to_be_tried, works
@@ -74,13 +75,13 @@ def _topic_forgotten(world: World, kafka: GroupObservation) -> Failure | None:
     """
     if world.outdated or not kafka.calm or not all(works(world, pod) for pod in world.wanted_pods):
         return None
-    unowned = find_unread(kafka)
+    unowned, forgotten = find_unread(kafka), forgotten_topics(world, kafka)
     rollout, begun_s = world.group.spec.rollout, world.now - (world.memory.started_at or 0.0)
     timeout_s = rollout.rejoin_timeout_s
-    if not unowned or min(begun_s, world.history.calm_for(kafka)) <= timeout_s + rollout.stable_for_s:
+    if not (unowned or forgotten) or min(begun_s, world.history.calm_for(kafka)) <= timeout_s + rollout.stable_for_s:
         return None
-    partitions = partitions_in_words(unowned)
-    message = f"every pod has the version and is in the group, and after {seconds(timeout_s)} nobody owns {partitions}"
+    what = f"owns {partitions_in_words(unowned)}" if unowned else f"reads {listing(forgotten)}, which spec.topics names"
+    message = f"every pod has the version and was in the group for {seconds(timeout_s)}, and nobody {what}"
     step = world.memory.step
     return Failure(Reason.PARTITIONS_NOT_OWNED, message, step.ordinal if step is not None else 0)
 

@@ -22,6 +22,7 @@ from slackwater.core.members.ownership import find_left_behind, find_strangers, 
 from slackwater.core.members.presence import Presence, consumes_unready, presence
 from slackwater.core.members.shortfall import lacks_members_for_good, members_in_words
 from slackwater.core.members.standing import find_standing
+from slackwater.core.members.subscriptions import forgotten_topics
 from slackwater.core.members.surplus import consumers_more, pods_beside, shares_its_address, what_to_correct
 from slackwater.core.members.work import find_stall, find_unowned, lag_of_what_is_read, partitions_in_words
 from slackwater.core.rollout.step import step_of
@@ -156,6 +157,9 @@ def partitions_are_owned(world: World, kafka: GroupObservation, down: Down) -> H
         )
     if unowned := find_unowned(world, kafka):
         return Hold(Reason.PARTITIONS_NOT_OWNED, f"partitions without an owner: {partitions_in_words(unowned)}", SOON_S)
+    if forgotten := forgotten_topics(world, kafka):
+        message = f"no pod reads {listing(forgotten)} any more, which spec.topics names"
+        return Hold(Reason.PARTITIONS_NOT_OWNED, message, SOON_S)
     return _none_crashes(world, down) or _last_restarted_works(world, down)
 
 

@@ -17,7 +17,7 @@ from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.sharing import sharers_in_words
-from slackwater.core.members.work import find_idle_pods, nobody_consumes
+from slackwater.core.members.work import left_unread, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
 from slackwater.core.world.identity import number_in
@@ -275,9 +275,7 @@ def degraded(world: World, hold: Hold | None) -> Verdict:
     if memory.phase.gave_up:
         said = _given_up(memory) if memory.phase is RolloutPhase.ROLLED_BACK else memory.message
         return Verdict(kind, TRUE, Reason.ROLLOUT_FAILED, "; ".join(filter(None, (said, who_scales(world)))))
-    if idle := find_idle_pods(world):
-        own = "owns" if len(idle) == 1 else "own"
-        message = f"{listing(pod.name for pod in idle)} {own} nothing, while partitions have no live owner"
+    if message := left_unread(world):
         return Verdict(kind, TRUE, Reason.PARTITIONS_WITHOUT_LIVE_OWNER, message)
     if (twice := an_id_is_used_twice(world)) is not None:
         return Verdict(kind, TRUE, twice.reason, twice.message)
