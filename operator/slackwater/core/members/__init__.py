@@ -10,7 +10,7 @@ sessions      how long the member of a process that has ended is still listed
 rejoined      what the readiness gate of each pod is to say
 work          does it own partitions and get on?
 standing      in each of them?
-subscriptions what its members ask for, whatever they own
+subscriptions  what its members ask for, whatever they own
 kept_out      does it wait to be let into a group whose rebalance does not end?
 crashing      does it keep running after it has ended?
 duplicates    is its instance id used by two processes?
