@@ -26,10 +26,12 @@ from tests.e2e.stage.groups import CONNECTION, connection, consumer_group, with_
 SLOW_BROKERS: Final = 24
 """Half as many again as there are workers."""
 MOST_REPLICAS: Final = 10_000
+CLAIMANTS: Final = 1_000
 FLOOD_BYTES: Final = 40_000_000
 NAMES: Final = (
     "s2-many",
     "s3-thief",
+    "s3-claimant-0",
     "s6-token",
     "s7-flood",
     *(f"s7-{lie}" for lie in Lie),
@@ -110,6 +112,9 @@ def attacks(evil: Cluster, at: Servers, kafka: str, stolen_group_id: str) -> Map
     made = {
         "s2-many": [group(evil, "s2-many", "main", replicas=MOST_REPLICAS)],
         "s3-thief": [group(evil, "s3-thief", "main", groupId=stolen_group_id)],
+        "s3-claimant-0": [
+            group(evil, f"s3-claimant-{n}", "main", replicas=1, groupId=stolen_group_id) for n in range(CLAIMANTS)
+        ],
         "s6-token": [
             secret("token", clientId="me", clientSecret="x", tokenEndpoint=f"http://{at.silent}/token"),
             *_by(evil, "s6-token", kafka, authentication=log_in("OAuthBearer", "token")),
