@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from slackwater.cli.pictures.pod_rows import PodRow, pod_rows
+from slackwater.cli.pictures.pod_rows import MISSING, PodRow, pod_rows
 from slackwater.cli.words.explanation import Explanation, Outcome, explain
 from slackwater.cli.words.fleets import TurnStory
 from slackwater.cli.words.proofs import proof_awaited
 from slackwater.cli.words.protocol import protocol_in_words, refused
+from slackwater.cli.words.readiness import ready_condition
 from slackwater.cli.words.standing import Standing, alarms, rollout_in_words, standing_of, taken_up, where_to_read
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -78,8 +79,8 @@ def _of_what_goes_on(world: World, plan: Decision, explanation: Explanation) -> 
     if explanation.afterwards:
         yield f"After that, {explanation.afterwards}"
     rows = pod_rows(world, plan, explanation)
-    if down := [_not_ready(row) for row in rows if not row.ready and row.name not in standing.words]:
-        yield f"Not Ready: {listing(down)}"
+    if down := [row for row in rows if not row.ready and row.name not in standing.words]:
+        yield _why_not_made(world, down) or f"Not Ready: {listing(map(_not_ready, down))}"
     yield from _of_the_protocol(world, plan, standing)
     for label, message in alarms(world, explanation):
         yield f"{label}: {message}"
@@ -117,6 +118,14 @@ def _of_the_operator(world: World) -> Iterator[str]:
         yield f"The operator has not taken {group.name} up yet: see that it runs, and that it watches {group.namespace}"
     elif not taken_up(group):
         yield f"The operator has not taken up generation {group.metadata.generation} of {group.name} yet"
+
+
+def _why_not_made(world: World, down: Sequence[PodRow]) -> str:
+    """Why a pod is missing is said by Events, which the operator reads; empty where it says nothing of it."""
+    told, missing = ready_condition(world.group.status), [row.name for row in down if row.note == MISSING]
+    message = str(told.get("message"))
+    says_why = told.get("reason") == Reason.NOT_ALL_READY and message.endswith(")") and taken_up(world.group)
+    return f"{message[:1].upper()}{message[1:]}" if says_why and any(name in message for name in missing) else ""
 
 
 def _not_ready(row: PodRow) -> str:

@@ -65,14 +65,25 @@ def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str,
     if world.group.metadata.is_being_deleted:
         return {}
     told = next((c for c in conditions_of(world) if c["type"] == "RolloutGated"), {})
-    waits = explanation.reason == Reason.AWAITING_TURN  # who the fleets are, only it knows
-    sees_more = explanation.unsure or waits or (explanation.outcome is Outcome.ACT and _is_refused(told))
+    sees_more = (
+        explanation.unsure
+        or explanation.reason == Reason.AWAITING_TURN  # who the fleets are, only it knows
+        or (explanation.outcome is Outcome.ACT and _is_refused(told))
+        or (explanation.outcome is Outcome.HOLD and _says_why(told, explanation))
+    )
     return told if isinstance(world.kafka, Unobserved) or (sees_more and taken_up(world.group)) else {}
 
 
 def _is_refused(told: Mapping[str, Any]) -> bool:
     """The API server has refused the very act that is next; from here nobody has tried it."""
     return told.get("status") == "True" and told.get("reason") == Reason.CLUSTER_REFUSED
+
+
+def _says_why(told: Mapping[str, Any], explanation: Explanation) -> bool:
+    """The same hold, and what Events say of the pod that is waited for; from here they are not read."""
+    same = told.get("status") == "True" and told.get("reason") == explanation.reason
+    message = str(told.get("message"))
+    return same and message != explanation.words and message.startswith(explanation.words)
 
 
 def taken_up(group: ConsumerGroup) -> bool:
