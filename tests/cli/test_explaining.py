@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from slackwater.api.annotations import PAUSE
 from slackwater.cli.pictures.paragraph import paragraph
 from slackwater.cli.words.explanation import explain
 from slackwater.cli.words.standing import standing_of
 from slackwater.core.plan import plan
+from slackwater.core.world.memory import Canary
 from slackwater.core.world.pods import NotMade
 from slackwater.core.world.world import World
 from tests.cli import builders
+from tests.cli.test_view import WORLDS
 from tests.core.factories import changed
 
 QUOTA = "is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3"
@@ -64,3 +68,49 @@ def test_what_the_operator_said_before_the_last_change_is_no_reason_for_it() -> 
     world = _short_of_a_pod()
     later = world.group.model_copy(update={"metadata": world.group.metadata.model_copy(update={"generation": 99})})
     assert QUOTA not in said_of(replace(world, group=later))
+
+
+def _at_a_canary(steps: list[dict[str, Any]], canary: Canary, paused: str = "") -> World:
+    """payments-2 has the new version."""
+    of = builders.group({PAUSE: paused} if paused else {}, rollout={"canary": steps})
+    made = builders.rolling()
+    return replace(made, group=of, memory=replace(made.memory, canary=canary))
+
+
+def test_a_canary_stops_where_it_does_not_stand_already() -> None:
+    held = Canary(0, builders.NOW - 60, replicas=1)
+    words = said_of(_at_a_canary([{"replicas": 1}], held))
+    assert "It waits, CanaryHold: canary of 1 pod held until it is promoted" in words
+    assert words.endswith("each after its gates: payments-1, payments-0.")
+    assert said_of(_at_a_canary([{"replicas": 1}, {"replicas": 2}], held)).endswith(
+        "; it stops at 2 pods until promoted."
+    )
+    assert "stop" not in said_of(_at_a_canary([{"replicas": 1}], replace(held, passed=True)))
+
+
+def test_a_canary_that_something_else_holds_as_well_is_still_to_be_promoted() -> None:
+    words = said_of(_at_a_canary([{"replicas": 1}], Canary(0, builders.NOW - 60, replicas=1), paused="holiday"))
+    assert "It waits, Paused: " in words
+    assert words.endswith("; it stops at 1 pod until promoted.")
+
+
+def test_a_canary_that_was_scaled_away_stops_there_again() -> None:
+    lost = Canary(0, builders.NOW - 60, replicas=1, lost=True)
+    assert "it stops at 1 pod until promoted" in said_of(_at_a_canary([{"replicas": 1}], lost, paused="holiday"))
+
+
+def test_a_paused_group_is_said_to_be_paused_as_its_phase_is() -> None:
+    of = builders.group({PAUSE: "holiday"})
+    rolling, at_rest = (
+        builders.with_status(replace(each, group=of)) for each in (builders.rolling(), builders.world())
+    )
+    assert rolling.group.status["phase"] == at_rest.group.status["phase"] == "Paused"
+    words = "payments is Paused, its rollout Progressing, for 2 min: 1 of 3 pods have version "
+    assert said_of(rolling).startswith(words)
+    assert said_of(at_rest).startswith("payments is Paused, its rollout Complete, version ")
+
+
+def test_a_group_that_has_never_begun_is_named_with_its_phase() -> None:
+    world = WORLDS["to-adopt"]
+    start = "payments is NotReady, nothing was rolled out yet. It waits, ForeignStatefulSet: "
+    assert said_of(world).startswith(start)

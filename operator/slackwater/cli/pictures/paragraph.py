@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from slackwater.api.annotations import PAUSE
 from slackwater.cli.pictures.pod_rows import MISSING, PodRow, pod_rows
 from slackwater.cli.words.explanation import Explanation, Outcome, explain
 from slackwater.cli.words.fleets import TurnStory
@@ -55,9 +56,9 @@ def _sentences(world: World, plan: Decision, turn: TurnStory | None) -> Iterator
     explanation = explain(world, plan)
     standing = standing_of(world, explanation)
     yield from _of_the_operator(world)
-    is_on_its_way = plan.memory.phase.under_way or (standing.holds and plan.memory.phase is not RolloutPhase.NONE)
-    if is_on_its_way or world.group.metadata.is_being_deleted:
-        yield f"{world.group.name} is {_rollout(world, plan, standing)}"
+    is_paused = PAUSE in world.group.metadata.annotations
+    if plan.memory.phase.under_way or standing.holds or is_paused or world.group.metadata.is_being_deleted:
+        yield from _of_the_phase(world, plan, standing)
     if standing.reason == Reason.AWAITING_TURN and turn is not None:
         yield from turn.sentences
     elif standing.holds:
@@ -84,6 +85,20 @@ def _of_what_goes_on(world: World, plan: Decision, explanation: Explanation) -> 
     yield from _of_the_protocol(world, plan, standing)
     for label, message in alarms(world, explanation):
         yield f"{label}: {message}"
+
+
+def _of_the_phase(world: World, plan: Decision, standing: Standing) -> Iterator[str]:
+    """As `kubectl get` shows it; a pause hides that of the rollout there."""
+    name, rollout = world.group.name, _rollout(world, plan, standing)
+    if world.group.metadata.is_being_deleted:
+        yield f"{name} is {rollout}"
+    elif plan.memory.phase is RolloutPhase.NONE:
+        phase = world.group.status.get("phase")
+        yield f"{name} is {phase}, {rollout}" if phase else f"{name}: {rollout}"
+    elif PAUSE in world.group.metadata.annotations:
+        yield f"{name} is Paused, its rollout {rollout}"
+    else:
+        yield f"{name} is {rollout}"
 
 
 def _rollout(world: World, plan: Decision, standing: Standing) -> str:

@@ -13,6 +13,7 @@ from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.cli.words.readiness import unready
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import by_command, count, listing
 from slackwater.core.rollout.candidates import replaceable
 from slackwater.core.world.memory import RolloutPhase
@@ -138,14 +139,17 @@ def _further_steps(plan: Decision) -> str:
 
 
 def _canary_stops(world: World, plan: Decision) -> str:
+    """Where it is to stop. It stands at a step already where nothing but that step holds it."""
     if plan.memory.phase is not RolloutPhase.PROGRESSING:
         return ""
     canary, steps = plan.memory.canary, world.group.spec.rollout.canary
-    passed = canary.size_in(steps) if canary is not None and canary.passed else 0
+    stands = plan.hold is not None and plan.hold.reason is Reason.CANARY_HOLD
+    is_there = canary is not None and (canary.passed or (stands and not canary.lost))
+    reached = canary.size_in(steps) if canary is not None and is_there else 0
     stops = [
         f"at {count(step.replicas, 'pod')} "
         + ("until promoted" if step.hold_ms is None else f"for {format_duration(step.hold_ms)}")
         for step in steps
-        if step.replicas > passed
+        if step.replicas > reached
     ]
     return f"; it stops {listing(stops)}" if stops else ""
