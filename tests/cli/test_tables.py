@@ -16,7 +16,7 @@ from slackwater.cli.words.standing import rollout_in_words
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, TopicPartition, Unobserved
 from slackwater.core.world.world import World
 from tests.cli import builders
@@ -162,3 +162,41 @@ def test_after_a_short_look_the_operators_word_counts() -> None:
 def test_unless_it_is_of_an_earlier_generation() -> None:
     world = told_not_ready(generation=4)
     assert "It waits, GroupStabilizing: calm, but watched for only 3 s" in paragraph(world, plan(world))
+
+
+def _shown_of(world: World) -> tuple[list[str], list[str | None]]:
+    """What the table has for the pods of its members, and the document of whether they have joined."""
+    table = members_table(world, seen(world))
+    document = members_document(world, seen(world))["members"]
+    return [str(cell) for cell in table.columns[1].cells], [each["joined"] for each in document]
+
+
+def _restarted(**changes: Any) -> World:
+    """payments-2 was, 4 s ago; the group is looked at once."""
+    world = builders.world(watched_s=0)
+    started = replace(world.pods[2], created_at=builders.NOW - 5, started_at=builders.NOW - 4)
+    return changed(world, pods=(*world.pods[:2], replace(started, **changes)))
+
+
+def test_a_member_of_a_pod_that_was_restarted_may_be_that_of_the_process_before() -> None:
+    """It keeps its partitions, and its first holder's address, until its session ends (F10, F41)."""
+    pods, joined = _shown_of(_restarted())
+    assert pods == ["payments-0", "payments-1", "payments-2, or another process of its id"]
+    assert joined == ["yes", "yes", "unknown"]
+
+
+def test_a_member_that_was_there_before_the_restart_is_not_the_pods() -> None:
+    world = _restarted()
+    before = Step(2, builders.NOW - 6, {"payments-2": "payments-2-4f1c"})
+    pods, joined = _shown_of(replace(world, memory=replace(world.memory, step=before)))
+    assert (pods[2], joined[2]) == ("payments-2, which has yet to join", "no")
+    another = replace(before, members_before={"payments-2": "payments-2-0000"})
+    assert _shown_of(replace(world, memory=replace(world.memory, step=another)))[0][2] == "payments-2"
+
+
+def test_a_member_whose_pod_is_missing_is_no_strangers() -> None:
+    world = builders.world()
+    assert _shown_of(changed(world, pods=world.pods[:2])) == (
+        ["payments-0", "payments-1", "payments-2, which is missing"],
+        ["yes", "yes", None],
+    )

@@ -11,7 +11,9 @@ from rich.text import Text
 from slackwater.api.timestamps import timestamp
 from slackwater.cli.pictures.pod_rows import compact
 from slackwater.core.decision.words import shown
+from slackwater.core.members.presence import Presence, cases_of, member_presence
 from slackwater.core.world.observation import GroupObservation, KafkaView, Member, TopicPartition, Unobserved
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 Json = dict[str, Any]
@@ -28,7 +30,8 @@ def members_document(world: World, kafka: GroupObservation) -> Json:
             "memberId": member.member_id,
             "clientId": member.client_id,
             "host": member.host.lstrip("/"),
-            "pod": pods.get(member.member_id),
+            "pod": None if (pod := pods.get(member.member_id)) is None else pod.name,
+            "joined": None if pod is None else _joined(world, pod, member).value,
             "partitions": [str(partition) for partition in sorted(member.assignment)],
             "lag": kafka.lag_in(member.assignment),
         }
@@ -41,12 +44,11 @@ def members_table(world: World, kafka: GroupObservation) -> Table:
     pods, only = _pods(world), _only_topic(world)
     table = _table(("Member", "Pod", "Host", "Partitions"), "Lag")
     for member in _in_order(kafka):
-        pod = pods.get(member.member_id)
         lag = kafka.lag_in(member.assignment)
         owned = f"{len(member.assignment)}: {compact(member.assignment, only)}" if member.assignment else "none"
         table.add_row(
             shown(member.instance_id or member.member_id),
-            pod or Text("runs in no pod of this group", "bold yellow"),
+            _where(world, pods.get(member.member_id), member),
             shown(member.host.lstrip("/")),
             owned,
             "" if lag is None else f"{lag:,}",
@@ -67,7 +69,7 @@ def lag_document(world: World, kafka: KafkaView) -> Json:
                 "topic": partition.topic,
                 "partition": partition.partition,
                 "owner": None if owner is None else owner.instance_id or owner.member_id,
-                "pod": None if owner is None else pods.get(owner.member_id),
+                "pod": None if owner is None or owner.member_id not in pods else pods[owner.member_id].name,
                 "committed": None if offsets is None else offsets.committed,
                 "end": None if offsets is None else offsets.end,
                 "lag": None if offsets is None else offsets.unread,
@@ -117,9 +119,37 @@ def _in_order(kafka: GroupObservation) -> list[Member]:
     return sorted(kafka.members, key=lambda member: (member.instance_id or "", member.member_id))
 
 
-def _pods(world: World) -> dict[str, str]:
+def _where(world: World, pod: Pod | None, member: Member) -> Text:
+    """The pod. A dead static member keeps its pod's name, its partitions and its address until its session ends."""
+    if pod is None:
+        ordinal = world.ordinal_of(member.instance_id)
+        if ordinal is None or world.pod(ordinal) is not None:
+            return Text("runs in no pod of this group", "bold yellow")
+        return Text(f"{world.pod_name(ordinal)}, which is missing", "yellow")
+    match _joined(world, pod, member):
+        case Presence.YES:
+            return Text(pod.name)
+        case Presence.NO:
+            return Text(f"{pod.name}, which has yet to join", "yellow")
+        case _:
+            other = "the process before it" if member.instance_id is None else "another process of its id"
+            return Text(f"{pod.name}, or {other}", "yellow")
+
+
+def _joined(world: World, pod: Pod, member: Member) -> Presence:
+    """Whether this member joined since the pod's container started. Another member id than before its restart by the
+    operator is taken at its word here: from one look nothing more can be known."""
+    case = next((each for each in cases_of(world, pod) if each.member is member), None)
+    if case is None:
+        return Presence.NO
+    said, before = member_presence(case), case.run.members_before.get(case.key)
+    is_another = said is Presence.UNKNOWN and case.run.rival is None and before not in (None, member.member_id)
+    return Presence.YES if is_another else said
+
+
+def _pods(world: World) -> dict[str, Pod]:
     """Member id → the pod that it runs in."""
-    return {member.member_id: pod.name for pod in world.pods for member in world.members_of(pod)}
+    return {member.member_id: pod for pod in world.pods for member in world.members_of(pod)}
 
 
 def _owners(kafka: GroupObservation) -> dict[TopicPartition, Member]:
