@@ -16,6 +16,8 @@ from slackwater.cli.errors import NoSuchGroup, NothingToDo, NotObeyed
 from slackwater.cli.giving import one as giving
 from slackwater.cli.reaching.choice import Place
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
+from slackwater.core.world.settings import Setting
+from slackwater.core.world.tuning import Tuning
 from tests.api.manifests import consumer_group
 from tests.shell.fakes import FakeApi
 
@@ -63,7 +65,7 @@ def obeys_pause(obj: dict[str, Any]) -> None:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     api = Cluster()
-    manifest = consumer_group()
+    manifest = consumer_group(timeouts={"mode": "Recommend"})
     manifest["metadata"] |= {"namespace": "shop", "uid": "u", "generation": 1, "resourceVersion": "1"}
     api.add(CONSUMER_GROUP, {**manifest, "status": {}})
 
@@ -85,7 +87,6 @@ def remembers(cluster: Cluster, memory: RolloutMemory) -> None:
         (ABORT, FAILED, "payments: abort: going back to the last good version"),
         (RETRY, FAILED, "payments: retry: trying the failed version again"),
         (RESTART, RolloutMemory(), "payments: every pod is replaced, each after its gates, as in any rollout"),
-        (APPROVE, RolloutMemory(), "payments: approve: there is no recommendation for this group"),
         (
             FORCE,
             RolloutMemory(),
@@ -93,7 +94,7 @@ def remembers(cluster: Cluster, memory: RolloutMemory) -> None:
             " if it is rolled out",
         ),
     ],
-    ids=["abort", "retry", "restart", "approve", "force"],
+    ids=["abort", "retry", "restart", "force"],
 )
 async def test_it_is_told_when_the_operator_has_obeyed(
     cluster: Cluster, command: str, memory: RolloutMemory, words: str
@@ -123,6 +124,64 @@ async def test_each_command_has_a_token_of_its_own(cluster: Cluster) -> None:
 async def test_what_would_change_nothing_is_not_given(cluster: Cluster, command: str, why: str) -> None:
     with pytest.raises(NothingToDo, match=why):
         await giving.give(None, KEY, giving.command(command), OBEDIENT)
+    assert cluster.writes() == []
+
+
+@pytest.mark.parametrize(
+    ("recommendation", "why"),
+    [
+        ({}, "there is no recommendation for this group"),
+        ({"message": "too few restarts were seen"}, "too few restarts were seen"),
+    ],
+    ids=["none", "not fit"],
+)
+async def test_an_approval_of_which_nothing_came_ends_as_other_commands_that_change_nothing(
+    cluster: Cluster, recommendation: dict[str, str], why: str
+) -> None:
+    """What is recommended, only the operator knows: it is asked first."""
+    remembers(cluster, RolloutMemory())
+    cluster.obey = obeys_tokens
+    cluster.group()["status"]["recommendation"] = recommendation
+    with pytest.raises(NothingToDo, match=f"^payments is as it was: approve: {why}$"):
+        await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
+
+
+async def test_an_approval_that_was_obeyed_says_how_the_recommendation_stands(cluster: Cluster) -> None:
+    remembers(cluster, RolloutMemory())
+
+    def obeys(obj: dict[str, Any]) -> None:
+        obeys_tokens(obj)
+        if obj["status"]["commands"]:
+            approved = Tuning(values={Setting.SESSION: 30_000}, as_of=1_000.0)
+            obj["status"]["rollout"] = write_memory(RolloutMemory(tuning=approved))
+            obj["status"]["recommendation"] = {"message": "the timeouts are as recommended"}
+
+    cluster.obey = obeys
+    said = await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
+    assert said == "payments: approve: the timeouts are as recommended"
+
+
+async def test_an_approval_where_recommendations_are_off_is_not_given(cluster: Cluster) -> None:
+    cluster.group()["spec"]["timeouts"] = {"mode": "Off"}
+    with pytest.raises(
+        NothingToDo, match=r"payments is as it was: approve: timeouts\.mode is Off: set it to Recommend"
+    ):
+        await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
+    assert cluster.writes() == []
+
+
+async def test_an_approval_of_a_group_that_says_no_mode_is_for_the_operator_to_judge(cluster: Cluster) -> None:
+    """A fleet may give the mode."""
+    cluster.group()["spec"]["timeouts"] = {}
+    said = await giving.give(None, KEY, giving.command(APPROVE), 0.0)
+    assert said == "payments: approve is given, and obeyed as soon as the operator sees it"
+    assert set(cluster.annotations()) == {APPROVE}
+
+
+async def test_an_approval_in_the_middle_of_a_rollout_is_not_given(cluster: Cluster) -> None:
+    remembers(cluster, FAILED)
+    with pytest.raises(NothingToDo, match="payments is as it was: approve: a rollout is under way or has failed"):
+        await giving.give(None, KEY, giving.command(APPROVE), OBEDIENT)
     assert cluster.writes() == []
 
 

@@ -18,14 +18,21 @@ from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.cluster.snapshot import Snapshot, to_world
 from slackwater.api.annotations import APPROVE, FORCE, GROUP, PAUSE, RESTART
 from slackwater.api.conditions import ConditionType
+from slackwater.api.timeouts import TimeoutsMode
 from slackwater.cli.errors import NothingToDo, NotObeyed, NotTakenUp
 from slackwater.cli.reaching.choice import Place
 from slackwater.cli.reaching.cluster import cluster, read_group
 from slackwater.core.commands import foreseen
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
+from slackwater.core.fleet.defaults import Own, with_values
+from slackwater.core.timeouts.adoption import NO_RECOMMENDATION
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import read_memory
 from slackwater.core.world.observation import Unobserved
+from slackwater.core.world.world import World
+
+Json = Mapping[str, Any]
 
 POLL_S: Final = 0.2
 _FORCED_WITH_A_NEW_SPEC: Final = (
@@ -66,7 +73,7 @@ def command(annotation: str) -> Order:
 
         group = await _wait(api, snapshot, is_obeyed, word, timeout_s)
         if annotation == APPROVE:
-            words = _of_recommendation(group)
+            words = _of_recommendation(snapshot.group, group)
         return f"{place.name}: {words}"
 
     return order
@@ -104,7 +111,7 @@ async def _read(api: KubernetesApi, place: Place) -> Snapshot:
     return snapshot
 
 
-def _refuse_deleted(group: Mapping[str, Any]) -> None:
+def _refuse_deleted(group: Json) -> None:
     metadata = group["metadata"]
     if "deletionTimestamp" in metadata:
         raise NothingToDo(f"ConsumerGroup {metadata['name']} is being deleted: there is nothing left to command")
@@ -112,12 +119,12 @@ def _refuse_deleted(group: Mapping[str, Any]) -> None:
 
 def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     """What the operator will say to it. Raises NothingToDo, InvalidSpec."""
-    if command == APPROVE:  # what is recommended, only the operator knows
-        return ""
     now = time.time()
     world = to_world(snapshot, Unobserved(Reason.OBSERVATION_INCOMPLETE, _NOT_LOOKED, now), GroupHistory(), now)
     earlier = foreseen(world).memory  # what was given before, and the operator has yet to see, comes first
     world = replace(world, memory=earlier)
+    if command == APPROVE:
+        world = _with_a_mode(world)
     metadata = world.group.metadata
     annotations = {**metadata.annotations, command: token}
     given = world.group.model_copy(update={"metadata": metadata.model_copy(update={"annotations": annotations})})
@@ -125,6 +132,8 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     if command == RESTART and not obeyed.notes:
         return "every pod is replaced, each after its gates, as in any rollout"
     (note,) = obeyed.notes
+    if command == APPROVE and NO_RECOMMENDATION in note.message:  # what is recommended, only the operator knows
+        return ""
     observed = snapshot.group.get("status", {}).get("observedGeneration")
     if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out
         return _FORCED_WITH_A_NEW_SPEC
@@ -134,9 +143,19 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     return note.message
 
 
-def _of_recommendation(group: dict[str, Any]) -> str:
-    said = group.get("status", {}).get("recommendation") or {}
-    return f"approve: {said.get('message') or 'there is no recommendation for this group'}"
+def _with_a_mode(world: World) -> World:
+    """Where the group says no `timeouts.mode`, a fleet may, which the operator knows: one is assumed."""
+    spec = with_values(Own.of(world.group.spec), {"timeouts.mode": TimeoutsMode.RECOMMEND})
+    return world if isinstance(spec, str) else replace(world, group=world.group.model_copy(update={"spec": spec}))
+
+
+def _of_recommendation(before: Json, after: Json) -> str:
+    """Raises NothingToDo where the operator took nothing over."""
+    said = (after["status"].get("recommendation") or {}).get("message") or NO_RECOMMENDATION
+    old, new = (read_memory(group.get("status") or {}).tuning for group in (before, after))
+    if (old.values, old.as_of) == (new.values, new.as_of):
+        raise NothingToDo(f"{after['metadata']['name']} is as it was: approve: {said}")
+    return f"approve: {said}"
 
 
 async def _annotate(api: KubernetesApi, snapshot: Snapshot, values: dict[str, str | None]) -> None:

@@ -7,6 +7,7 @@ With `mode: Auto`, settings that the brokers keep for a KIP-848 group change at 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from slackwater.api.timeouts import TimeoutsMode
 from slackwater.core.decision.decision import Decision
@@ -16,6 +17,8 @@ from slackwater.core.timeouts.judgement import Judgement, adopted, judge, values
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.settings import Values, asked
 from slackwater.core.world.world import World
+
+NO_RECOMMENDATION: Final = "there is no recommendation for this group"
 
 
 def without_what_is_asked(world: World) -> Decision:
@@ -86,7 +89,7 @@ def approve(world: World) -> Decision:
         return _no(world, "a rollout is under way or has failed: approve again when it is over")
     judgement = judge(world, approved=True)
     if judgement is None or world.advice is None:
-        return _no(world, "there is no recommendation for this group")
+        return _no(world, NO_RECOMMENDATION)
     if not judgement.values:
         return _no(world, judgement.message)
     approved = _adopted(world, judgement, judgement.values)
