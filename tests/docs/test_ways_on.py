@@ -110,3 +110,11 @@ def test_its_page_names_the_way_on_and_no_dead_end(reason: Reason) -> None:
     words = " ".join(what_to_do(reason).split())
     assert WAYS[reason] in words
     assert not DEAD_ENDS.search(words)
+
+
+def test_a_group_that_never_gets_calm_has_a_way_on_whatever_the_version_has_to_do_with_it() -> None:
+    """The version may be the remedy or the cause; and a group that nobody joins is given no partitions."""
+    page = PAGE.partition("### GroupRebalancing\n")[2].partition("\n### ")[0]
+    assert "nobody is in it" in page
+    for way in ("kubectl slackwater force", "kubectl slackwater abort", "`kubectl logs`"):
+        assert way in page

@@ -97,3 +97,15 @@ def test_a_partition_is_a_text_and_back(text: str) -> None:
 def test_what_is_no_partition(text: object) -> None:
     with pytest.raises(ValueError, match="write a partition as"):
         TopicPartition.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (GroupState.EMPTY, "the group is Empty, nobody is in it"),
+        (GroupState.DEAD, "the group does not exist in Kafka: nobody has joined it yet"),
+        (GroupState.PREPARING_REBALANCE, "the group is PreparingRebalance"),
+    ],
+)
+def test_a_group_without_members_is_said_to_have_none(state: GroupState, words: str) -> None:
+    assert observation(state=state).state_in_words == words

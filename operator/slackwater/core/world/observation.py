@@ -231,7 +231,8 @@ class GroupObservation:
         """What people are told. A group that Kafka does not have is Dead to it."""
         if self.state is GroupState.DEAD:
             return "the group does not exist in Kafka: nobody has joined it yet"
-        return f"the group is {self.state}"
+        alone = ", nobody is in it" if self.state is GroupState.EMPTY else ""
+        return f"the group is {self.state}{alone}"
 
     @cached_property
     def calm(self) -> bool:
