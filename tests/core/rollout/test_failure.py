@@ -20,6 +20,7 @@ from tests.core.factories import (
     NEW,
     NOW,
     changed,
+    dynamic_member,
     folded,
     fresh_pod,
     group,
@@ -206,6 +207,17 @@ def test_a_member_that_works_on_nothing_has_failed_after_rejoin_timeout() -> Non
     assert found is not None
     assert found.reason == Reason.REJOIN_TIMEOUT
     assert "has committed nothing" in found.message
+
+
+def test_a_member_that_takes_no_instance_id_is_advised_and_the_time_is_the_failures() -> None:
+    seen = observation((*members(0, 1), dynamic_member(2)))
+    looks = (observation(members(0, 1), at=NOW - 1000), replace(seen, observed_at=NOW - 301), seen)
+    found = find_failure(with_new(fresh_pod(2, 400), kafka=seen, history=folded(*looks)))
+    assert found is not None
+    assert found.message == (
+        "pod payments-2 is Ready but has 0 of 1 members in the group, and 1 without an instance id, after 5 min"
+        " (rejoinTimeout); its consumer has to take the one that it is given"
+    )
 
 
 def test_the_first_record_after_a_quiet_time_gets_its_time() -> None:

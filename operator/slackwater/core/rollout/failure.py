@@ -142,8 +142,10 @@ def not_back_in_time(world: World, pod: Pod) -> Failure | None:
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
     if world.now - absent_since(world, pod) <= timeout_s:
         return None
-    what = f"is Ready but {shortfall(world, pod)}" if pod.ready else "is not Ready"
-    message = f"pod {pod.name} {what} after {seconds(timeout_s)} (rejoinTimeout){_what_it_did(pod)}"
+    lacks, _, advice = shortfall(world, pod).partition(": ")
+    what = f"is Ready but {lacks}" if pod.ready else "is not Ready"
+    after = f"{',' if pod.ready and advice else ''} after {seconds(timeout_s)} (rejoinTimeout){_what_it_did(pod)}"
+    message = f"pod {pod.name} {what}{after}{f'; {advice}' if pod.ready and advice else ''}"
     return Failure(Reason.REJOIN_TIMEOUT, message, pod.ordinal)
 
 
