@@ -148,6 +148,7 @@ def test_a_pod_that_should_have_ended_is_named_with_what_helps() -> None:
     decided = plan_deletion(ending(), Remains(pods=True, end_by={"payments-0": in_time, "payments-1": late}))
     assert decided.hold is not None and "waiting for payments-1 to end" in decided.hold.message
     assert "--force" in decided.hold.message
+    assert "where its containers have ended, a finalizer of the pod keeps it" in decided.hold.message
     assert decided.notes == (Note(Reason.DRAINING, decided.hold.message, warning=True),)
 
 

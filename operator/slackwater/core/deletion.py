@@ -126,7 +126,8 @@ def _wait_for_the_pods(world: World, remains: Remains) -> Decision | None:
         return Decision(world.memory, hold=Hold(Reason.DRAINING, "waiting for the pods to end", PODS_AGAIN_S))
     message = (
         f"waiting for {listing(late)} to end, whose grace is over: where the node is lost, bring it back or delete it;"
-        " where it is off for good, delete the pod with --force"
+        " where it is off for good, delete the pod with --force; where its containers have ended, a finalizer of the"
+        " pod keeps it, and whoever put that there has to take it off"
     )
     hold = Hold(Reason.DRAINING, message, PODS_AGAIN_S)
     return Decision(world.memory, hold=hold, notes=(Note(Reason.DRAINING, message, warning=True),))
