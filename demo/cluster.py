@@ -16,8 +16,8 @@ from sandbox.errors import SandboxError
 _DELETED_WITHIN_S = 180
 """On a machine that has much else to do the namespace controller takes its time."""
 _ONE_LINE = ("--no-headers", "--output=custom-columns=:reason,:message")
-_KINDS = ("consumergroups", "kafkaconnections", "clusterkafkaconnections", "consumerfleets", "fleetcampaigns")
-_RESOURCES = ("customresourcedefinitions", *(f"{kind}.slackwater.dev" for kind in _KINDS))
+_TYPES = ("consumergroups", "kafkaconnections", "clusterkafkaconnections", "consumerfleets", "fleetcampaigns")
+_RESOURCES = ("customresourcedefinitions", *(f"{each}.slackwater.dev" for each in _TYPES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Cluster:
 
     def forget_groups(self) -> None:
         """Remove the resource types, unless somebody has come to use them."""
-        if not self._run("get", ",".join(_KINDS), "--all-namespaces", "--output=name").strip():
+        if not self._run("get", ",".join(_TYPES), "--all-namespaces", "--output=name").strip():
             self._delete(*_RESOURCES)
 
     def operators(self) -> list[dict[str, Any]]:
