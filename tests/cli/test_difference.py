@@ -24,6 +24,7 @@ from slackwater.cli.planning.difference import (
     difference_picture,
 )
 from slackwater.cli.planning.outlook import outlook_on
+from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.api.manifests import Manifest, consumer_group, kafka_connection
@@ -32,6 +33,7 @@ from tests.cli.command import typed
 from tests.cli.pictures import held
 from tests.cli.test_planning import manifest_of, with_image
 from tests.cli.test_tables import drawn
+from tests.core.factories import changed
 
 Capsys = pytest.CaptureFixture[str]
 
@@ -121,11 +123,24 @@ def test_other_brokers_beside_the_group_are_another_setting_of_its_pods() -> Non
     assert applied(world, manifest_of(world), connection=live, beside=live).objects == ()
 
 
+def test_the_last_good_version_again_restarts_nobody_after_a_rollback() -> None:
+    """Every pod has it already; that the group is calm is asked for before the rollout is over, and of no concern."""
+    world = at_rest()
+    assert world.workload is not None
+    wrong = as_applied(world.group, with_image(manifest_of(world), "consumer:bad"), "shop")
+    memory = replace(world.memory, phase=RolloutPhase.ROLLED_BACK, target_hash="bad", failed_hash="bad", message="no")
+    looked_once = replace(world, group=wrong, history=builders.history(builders.observation(), 0))
+    found = applied(builders.with_status(changed(looked_once, memory=memory)), manifest_of(world))
+    assert found.new_version
+    assert list(consequences(found)) == ["no pod is restarted for it: each has this version already"]
+
+
 def test_a_new_group_is_all_new() -> None:
     world = builders.world(workload=None, pods=())
     found = applied(world, consumer_group(replicas=3), live=None)
     assert (found.objects[0].is_new, found.new_version) == (True, True)
     assert {before for before, _ in fields(found).values()} == {None}
+    assert "metadata" not in fields(found)
     assert fields(found)["spec.replicas"] == (None, 3)
     assert list(consequences(found)) == ["create StatefulSet payments with 3 pods"]
     assert Change("KAFKA_GROUP_ID", None, "payments") in found.settings

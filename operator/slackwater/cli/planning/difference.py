@@ -104,7 +104,9 @@ def consequences(found: Difference) -> Iterator[str]:
     """What it means for the pods, in sentences."""
     world, plan, explanation = found.outlook.world, found.outlook.plan, found.outlook.explanation
     waits = f"it would wait, {explanation.reason}: " if explanation.reason else ""
-    if found.new_version:
+    if found.new_version and _every_pod_has_it(found.outlook):
+        yield "no pod is restarted for it: each has this version already"
+    elif found.new_version:
         yield f"{waits}{explanation.words}"
         if explanation.afterwards:
             yield f"then {explanation.afterwards}"
@@ -122,6 +124,13 @@ def consequences(found: Difference) -> Iterator[str]:
         yield f"the protocol stays {protocol_in_words(world, plan)}, {refusal.reason}: {refusal.message}"
 
 
+def _every_pod_has_it(outlook: Outlook) -> bool:
+    """As where the last good version is applied again after a rollback."""
+    workload, plan = outlook.world.workload, outlook.plan
+    written = workload is not None and workload.template_hash == plan.memory.target_hash
+    return written and plan.act is None and not outlook.explanation.follow and not outlook.world.outdated
+
+
 def _of_group(live: ConsumerGroup | None, applied: ConsumerGroup) -> ObjectDifference:
     before = None if live is None else _said(live, is_new=False)
     found = changes(before, _said(applied, is_new=live is None), "")
@@ -132,7 +141,8 @@ def _said(group: ConsumerGroup, *, is_new: bool) -> dict[str, Any]:
     """With the defaults, unless it is new: then nobody has another value to compare them with."""
     metadata = {"labels": dict(group.metadata.labels), "annotations": dict(group.metadata.annotations)}
     said = {key: value for key, value in metadata.items() if value}
-    return {"metadata": said, "spec": group.spec.model_dump(mode="json", by_alias=True, exclude_unset=is_new)}
+    spec = group.spec.model_dump(mode="json", by_alias=True, exclude_unset=is_new)
+    return {**({"metadata": said} if said else {}), "spec": spec}
 
 
 def _of_connection(live: Json | None, beside: Json) -> ObjectDifference:
