@@ -191,3 +191,14 @@ async def test_events_about_one_group_are_bounded_and_warnings_find_room() -> No
     assert [await written(group(), done) for _ in range(2)] == [True, False]
     post.forget(Key(group().namespace, group().name))
     assert await written(group(), done)
+
+
+def test_what_a_warning_of_the_same_pass_says_is_not_said_once_more_as_a_wait() -> None:
+    """A rollout that fails is held by what it failed of: two Events of one reason had the same 500 characters."""
+    stuck = Hold(Reason.POD_STUCK, "pod payments-2 is stuck in ErrImagePull: not found", 0.0)
+    failed = Note(Reason.POD_STUCK, f"{stuck.message}. The rollout has stopped: apply another template", warning=True)
+    told = ToldRefusals()
+    assert told.to_tell(KEY, {}, Decision(RolloutMemory(), hold=stuck, notes=(failed,)), 0.0) == ()
+    assert told.to_tell(KEY, shown("True", "PodStuck"), Decision(RolloutMemory(), hold=stuck), 0.0) == ()
+    back = Note(Reason.ROLLING_BACK, f"{stuck.message}; going back", warning=True)
+    assert ToldRefusals().to_tell(KEY, {}, Decision(RolloutMemory(), hold=stuck, notes=(back,)), 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import structlog
@@ -15,7 +15,7 @@ from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import timestamp
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
-from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import shown
 from slackwater.ports import Cluster
 from slackwater.shell.bucket import Bucket
@@ -52,7 +52,8 @@ class ToldRefusals:
         """The hold and the refused protocol, where they are new. `now`: in seconds since the epoch."""
         hold, refusal = decided.hold, decided.refusal
         refused = Note(refusal.reason, refusal.message, warning=True) if refusal is not None else None
-        held = Note(hold.reason, hold.in_an_event) if hold is not None and hold != refusal else None
+        is_said = hold is None or hold == refusal or _is_in_a_note(hold, decided.notes)
+        held = None if hold is None or is_said else Note(hold.reason, hold.in_an_event)
         told = self._told.setdefault(key, {})
         notes = []
         for kind, status, note in (
@@ -76,6 +77,11 @@ class ToldRefusals:
     def forget(self, key: Key) -> None:
         self._told.pop(key, None)
         self._buckets.pop(key, None)
+
+
+def _is_in_a_note(hold: Hold, notes: Iterable[Note]) -> bool:
+    """As where a rollout fails: the warning says more, under the same reason."""
+    return any(note.reason is hold.reason and hold.message in note.message for note in notes)
 
 
 def _shown(before: Mapping[str, Any], kind: ConditionType) -> tuple[str, str] | None:
