@@ -349,7 +349,12 @@ def test_it_is_put_back() -> None:
     assert isinstance(decided.act, WriteWorkload)
     assert (decided.act.purpose, decided.act.replicas) == (Purpose.SCALE, 3)
     assert decided.memory.put_back == PutBack(3, 7, NOW, by="kube-controller-manager")
-    assert [note.reason for note in decided.notes] == [Reason.SCALED]
+    (note,) = decided.notes
+    assert (note.reason, note.warning) == (Reason.SCALED, False)
+    assert note.message == (
+        "scaled from 5 to 3 pods: StatefulSet payments was scaled to 5 by kube-controller-manager, and the"
+        " ConsumerGroup asks for 3"
+    )
 
 
 def test_the_second_time_people_hear_who_it_was() -> None:

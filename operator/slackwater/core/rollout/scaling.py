@@ -79,14 +79,16 @@ def put_back(world: World, workload: Workload, act: WriteWorkload) -> Decision |
     """Somebody else wrote the number. Who does so again and again, as an autoscaler does, is not fought all the time
     while the group rests or its rollout stands still: pods that come and go cost a rebalance or two.
 
-    None: not now, see `rests_as_scaled`. The first time is not told of: the ConsumerGroup may have been scaled as well.
+    None: not now, see `rests_as_scaled`. The first time is no warning: the ConsumerGroup may have been scaled as well.
     """
     if rests_as_scaled(world, workload) is not None:
         return None
     counted = _counted(world, workload)
     note = workload_note(Purpose.SCALE, world)
+    note = replace(note, message=f"{note.message}: {_by_whom(world, workload)}")
     if counted.is_known:
-        note = Note(Reason.SCALED_BY_OTHERS, _by_whom(world, workload), warning=True, of_act=True)
+        message = f"{_by_whom(world, workload)}: {_INSTEAD}"
+        note = Note(Reason.SCALED_BY_OTHERS, message, warning=True, of_act=True)
     return Decision(replace(world.memory, put_back=counted), act=act, notes=(note,))
 
 
@@ -103,7 +105,7 @@ def rests_as_scaled(world: World, workload: Workload) -> Hold | None:
         return None
     soon = pause_s == PUT_BACK_UNTRIED_S
     why = ", since the pods that it adds have a version that is yet to prove itself" if soon else ""
-    again = f"{_by_whom(world, workload)}. It is put back every {seconds(pause_s)}{why}"
+    again = f"{_by_whom(world, workload)}: {_INSTEAD}. It is put back every {seconds(pause_s)}{why}"
     return Hold(Reason.SCALED_BY_OTHERS, again, left_s)
 
 
@@ -163,7 +165,7 @@ def _put_back_before(world: World) -> PutBack | None:
 def _by_whom(world: World, workload: Workload) -> str:
     return (
         f"StatefulSet {workload.name} was scaled to {workload.replicas} by {workload.replicas_by}, and the"
-        f" ConsumerGroup asks for {world.replicas}: {_INSTEAD}"
+        f" ConsumerGroup asks for {world.replicas}"
     )
 
 
