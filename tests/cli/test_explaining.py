@@ -114,3 +114,10 @@ def test_a_group_that_has_never_begun_is_named_with_its_phase() -> None:
     world = WORLDS["to-adopt"]
     start = "payments is NotReady, nothing was rolled out yet. It waits, ForeignStatefulSet: "
     assert said_of(world).startswith(start)
+
+
+def test_pods_that_are_to_be_scaled_away_are_not_passed_over() -> None:
+    made = builders.world()
+    scaled = changed(made, pods=(*made.pods, builders.pod(3), builders.pod(4, terminating=True)))
+    words = "3 pods as wanted, all of them of this version; payments-3, payments-4 have yet to end."
+    assert said_of(builders.with_status(scaled)).startswith(f"payments: nothing more to do: {words}")

@@ -295,6 +295,17 @@ def test_who_was_not_ready_in_time_is_named_with_why(cluster: Cluster, capsys: C
     assert (done.code, last) == (3, "Error: status --wait failed for 1 of 2 ConsumerGroups: shop/b.")
 
 
+def test_who_is_to_be_scaled_away_is_waited_for_among_many(
+    cluster: Cluster, capsys: Capsys, monkeypatch: Patch
+) -> None:
+    left = {"b": "b-3 has yet to end"}
+    monkeypatch.setattr("slackwater.cli.looking.waiting.surplus", lambda world: left.get(world.group.name, ""))
+    done = typed(capsys, "status", "a", "b", "--wait", "--timeout", "0s")
+    why, last = done.err.splitlines()
+    assert why.startswith("shop/b: ConsumerGroup b was not Ready within 0 s, it is Ready, and b-3 has yet to end: ")
+    assert (done.code, last) == (3, "Error: status --wait failed for 1 of 2 ConsumerGroups: shop/b.")
+
+
 def test_the_list_is_of_those_with_the_labels(cluster: Cluster, capsys: Capsys, monkeypatch: Patch) -> None:
     @asynccontextmanager
     async def reached(context: str | None) -> AsyncIterator[Cluster]:

@@ -8,8 +8,9 @@ import pytest
 
 from slackwater.cli.looking.looks import Look
 from slackwater.cli.looking.waiting import is_ready, where_it_stands
+from slackwater.cli.words.readiness import surplus
 from slackwater.core.decision.decision import Decision
-from tests.core.factories import group, world
+from tests.core.factories import changed, group, pod, world
 
 
 def look(
@@ -54,6 +55,13 @@ def look(
 )
 def test_a_group_is_waited_for_until_it_is_ready(seen: Look, over: bool) -> None:
     assert is_ready(seen.world.group) is over
+
+
+def test_pods_that_are_to_be_scaled_away_are_waited_for() -> None:
+    """Their members have partitions, and a group that was scaled to nothing is not empty before they have ended."""
+    seen = look().world
+    left = surplus(changed(seen, pods=(*seen.pods, pod(3), pod(4, terminating=True))))
+    assert where_it_stands(seen.group, left) == "it is Ready, and payments-3, payments-4 have yet to end"
 
 
 MISSING = ("TopicMissing", "topic refunds does not exist")

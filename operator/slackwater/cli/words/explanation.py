@@ -10,7 +10,7 @@ from slackwater.api.durations import format_duration
 from slackwater.cli.words.acts import in_words, ordinals_of
 from slackwater.cli.words.gates import GateVerdict, Mark, ask_gates, was_asked
 from slackwater.cli.words.protocol import cutover_ahead
-from slackwater.cli.words.readiness import unready
+from slackwater.cli.words.readiness import surplus, unready
 from slackwater.core.decision.acts import Purpose, RemoveMembers, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -83,7 +83,8 @@ def _nothing_to_do(world: World, plan: Decision) -> str:
         return "nothing to do, for the group keeps the protocol that it has"
     if sum(pod.ready for pod in world.wanted_pods) < world.replicas:
         return "nothing to roll out: every pod that there is has this version"
-    return f"nothing to do: {count(world.replicas, 'pod')} as wanted, all of them of this version"
+    more, alone = (" more", f"; {left}") if (left := surplus(world)) else ("", "")
+    return f"nothing{more} to do: {count(world.replicas, 'pod')} as wanted, all of them of this version{alone}"
 
 
 def _pods_to_follow(world: World, plan: Decision) -> tuple[str, ...]:

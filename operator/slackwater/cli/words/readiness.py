@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from slackwater.api.conditions import ConditionStatus, ConditionType
 from slackwater.cli.words.conditions import conditions_in
 from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.words import listing
 from slackwater.core.world.world import World
 
 
@@ -37,6 +38,12 @@ def unready(world: World) -> Unready | None:
 def ready_condition(status: Mapping[str, Any]) -> Mapping[str, Any]:
     """Empty where the operator has not reported it."""
     return condition_of(status, ConditionType.READY)
+
+
+def surplus(world: World) -> str:
+    """Pods that are to be scaled away, in words; empty where there are none. The condition Ready is of all others."""
+    names = [pod.name for pod in world.pods if pod.ordinal >= world.replicas]
+    return f"{listing(names)} {'has' if len(names) == 1 else 'have'} yet to end" if names else ""
 
 
 def nothing_is_to_be_rolled_out(status: Mapping[str, Any]) -> bool:
