@@ -259,3 +259,16 @@ def test_another_consumer_group_of_the_group_is_named() -> None:
     given = world(claims=(Claim("shop", "b"), Claim("shop", "c", certain=False)))
     message = next(each.message for each in verdicts(given, None) if each.type == "Degraded")
     assert message.startswith("ConsumerGroup shop/b has the same groupId: ")
+
+
+def test_a_pod_is_not_called_ready_whose_readiness_gate_is_closed() -> None:
+    """`kubectl get pods` does not call it so."""
+    seen = observation((member(0),))
+    pods = (pod(0, rejoined=True), pod(1, rejoined=False), pod(2))
+    given = world(pods=pods, kafka=seen, history=folded(seen))
+    ready = next(verdict for verdict in verdicts(given, None) if verdict.type is ConditionType.READY)
+    assert (ready.status, ready.reason) == (ConditionStatus.FALSE, Reason.MEMBER_MISSING)
+    assert ready.message == (
+        "Ready, but not known to be in the group: payments-2;"
+        " held back by the readiness gate, since not known to be in the group: payments-1"
+    )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
+
+from slackwater.core.decision.words import listing
 from slackwater.core.members.presence import Presence, absent_since, cases_of, lives, member_presence
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
@@ -35,3 +39,13 @@ def shortfall(world: World, pod: Pod) -> str:
     own = sum(member_presence(case) is not Presence.NO for case in cases_of(world, pod))
     nameless = world.made_with(pod).is_static and world.nameless_members_of(pod)
     return members_in_words(world, pod, own) if own or nameless else "has not joined the group"
+
+
+def absence_in_words(pods: Iterable[Pod]) -> str:
+    """Of pods that may be Ready and are not known to be in it. With a readiness gate they are not, for that reason."""
+    closed: defaultdict[bool, list[str]] = defaultdict(list)
+    for pod in pods:
+        closed[pod.rejoined is False].append(pod.name)
+    unknown = "not known to be in the group"
+    said = {False: f"Ready, but {unknown}", True: f"held back by the readiness gate, since {unknown}"}
+    return "; ".join(f"{words}: {listing(closed[gate])}" for gate, words in said.items() if gate in closed)

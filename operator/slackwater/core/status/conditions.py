@@ -17,6 +17,7 @@ from slackwater.core.members.duplicates import an_id_is_used_twice
 from slackwater.core.members.ownership import find_strangers, strangers_in_words
 from slackwater.core.members.presence import serves
 from slackwater.core.members.sharing import sharers_in_words
+from slackwater.core.members.shortfall import absence_in_words
 from slackwater.core.members.work import left_unread, nobody_consumes
 from slackwater.core.rollout.scaling import is_held, who_scales
 from slackwater.core.timeouts.group_settings import timeouts_in_force
@@ -94,9 +95,8 @@ def _ready(world: World) -> Verdict:
         return Verdict(kind, UNKNOWN, world.kafka.reason, world.kafka.message)
     if (blind := world.kafka.blind_to) is not None:
         return Verdict(kind, UNKNOWN, blind.reason, blind.message)
-    out = [pod.name for pod in world.wanted_pods if not serves(world, pod)]
-    if out:
-        return Verdict(kind, FALSE, Reason.MEMBER_MISSING, f"Ready, but not known to be in the group: {listing(out)}")
+    if out := [pod for pod in world.wanted_pods if not serves(world, pod)]:
+        return Verdict(kind, FALSE, Reason.MEMBER_MISSING, absence_in_words(out))
     if nobody_consumes(world):
         return Verdict(kind, FALSE, *_standstill(world.kafka))
     return Verdict(kind, TRUE, Reason.AS_WANTED, "every pod is Ready and in the group")
