@@ -9,10 +9,12 @@ import pytest
 
 from slackwater.api.annotations import PAUSE
 from slackwater.cli.pictures.paragraph import paragraph
+from slackwater.cli.pictures.pod_rows import pod_rows
 from slackwater.cli.words.explanation import explain
 from slackwater.cli.words.standing import standing_of
+from slackwater.core.decision.reasons import Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import Canary
+from slackwater.core.world.memory import Canary, RolloutPhase
 from slackwater.core.world.pods import NotMade
 from slackwater.core.world.world import World
 from tests.cli import builders
@@ -121,3 +123,24 @@ def test_pods_that_are_to_be_scaled_away_are_not_passed_over() -> None:
     scaled = changed(made, pods=(*made.pods, builders.pod(3), builders.pod(4, terminating=True)))
     words = "3 pods as wanted, all of them of this version; payments-3, payments-4 have yet to end."
     assert said_of(builders.with_status(scaled)).startswith(f"payments: nothing more to do: {words}")
+
+
+def _on_the_way_back() -> World:
+    """payments-2 has the version that failed, whose template stands yet: the last good revision was deleted."""
+    made = builders.rolling()
+    failed = made.memory.target_hash
+    memory = replace(made.memory, phase=RolloutPhase.ROLLING_BACK, failed_hash=failed, message="pod payments-2 crashed")
+    return builders.with_status(replace(made, memory=replace(memory, last_good_hash="0123456789abcdef")))
+
+
+def test_on_the_way_back_the_pods_of_the_last_good_version_are_those_that_have_it() -> None:
+    world = _on_the_way_back()
+    hold = plan(world).hold
+    assert hold is not None
+    assert hold.reason is Reason.LAST_GOOD_UNKNOWN
+    words = said_of(world)
+    assert "2 of 3 pods went back to the last good version" in words
+    assert "1 pod is restarted after its gates: payments-2" in words
+    assert world.group.status["updatedReplicas"] == 2
+    rows = pod_rows(world, plan(world), explain(world, plan(world)))
+    assert [row.version for row in rows] == ["new", "new", "old"]
