@@ -24,11 +24,13 @@ TAKES_BACK: Final = f"TAKE_BACK {ALT} [0, 0)"
 WAITS: Final = "RestartInHand: waiting for payments-alt-0 to take over from payments-0"
 NO_ROOM: Final = (
     "NoRoom: there is no room for one pod more: 0/3 nodes are available. "
-    "Make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
+    "Make room, or apply a template that a node can take; else set rollout.surgeTimeout to go on without, or"
+    " rollout.strategy to InPlace"
 )
 NOT_MADE: Final = (
     "NoRoom: there is no room for one pod more, or it may not be made: see the StatefulSet's events. "
-    "Make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
+    "Make room, or apply a template that a node can take; else set rollout.surgeTimeout to go on without, or"
+    " rollout.strategy to InPlace"
 )
 UNSCHEDULABLE: Final = replace(
     NEW, started_at=None, ready=False, waiting="Unschedulable", waiting_message="0/3 nodes are available"

@@ -158,5 +158,8 @@ def _no_room_in_words(overlap: Overlap) -> str:
     new = overlap.new
     detail = f": {new.waiting_message}" if new is not None and new.waiting_message else ""
     detail = ", or it may not be made: see the StatefulSet's events" if new is None else detail
-    ways_out = "Make room, set rollout.surgeTimeout to go on without, or rollout.strategy to InPlace"
+    ways_out = (
+        "Make room, or apply a template that a node can take; else set rollout.surgeTimeout to go on without, or"
+        " rollout.strategy to InPlace"
+    )
     return f"there is no room for one pod more{detail}. {ways_out}"
