@@ -12,9 +12,12 @@ from slackwater.cli.pictures.paragraph import paragraph
 from slackwater.cli.pictures.pod_rows import pod_rows
 from slackwater.cli.words.explanation import explain
 from slackwater.cli.words.standing import standing_of
-from slackwater.core.decision.reasons import Reason
+from slackwater.core.decision.decision import Decision
+from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import Canary, RolloutPhase
+from slackwater.core.status.compose import compose_status
+from slackwater.core.world.claimed import Outranked
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import NotMade
 from slackwater.core.world.world import World
 from tests.cli import builders
@@ -144,3 +147,14 @@ def test_on_the_way_back_the_pods_of_the_last_good_version_are_those_that_have_i
     assert world.group.status["updatedReplicas"] == 2
     rows = pod_rows(world, plan(world), explain(world, plan(world)))
     assert [row.version for row in rows] == ["new", "new", "old"]
+
+
+def test_who_has_the_group_in_kafka_only_the_operator_knows() -> None:
+    """From here no other ConsumerGroup is looked at: none of them seems to be there."""
+    made = builders.world(workload=None, pods=())
+    outranked = replace(made, memory=RolloutMemory(outranked=Outranked()))
+    why = "orders in namespace shop has the groupId and came first"
+    told = replace(Decision(outranked.memory), hold=Hold(Reason.GROUP_ID_SHARED, why))
+    status = compose_status(outranked, told, {})
+    world = replace(outranked, group=outranked.group.model_copy(update={"status": status}))
+    assert f"It waits, GroupIdShared: {why}." in said_of(world)

@@ -80,10 +80,12 @@ def _is_refused(told: Mapping[str, Any]) -> bool:
 
 
 def _says_why(told: Mapping[str, Any], explanation: Explanation) -> bool:
-    """The same hold, and what Events say of the pod that is waited for; from here they are not read."""
-    same = told.get("status") == "True" and told.get("reason") == explanation.reason
+    """The same hold, and what from here is not read: Events of the pod that is waited for, other ConsumerGroups."""
+    if (told.get("status"), told.get("reason")) != ("True", explanation.reason):
+        return False
     message = str(told.get("message"))
-    return same and message != explanation.words and message.startswith(explanation.words)
+    says_more = message != explanation.words and message.startswith(explanation.words)
+    return says_more or explanation.reason == Reason.GROUP_ID_SHARED
 
 
 def taken_up(group: ConsumerGroup) -> bool:
