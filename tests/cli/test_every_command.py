@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from typer.core import TyperGroup
 from slackwater.api.annotations import PAUSE
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, write_memory
 from slackwater.core.world.recording import write_world
+from slackwater.shell.settings import Settings
 from tests.api.manifests import consumer_fleet, consumer_group, kafka_connection
 from tests.cli import builders
 from tests.cli.api_server import ApiServer, Json, served
@@ -297,3 +299,10 @@ def test_its_help_says(command: tuple[str, ...], capsys: Capsys) -> None:
     done = typed(capsys, *command, "--help")
     lines, flat = done.out.splitlines(keepends=True), " ".join(done.out.split())
     assert [words for words in HELP[command] if words not in lines and words not in flat] == []
+
+
+def test_the_help_of_run_names_what_somebody_sets_who_runs_it_from_a_shell(capsys: Capsys) -> None:
+    """Without them it works in every namespace, and beside an operator that runs there."""
+    said = " ".join(typed(capsys, "run", "--help").out.split())
+    named = set(re.findall(r"SLACKWATER_(\w+)", said))
+    assert {"NAMESPACE", "LEASE"} <= named <= {name.upper() for name in Settings.model_fields}

@@ -105,7 +105,12 @@ def slackwater(
 
 @app.command()
 def run() -> None:
-    """Run the operator, in a pod or from here. It takes its settings from the environment."""
+    """Run the operator, in a pod or from here. It takes its settings from the environment.
+
+    SLACKWATER_NAMESPACE: the namespaces that it works in, with commas between them; without it, in all of them.
+    SLACKWATER_LEASE: NAMESPACE/NAME of the Lease whose holder acts; without it this one acts, whoever else runs.
+    The chart's Deployment sets these and the others.
+    """
     from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden, NotLetIn
     from slackwater.cli.reaching.cluster import check_kubeconfig, way_out
     from slackwater.shell.operator import run as run_operator
