@@ -19,6 +19,7 @@ from slackwater.core.status.compose import compose_status
 from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.pods import NotMade
+from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
 from tests.cli import builders
 from tests.cli.test_view import WORLDS
@@ -158,3 +159,23 @@ def test_who_has_the_group_in_kafka_only_the_operator_knows() -> None:
     status = compose_status(outranked, told, {})
     world = replace(outranked, group=outranked.group.model_copy(update={"status": status}))
     assert f"It waits, GroupIdShared: {why}." in said_of(world)
+
+
+def test_a_group_at_rest_of_which_nobody_reads_a_part_is_not_said_to_be_well_and_no_more() -> None:
+    """As where a version does not subscribe to a topic of the spec."""
+    seen = builders.observation()
+    fewer = tuple(
+        replace(m, assignment=frozenset(p for p in m.assignment if p.topic != "refunds")) for m in seen.members
+    )
+    kafka = replace(seen, members=fewer)
+    world = builders.with_status(builders.world(kafka=kafka, history=builders.history(kafka)))
+    assert said_of(world).endswith(" Partitions without an owner: refunds-0, refunds-1, refunds-2.")
+
+
+def test_no_pod_has_a_version_that_no_operator_has_taken_up() -> None:
+    told = builders.with_status(builders.made_with(Profile.OWN_CHOICE, builders.group()))
+    newer = builders.group(generation=4, timeouts={"session": "30s"})
+    asked = replace(told, group=newer.model_copy(update={"status": told.group.status}))
+    words = said_of(asked)
+    assert "The operator has not taken up generation 4" in words
+    assert "0 of 3 pods have version " in words

@@ -82,6 +82,9 @@ def _of_what_goes_on(world: World, plan: Decision, explanation: Explanation) -> 
     rows = pod_rows(world, plan, explanation)
     if down := [row for row in rows if not row.ready and row.name not in standing.words]:
         yield _why_not_made(world, down) or f"Not Ready: {listing(map(_not_ready, down))}"
+    if explanation.outcome is Outcome.NOTHING:
+        unread = (gate.message for gate in explanation.gates if gate.reason == Reason.PARTITIONS_NOT_OWNED)
+        yield from (f"{words[:1].upper()}{words[1:]}" for words in unread if not _is_in(standing, words))
     yield from _of_the_protocol(world, plan, standing)
     for label, message in alarms(world, explanation):
         yield f"{label}: {message}"
