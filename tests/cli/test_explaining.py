@@ -49,7 +49,7 @@ def _short_at_rest() -> World:
 
 def _not_mounted() -> World:
     made = builders.rolling()
-    pods = (*made.pods[:2], replace(made.pods[2], ready=False))
+    pods = (*made.pods[:2], replace(made.pods[2], ready=False, started_at=None))
     why = replace(pods[2], waiting="FailedMount", waiting_message='secret "certificates" not found')
     told = builders.with_status(changed(made, pods=(*pods[:2], why)))
     return changed(told, pods=pods)

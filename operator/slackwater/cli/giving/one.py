@@ -26,7 +26,7 @@ from slackwater.core.commands import foreseen
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import seconds
 from slackwater.core.fleet.defaults import Own, with_values
-from slackwater.core.timeouts.adoption import NO_RECOMMENDATION
+from slackwater.core.timeouts.adoption import NO_RECOMMENDATION, refused_whatever_is_recommended
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import read_memory
 from slackwater.core.world.observation import Unobserved
@@ -132,7 +132,7 @@ def _foreseen(snapshot: Snapshot, command: str, token: str) -> str:
     if command == RESTART and not obeyed.notes:
         return "every pod is replaced, each after its gates, as in any rollout"
     (note,) = obeyed.notes
-    if command == APPROVE and NO_RECOMMENDATION in note.message:  # what is recommended, only the operator knows
+    if command == APPROVE and not refused_whatever_is_recommended(world):  # the rest, only the operator knows
         return ""
     observed = snapshot.group.get("status", {}).get("observedGeneration")
     if command == FORCE and observed != metadata.generation:  # what comes of a new spec, the operator has to find out

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from slackwater.api.annotations import PAUSE
+from slackwater.api.conditions import ConditionType
 from slackwater.cli.pictures.pod_rows import MISSING, PodRow, pod_rows
 from slackwater.cli.words.explanation import Explanation, Outcome, explain
 from slackwater.cli.words.fleets import TurnStory
@@ -16,6 +17,7 @@ from slackwater.cli.words.standing import Standing, alarms, rollout_in_words, st
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import listing
+from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.world import World
@@ -139,11 +141,13 @@ def _of_the_operator(world: World) -> Iterator[str]:
 
 
 def _why_not_made(world: World, down: Sequence[PodRow]) -> str:
-    """Why a pod is missing is said by Events, which the operator reads; empty where it says nothing of it."""
-    told, missing = ready_condition(world.group.status), [row.name for row in down if row.note == MISSING]
-    message = str(told.get("message"))
-    says_why = told.get("reason") == Reason.NOT_ALL_READY and message.endswith(")") and taken_up(world.group)
-    return f"{message[:1].upper()}{message[1:]}" if says_why and any(name in message for name in missing) else ""
+    """Why a pod is missing is said by Events, which the operator reads; empty where it says no more than we see."""
+    told = ready_condition(world.group.status)
+    if told.get("reason") != Reason.NOT_ALL_READY or not taken_up(world.group) or MISSING not in {r.note for r in down}:
+        return ""
+    from_here = next(each for each in verdicts(world, None) if each.type is ConditionType.READY)
+    said = str(told.get("message"))
+    return f"{said[:1].upper()}{said[1:]}" if said != from_here.message else ""
 
 
 def _not_ready(row: PodRow) -> str:

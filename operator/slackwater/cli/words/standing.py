@@ -69,7 +69,7 @@ def told_by_the_operator(world: World, explanation: Explanation) -> Mapping[str,
         explanation.unsure
         or explanation.reason == Reason.AWAITING_TURN  # who the fleets are, only it knows
         or (explanation.outcome is Outcome.ACT and _is_refused(told))
-        or (explanation.outcome is Outcome.HOLD and _says_why(told, explanation))
+        or (explanation.outcome is Outcome.HOLD and _says_why(world, told, explanation))
     )
     return told if isinstance(world.kafka, Unobserved) or (sees_more and taken_up(world.group)) else {}
 
@@ -79,13 +79,20 @@ def _is_refused(told: Mapping[str, Any]) -> bool:
     return told.get("status") == "True" and told.get("reason") == Reason.CLUSTER_REFUSED
 
 
-def _says_why(told: Mapping[str, Any], explanation: Explanation) -> bool:
-    """The same hold, and what from here is not read: Events of the pod that is waited for, other ConsumerGroups."""
+def _says_why(world: World, told: Mapping[str, Any], explanation: Explanation) -> bool:
+    """The same hold, and what is not read from here: Events of the pod that is waited for, other ConsumerGroups."""
     if (told.get("status"), told.get("reason")) != ("True", explanation.reason):
         return False
-    message = str(told.get("message"))
-    says_more = message != explanation.words and message.startswith(explanation.words)
-    return says_more or explanation.reason == Reason.GROUP_ID_SHARED
+    if told.get("message") == explanation.words:
+        return False
+    waits_for_a_pod = explanation.reason in (Reason.POD_MISSING, Reason.POD_NOT_READY, Reason.RESTART_IN_HAND)
+    return explanation.reason == Reason.GROUP_ID_SHARED or (waits_for_a_pod and _lacks_a_reason(world))
+
+
+def _lacks_a_reason(world: World) -> bool:
+    """A pod is missing or not started, and nothing but Events says why."""
+    wanted = (world.pod(ordinal) for ordinal in range(world.replicas))
+    return any(pod is None or not (pod.waiting or pod.has_run) for pod in wanted)
 
 
 def taken_up(group: ConsumerGroup) -> bool:

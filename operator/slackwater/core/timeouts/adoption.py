@@ -83,10 +83,8 @@ def with_rollout(world: World) -> Decision:
 
 def approve(world: World) -> Decision:
     """The command of that name: apply now, whatever it takes, what is fit to be applied."""
-    if world.group.spec.timeouts.mode is TimeoutsMode.OFF:
-        return _no(world, "timeouts.mode is Off: set it to Recommend or Auto first")
-    if not world.memory.phase.at_rest or world.memory.upgrade is not None:
-        return _no(world, "a rollout is under way or has failed: approve again when it is over")
+    if why := refused_whatever_is_recommended(world):
+        return _no(world, why)
     judgement = judge(world, approved=True)
     if judgement is None or world.advice is None:
         return _no(world, NO_RECOMMENDATION)
@@ -95,6 +93,14 @@ def approve(world: World) -> Decision:
     approved = _adopted(world, judgement, judgement.values)
     tuning = replace(approved.memory.tuning, queued={}, queued_as_of=None, turned=())
     return replace(approved, memory=replace(approved.memory, tuning=tuning))
+
+
+def refused_whatever_is_recommended(world: World) -> str:
+    """Why nothing can be approved now; empty where it depends on the recommendation."""
+    if world.group.spec.timeouts.mode is TimeoutsMode.OFF:
+        return "timeouts.mode is Off: set it to Recommend or Auto first"
+    under_way = not world.memory.phase.at_rest or world.memory.upgrade is not None
+    return "a rollout is under way or has failed: approve again when it is over" if under_way else ""
 
 
 def completed(memory: RolloutMemory) -> RolloutMemory:
