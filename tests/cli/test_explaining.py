@@ -134,7 +134,9 @@ def _on_the_way_back() -> World:
     made = builders.rolling()
     failed = made.memory.target_hash
     memory = replace(made.memory, phase=RolloutPhase.ROLLING_BACK, failed_hash=failed, message="pod payments-2 crashed")
-    return builders.with_status(replace(made, memory=replace(memory, last_good_hash="0123456789abcdef")))
+    good = "0123456789abcdef"
+    pods = tuple(replace(pod, template_hash=failed if pod.ordinal == 2 else good) for pod in made.all_pods)
+    return builders.with_status(replace(made, all_pods=pods, memory=replace(memory, last_good_hash=good)))
 
 
 def test_on_the_way_back_the_pods_of_the_last_good_version_are_those_that_have_it() -> None:

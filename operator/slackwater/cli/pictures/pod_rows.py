@@ -12,7 +12,7 @@ from slackwater.cli.words.protocol import cutover_ahead
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import seconds
 from slackwater.core.members.presence import Presence, presence
-from slackwater.core.status.progress import yet_to_change
+from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import Release
 from slackwater.core.world.observation import GroupObservation, Member, TopicPartition
 from slackwater.core.world.pods import Pod
@@ -138,7 +138,7 @@ def _version(world: World, plan: Decision, pod: Pod) -> str:
     if cutover_ahead(world, plan) is not None:
         return "old"
     if pod.ordinal < world.replicas:
-        return "old" if pod in yet_to_change(world.remembering(plan.memory)) else "new"
+        return "old" if pod in behind(world.remembering(plan.memory)) else "new"
     return "new" if pod.revision == workload.update_revision else "old"
 
 

@@ -16,7 +16,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import by_command, count, listing
 from slackwater.core.rollout.candidates import replaceable
-from slackwater.core.status.progress import yet_to_change
+from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.world import World
@@ -102,7 +102,7 @@ def _pods_to_follow(world: World, plan: Decision) -> tuple[str, ...]:
         good = plan.memory.last_good_revision if plan.memory.phase.goes_back else None
         return tuple(pod.name for pod in reversed(world.wanted_pods) if pod.revision != good)
     if act is None and plan.memory.phase.goes_back:
-        return tuple(pod.name for pod in reversed(yet_to_change(world.remembering(plan.memory))))
+        return tuple(pod.name for pod in reversed(behind(world.remembering(plan.memory))))
     opens = isinstance(act, WriteWorkload) and act.purpose is not Purpose.RESTART
     touched = frozenset[int]() if opens else ordinals_of(world, act)
     return tuple(pod.name for pod in replaceable(world, workload) if pod.ordinal not in touched)

@@ -13,7 +13,7 @@ from slackwater.cli.words.readiness import unready
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.words import count, seconds
-from slackwater.core.status.progress import yet_to_change
+from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.turn import TurnStanding
@@ -120,7 +120,7 @@ def rollout_in_words(world: World, plan: Decision) -> str:
         return f"{phase.value}, version {memory.target_hash}"
     if not phase.under_way:
         return f"{phase.value}: {memory.message}"
-    lacking = len(yet_to_change(world.remembering(plan.memory)))
+    lacking = len(behind(world.remembering(plan.memory)))
     done = 0 if cutover_ahead(world, plan) is not None else len(world.wanted_pods) - lacking
     have = "has" if world.replicas == 1 else "have"
     what = "went back to the last good version" if phase.goes_back else f"{have} version {memory.target_hash}"

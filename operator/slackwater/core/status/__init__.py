@@ -3,6 +3,5 @@
 compose         the whole of it, from a world and the plan made of it
 certificates    whether those of a KafkaConnection end soon
 conditions      what is so, why, and since when
-progress        which pods do not have yet what they are to have
 recommendation  what is recommended, and what came of it
 """

@@ -12,8 +12,8 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.turn import has_to_wait
 from slackwater.core.status.conditions import Verdict, merge, verdicts
-from slackwater.core.status.progress import yet_to_change
 from slackwater.core.status.recommendation import recommendation_status
+from slackwater.core.world.behind import behind
 from slackwater.core.world.memory import RolloutPhase, write_memory
 from slackwater.core.world.observation import GroupType
 from slackwater.core.world.profile import Profile, profile_shown
@@ -37,7 +37,7 @@ def compose_status(world: World, plan: Decision, before: Mapping[str, Any]) -> J
         "phase": _phase(world, said),
         "replicas": len([pod for pod in world.pods if not pod.terminating]),
         "readyReplicas": sum(pod.ready and pod.rejoined is not False for pod in world.wanted_pods),
-        "updatedReplicas": len(world.wanted_pods) - len(yet_to_change(world)),
+        "updatedReplicas": len(world.wanted_pods) - len(behind(world)),
         "selector": f"{GROUP_LABEL}={world.group.name}",
         "group": _group(world, before.get("group") or {}),
         "rollout": write_memory(plan.memory),
