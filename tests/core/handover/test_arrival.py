@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from slackwater.core.decision.reasons import Reason
-from slackwater.core.handover.arrival import find_arrival_failure, has_no_room
+from slackwater.core.handover import arrival
+from slackwater.core.handover.arrival import find_arrival_failure, fits_no_node, has_no_room
 from slackwater.core.world.handover import Handover, TakenOver, Undone
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Unobserved
@@ -91,3 +92,46 @@ def test_a_replacement_has_failed(given: dict[str, Any], expected: str | None) -
 )
 def test_there_is_no_room(new: Pod | None, expected: bool) -> None:
     assert has_no_room(new) is expected
+
+
+SELECTOR: Final = "1 node(s) didn't match Pod's node affinity/selector"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (f"0/1 nodes are available: {SELECTOR}.", True),
+        (
+            f"0/1 nodes are available: {SELECTOR}. no new claims to deallocate, preemption: 0/1 nodes are available",
+            True,
+        ),
+        (f"0/2 nodes are available: {SELECTOR}, 1 node(s) had untolerated taint {{team: data}}. preemption: x", True),
+        (f"0/2 nodes are available: {SELECTOR}, 1 Insufficient cpu. preemption: x", False),
+        (f"0/2 nodes are available: {SELECTOR}, 1 node(s) were unschedulable.", False),
+        (
+            f"0/2 nodes are available: {SELECTOR}, 1 node(s) had untolerated taint {{node.kubernetes.io/unreachable: }}.",
+            False,
+        ),
+        ("0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules. preemption: x", False),
+        ("no nodes available to schedule pods", False),
+        ("", False),
+    ],
+)
+def test_no_node_is_as_it_asks(said: str, expected: bool) -> None:
+    """Whether a pod less would change nothing."""
+    waits = replace(NEW, started_at=None, waiting="Unschedulable", waiting_message=said)
+    assert fits_no_node(waits) is expected
+    assert not fits_no_node(replace(waits, started_at=NOW))
+
+
+@pytest.mark.parametrize(("otherwise", "late_s", "fails"), [(True, 1, True), (False, 1, False), (True, -1, False)])
+def test_a_version_that_asks_for_a_node_that_there_is_not_has_failed(
+    monkeypatch: pytest.MonkeyPatch, otherwise: bool, late_s: float, fails: bool
+) -> None:
+    """As it does in place; where the last good one asks for the same, the nodes have changed."""
+    monkeypatch.setattr(arrival, "needs_otherwise", lambda world: otherwise)
+    said = f"0/1 nodes are available: {SELECTOR}."
+    new = replace(OVERDUE, started_at=None, ready=False, waiting="Unschedulable", waiting_message=said)
+    found = failure(new=replace(new, created_at=NOW - LIMIT_S - late_s))
+    assert (found is not None) is fails
+    assert found is None or found.startswith("no node is as pod payments-alt-0 asks, after")

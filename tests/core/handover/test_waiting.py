@@ -37,6 +37,14 @@ UNSCHEDULABLE: Final = replace(
 )
 
 
+PASSED_OVER: Final = (
+    "0/3 nodes are available: 2 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint"
+    " {team: data}. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+)
+FITS_NOWHERE: Final = replace(UNSCHEDULABLE, waiting_message=PASSED_OVER)
+NO_NODE: Final = f"NoRoom: no node is as pod {NEW.name} asks: {PASSED_OVER}. Apply a template that a node can take, or"
+
+
 WITHOUT_A_NODE: Final[dict[str, Any]] = {
     "started_at": None,
     "ready": False,
@@ -118,6 +126,14 @@ CASES: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "no node can take it for longer than surgeTimeout": (
         {"new": UNSCHEDULABLE, "rollout": {"surgeTimeout": "29s"}},
         GIVES_OLD_UP,
+    ),
+    "no node is as it asks, whatever surgeTimeout is": (
+        {"new": FITS_NOWHERE, "rollout": {"surgeTimeout": "29s"}},
+        f"{NO_NODE} slackwater abort payments (annotation slackwater.dev/abort)",
+    ),
+    "no node is as it asks, and it is to go on in place": (
+        {"new": FITS_NOWHERE, "rollout": {"strategy": "InPlace"}},
+        f"{NO_NODE} slackwater abort payments (annotation slackwater.dev/abort)",
     ),
     "there is no room, and the pod that would go works while another one has no node": (
         {"then": COLD, "new": UNSCHEDULABLE, "other": WITHOUT_A_NODE},

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from slackwater.api.annotations import ABORT
 from slackwater.api.rollout import RolloutStrategy
 from slackwater.core.decision.acts import Purpose
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.handover.arrival import has_no_room
+from slackwater.core.decision.words import by_command
+from slackwater.core.handover.arrival import fits_no_node, has_no_room
 from slackwater.core.handover.foresight import let_go_at, with_start
 from slackwater.core.handover.latecomers import not_taking_over
 from slackwater.core.handover.overlap import LOOK_AGAIN_S, Overlap
@@ -69,6 +71,8 @@ def old_pods_go_first(overlap: Overlap) -> Decision | None:
     world, handover = overlap.world, overlap.handover
     if world.group.spec.rollout.strategy is not RolloutStrategy.IN_PLACE:
         return None
+    if hold := _fits_nowhere(overlap):
+        return Decision(world.memory, hold=hold)
     second = overlap.down and handover.ordinal not in overlap.down
     late = has_no_room(overlap.new) or not_taking_over(world, handover, overlap.old, overlap.new) is not None
     if second and not late:
@@ -84,6 +88,8 @@ def replacement_has_no_room(overlap: Overlap) -> Decision | None:
     waited_s = overlap.world.now - handover.started_at
     if overlap.new is None and waited_s <= MADE_WITHIN_S:
         return overlap.waits_for(f"{handover.to}-{handover.ordinal} to be made")
+    if hold := _fits_nowhere(overlap):
+        return Decision(overlap.world.memory, hold=hold)
     if handover.cold or (timeout_ms is not None and waited_s > timeout_ms / 1000):
         return give_up(overlap.remembering(replace(handover, cold=True)), _on_their_way(overlap))
     return Decision(overlap.world.memory, hold=Hold(Reason.NO_ROOM, _no_room_in_words(overlap), NO_ROOM_AGAIN_S))
@@ -152,6 +158,17 @@ def _is_coming_up(world: World, pod: Pod, begun_at: float) -> bool:
     since = max(begun_at, down_since if came_before else 0.0)
     in_time = world.now - since <= world.group.spec.rollout.rejoin_timeout_s
     return in_time and not is_stuck(world, pod)
+
+
+def _fits_nowhere(overlap: Overlap) -> Hold | None:
+    """A pod that works would go for one that cannot come."""
+    new = overlap.new
+    if new is None or not fits_no_node(new):
+        return None
+    ways_out = f"Apply a template that a node can take, or {by_command(ABORT, overlap.world.group.name)}"
+    return Hold(
+        Reason.NO_ROOM, f"no node is as pod {new.name} asks: {new.waiting_message}. {ways_out}", NO_ROOM_AGAIN_S
+    )
 
 
 def _no_room_in_words(overlap: Overlap) -> str:
