@@ -1,4 +1,4 @@
-"""SCRAM with a broker that asks for too few rounds: by their proof a password could be guessed."""
+"""SCRAM with a broker that asks for too few rounds, by whose proof a password could be guessed, or for too many."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from slackwater.adapters.kafka import translated  # by which the limit is set
 from slackwater.adapters.kafka.errors import KafkaRefused
-from slackwater.adapters.kafka.scram import FEWEST_ITERATIONS, WeakLogIn
+from slackwater.adapters.kafka.scram import FEWEST_ITERATIONS, MOST_ITERATIONS, WeakLogIn
 from slackwater.adapters.kafka.wire import KafkaWire
 from tests.adapters.kafka.weak_broker import weak_broker
 
@@ -38,6 +38,18 @@ def test_nothing_is_sent_that_shows_the_password(mechanism: str, iterations: int
     with pytest.raises(WeakLogIn, match=f"it asks for {iterations} rounds"):
         login.receive(first_answer(login, iterations))
     assert login._scram_client.client_proof is None
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("iterations", [MOST_ITERATIONS + 1, 1_000_000])
+def test_a_broker_does_not_choose_how_long_a_log_in_takes(
+    mechanism: str, iterations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hundred connections that hash a million rounds each leave the event loop no processor."""
+    monkeypatch.setattr("kafka.net.sasl.scram.hashlib.pbkdf2_hmac", lambda *_: pytest.fail("it hashes"))
+    login = begun(mechanism)
+    with pytest.raises(WeakLogIn, match=f"it asks for {iterations} rounds of SCRAM, more than {MOST_ITERATIONS}"):
+        login.receive(first_answer(login, iterations))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
