@@ -120,7 +120,7 @@ async def test_what_is_made_of_its_answers_waits_in_the_turn_of_the_namespace() 
 
 
 async def test_an_answer_that_is_slowed_down_here_is_no_silence() -> None:
-    slow: Any = SimpleNamespace(wait_s=lambda _: 0.2, turn=Lock())
+    slow: Any = SimpleNamespace(wait_s=lambda _: 0.2, turn=Lock(), connects_in_s=lambda _: 0.0)
     with lying_broker(Lie.BROKERS, 0) as broker:
         wire = KafkaWire({"bootstrap_servers": broker.address}, timeout_s=0.3, pace=slow)
         with pytest.raises(KafkaUnreachable, match=r"more than is read in time: .* are read at 2 MB a second") as told:

@@ -20,6 +20,8 @@ from slackwater.adapters.kafka.offsets import committed_in, ends_in
 from slackwater.adapters.kafka.reading_pace import (
     AT_ONCE,
     BYTES_A_SECOND,
+    MADE_A_SECOND,
+    MADE_AT_ONCE,
     OwnReading,
     ReadingPace,
     pace_of,
@@ -241,6 +243,19 @@ def test_a_namespaces_connections_are_read_at_one_pace() -> None:
     now[0] += 10**6
     assert pace.wait_s(AT_ONCE) == 0.0
     assert pace.wait_s(BYTES_A_SECOND) == 1.0, "no more comes together than that"
+
+
+def test_a_namespaces_connections_are_made_at_one_pace() -> None:
+    now = [100.0]
+    pace = ReadingPace(lambda: now[0])
+    assert [pace.connects_in_s(1.0) for _ in range(MADE_AT_ONCE)] == [0.0] * MADE_AT_ONCE
+    assert pace.connects_in_s(1.0) == pytest.approx(1 / MADE_A_SECOND)
+    assert pace.connects_in_s(1.0) == pytest.approx(2 / MADE_A_SECOND), "for whoever comes next, too"
+    assert pace.connects_in_s(0.01) is None
+    assert pace.connects_in_s(1.0) == pytest.approx(3 / MADE_A_SECOND), "who gave up has taken no turn"
+    now[0] += 10**6
+    assert [pace.connects_in_s(1.0) for _ in range(MADE_AT_ONCE)] == [0.0] * MADE_AT_ONCE
+    assert pace.connects_in_s(1.0), "no more come together than that"
 
 
 def test_it_is_that_of_the_namespace_as_long_as_there_is_a_connection() -> None:

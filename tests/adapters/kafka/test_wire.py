@@ -15,8 +15,10 @@ from kafka.protocol.admin import IncrementalAlterConfigsRequest
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 from structlog.testing import capture_logs
 
+from slackwater.adapters.kafka import reading_pace
 from slackwater.adapters.kafka import session as session_module
 from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
+from slackwater.adapters.kafka.reading_pace import ReadingPace
 from slackwater.adapters.kafka.session import Session
 from slackwater.adapters.kafka.wire import KafkaWire
 
@@ -538,3 +540,28 @@ async def test_a_network_thread_that_has_ended_is_replaced(broker: Broker, monke
     await wire.send(MetadataRequest(topics=[]))
     assert wire._session is not first
     await wire.close()
+
+
+async def test_brokers_that_hang_up_are_asked_at_the_pace_of_the_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try is some milliseconds of Python, and brokers name hundreds of brokers."""
+    monkeypatch.setattr(reading_pace, "MADE_AT_ONCE", 3)
+    monkeypatch.setattr(reading_pace, "MADE_A_SECOND", 1e-6)
+    came: list[object] = []
+    with socket.create_server(("0.0.0.0", 0), backlog=64) as server:
+        port = server.getsockname()[1]
+        threading.Thread(target=_hang_up, args=(server, came), daemon=True).start()
+        many = ",".join(f"127.0.0.{number}:{port}" for number in range(1, 41))
+        wire = KafkaWire({"bootstrap_servers": many}, timeout_s=REQUEST_TIMEOUT_S, pace=ReadingPace())
+        with pytest.raises(KafkaUnreachable):
+            await wire.send(MetadataRequest(topics=[]))
+        await wire.close()
+        server.shutdown(socket.SHUT_RDWR)
+    assert len(came) == 3
+
+
+def _hang_up(server: socket.socket, came: list[object]) -> None:
+    with suppress(OSError):
+        while True:
+            connection, where = server.accept()
+            came.append(where)
+            connection.close()

@@ -1,4 +1,5 @@
-"""kafka-python's connection manager, with the time for names and TLS bounded, no socket left open, nothing unheard.
+"""kafka-python's connection manager, with the time for names and TLS bounded, no socket left open, nothing unheard, and
+as many connections in a time as the namespace may have.
 
 As it comes, a handshake with a broker that hangs waits for ever, and the requests behind it with it; a name that is
 slow to find stops all brokers' connections; a socket stays open when connecting or the handshake fails; and what a
@@ -8,6 +9,7 @@ broker said last can get lost.
 from __future__ import annotations
 
 import errno
+import math
 import os
 import socket
 import ssl
@@ -20,7 +22,7 @@ from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 
 from slackwater.adapters.kafka.answers import Answers
 from slackwater.adapters.kafka.lookups import Lookups
-from slackwater.adapters.kafka.reading_pace import OwnReading
+from slackwater.adapters.kafka.reading_pace import MADE_A_SECOND, OwnReading
 from slackwater.adapters.kafka.sizes import Limits
 from slackwater.adapters.kafka.translated import is_too_long
 
@@ -50,6 +52,7 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
         """kafka-python sets it at its start and from bootstrap servers."""
 
     async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:
+        await self._its_turn(timeout_at)
         sock = await self._connected_socket(node.host, node.port, timeout_at)
         if not self.ssl_enabled:
             return self._bounded(_TcpTransport(self._net, sock, host=node.host))
@@ -63,6 +66,17 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
                 raise kafka_errors.KafkaConnectionError(f"TLS handshake failed: {error}") from error
             raise
         return self._bounded(transport)
+
+    async def _its_turn(self, timeout_at: float | None) -> None:
+        """Half of the time is left for the connection itself. Who would come too late fails late: he tries again."""
+        left_s = math.inf if timeout_at is None else max(0.0, timeout_at - time.monotonic())
+        wait_s = self._reading.pace.connects_in_s(left_s / 2)
+        if wait_s is None:
+            await self._net.sleep(left_s)
+            made = f"all connections of one namespace together make {MADE_A_SECOND} a second"
+            raise kafka_errors.KafkaConnectionError(f"it was not its turn: {made}")
+        if wait_s > 0:
+            await self._net.sleep(wait_s)
 
     def _bounded(self, transport: _LastWords) -> _LastWords:
         transport.reading, transport.limits = self._reading, self._limits

@@ -1,7 +1,9 @@
-"""How fast answers of brokers are read: whoever makes connections in a namespace may be the brokers, too.
+"""How fast answers of brokers are read and connections to them are made: whoever makes KafkaConnections in a namespace
+may be the brokers, too.
 
 A decoded answer is a lot of Python: twenty times its bytes, and a tenth of a second of processor for each megabyte,
-which the event loop does without. So all connections of one namespace share a pace.
+which the event loop does without. So is a connection: three milliseconds, and more with a log-in, to each of hundreds
+of brokers that one of them names, and that all hang up. So all connections of one namespace share a pace.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from weakref import WeakValueDictionary
 BYTES_A_SECOND: Final = 2_000_000
 AT_ONCE: Final = 8_000_000
 """Bytes that are read as fast as they come, after a while without any."""
+MADE_A_SECOND: Final = 25
+MADE_AT_ONCE: Final = 300
+"""Connections to brokers, after a while without any: a hundred KafkaConnections to three brokers each."""
 
 
 class ReadingPace:
@@ -27,6 +32,8 @@ class ReadingPace:
         self._lock = Lock()
         self._left: float = AT_ONCE
         self._at = monotonic()
+        self._connections_left: float = MADE_AT_ONCE
+        self._connected_at = self._at
 
     def wait_s(self, size: int) -> float:
         """After so many bytes were read: for how long to read no more."""
@@ -35,6 +42,19 @@ class ReadingPace:
             self._left = min(AT_ONCE, self._left + (now - self._at) * BYTES_A_SECOND) - size
             self._at = now
             return max(0.0, -self._left / BYTES_A_SECOND)
+
+    def connects_in_s(self, at_most_s: float) -> float | None:
+        """When to make a connection, in seconds; None where its turn would not come within `at_most_s`, and none was
+        taken: those who give up keep nobody waiting."""
+        with self._lock:
+            now = self._monotonic()
+            filled = self._connections_left + (now - self._connected_at) * MADE_A_SECOND
+            self._connections_left, self._connected_at = min(MADE_AT_ONCE, filled), now
+            wait_s = max(0.0, (1 - self._connections_left) / MADE_A_SECOND)
+            if wait_s > at_most_s:
+                return None
+            self._connections_left -= 1
+            return wait_s
 
 
 class OwnReading:
