@@ -102,10 +102,12 @@ class Stage:
         self.observers: list[FakeKafka] = []
         self.secrets: list[Secrets] = []
         self.changed: list[Key] = []
+        self.tried = 0
         self.api = FakeApi()
         self.connections = Connections(self.api, self._open, self.changed.append)
 
     def _open(self, connection: Connection, secrets: Secrets, on_change: Callable[[str], None]) -> KafkaCluster:
+        self.tried += 1
         client_settings(
             f"{connection.kind} {connection.metadata.name}", connection.spec, secrets
         )  # says what is missing
@@ -212,6 +214,27 @@ async def test_a_missing_secret_is_said_and_looked_for_again(stage: Stage) -> No
     await stage.use(**WITH_SECRET)
     assert stage.connections.awaits_first_look(KEY)
     assert stage.secrets[0]["login"]["password"] == b"right"
+
+
+async def test_what_makes_no_client_is_tried_once_for_all_its_groups(stage: Stage) -> None:
+    """A bundle of authorities takes a tenth of a second to read, and a namespace may have hundreds of groups."""
+    said = set()
+    for now, key in enumerate((KEY, OTHER, KEY)):
+        await stage.use(key, now=float(now), **WITH_SECRET)
+        view, _ = stage.connections.view(key, 0.0)
+        assert isinstance(view, Unobserved)
+        said.add((view.reason, view.message, view.since))
+    assert stage.tried == len(said) == 1
+    stage.add_secret("")
+    await stage.use(**WITH_SECRET)
+    await stage.use(generation=2, **WITH_SECRET)
+    assert stage.tried == 3
+    view, _ = stage.connections.view(KEY, 0.0)
+    assert isinstance(view, Unobserved)
+    assert "has no key password" in view.message
+    stage.add_secret("right")
+    await stage.use(generation=2, **WITH_SECRET)
+    assert stage.connections.awaits_first_look(KEY)
 
 
 async def test_what_is_wrong_counts_from_when_it_came_to_be(stage: Stage) -> None:

@@ -14,9 +14,9 @@ import structlog
 from slackwater.adapters.cluster.errors import ClusterUnreachable
 from slackwater.adapters.cluster.secrets import read_secrets
 from slackwater.adapters.kafka.security import secret_names
-from slackwater.api.errors import SlackwaterError
+from slackwater.api.errors import InvalidSpec, SlackwaterError
 from slackwater.api.parsing import parse_kafka_connection
-from slackwater.api.resources import ConsumerGroup
+from slackwater.api.resources import Connection, ConsumerGroup
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.status.certificates import Validity
 from slackwater.core.timeouts.group_settings import kept_in_kafka
@@ -24,8 +24,8 @@ from slackwater.core.world.broker import BrokerFacts
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
-from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka
-from slackwater.shell.open_connection import Open, wants_secrets_again
+from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
+from slackwater.shell.open_connection import Open, hash_of, wants_secrets_again
 from slackwater.shell.store import Key, connection_key
 
 SECRETS_SOON_S: Final = 1.0
@@ -58,6 +58,8 @@ class Connections:
         self._on_change = on_change
         self._open: dict[Key, Open] = {}
         self._broken: dict[Key, Unobserved] = {}
+        self._unusable: dict[Key, tuple[tuple[int, str, int], str]] = {}
+        """What made no client, and why: to try may take a tenth of a second, and each of a thousand groups would."""
         self._used_by: dict[Key, Key] = {}
         self._requests_of_closed: Counter[str] = Counter()
         self._in_hand: dict[Key, set[Key]] = {}
@@ -97,6 +99,7 @@ class Connections:
         if key in self._used_by.values():
             return
         self._broken.pop(key, None)
+        self._unusable.pop(key, None)
         if opened is not None:  # in nobody's hand: whoever opens or renews it uses it
             with self._taken_in_hand(key):
                 await self._close(key)
@@ -216,7 +219,7 @@ class Connections:
                 return opened
             if opened is None:
                 self._refuse_too_many(key.namespace)
-            kafka = self._open_kafka(connection, secrets, self._changed)
+            kafka = self._client(key, (generation, uid, hash_of(secrets)), connection, secrets)
         except ClusterUnreachable as error:
             # What is known of today's spec stands, bad or good, until the API server says otherwise.
             if not current:
@@ -229,6 +232,20 @@ class Connections:
             return opened  # what still works goes on working, but is not believed: `view` says what is wrong
         self._broken.pop(key, None)
         return await self._renew(key, Open(generation, uid, secrets, now, kafka))
+
+    def _client(
+        self, key: Key, version: tuple[int, str, int], connection: Connection, secrets: Secrets
+    ) -> KafkaCluster:
+        """Raises SlackwaterError, in the words of the first try."""
+        known = self._unusable.get(key)
+        if known is not None and known[0] == version:
+            raise SlackwaterError(known[1])
+        self._unusable.pop(key, None)
+        try:
+            return self._open_kafka(connection, secrets, self._changed)
+        except InvalidSpec as error:
+            self._unusable[key] = (version, str(error))
+            raise
 
     def _refuse_too_many(self, namespace: str) -> None:
         if namespace and sum(key.namespace == namespace for key in self._open) >= MOST_OPEN:

@@ -42,3 +42,8 @@ def wants_secrets_again(opened: Open, now: float) -> bool:
     unread = any(opened.secrets_read_at < each.told_from for each in ending)
     ends_soon = bool(ending) and (unread or read_s_ago >= max(SECRETS_AGAIN_S, min(CERTIFICATES_AGAIN_S, soon_s)))
     return (refused and read_s_ago >= SECRETS_AGAIN_S) or ends_soon
+
+
+def hash_of(secrets: Secrets) -> int:
+    """By which one knows them again in this process, without keeping them."""
+    return hash(frozenset((name, frozenset(data.items())) for name, data in secrets.items()))
