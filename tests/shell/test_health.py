@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from http import HTTPStatus
+from threading import Event
 
 import aiohttp
 import pytest
@@ -50,6 +52,32 @@ async def test_whoever_is_not_admitted_reads_no_metrics_and_probes_go_on(port: i
         assert (await get(port, "metrics", Authorization="Bearer good"))[0] == 200
         assert await get(port, "healthz") == await get(port, "readyz") == (200, "ok")
     assert seen == ["", "Bearer good"]
+
+
+async def test_a_process_of_many_groups_is_well_while_its_metrics_are_read(port: int) -> None:
+    """Those of four thousand groups take a second, and whoever reads them again and again leaves no time for others."""
+    metrics, asked, may_go_on, readers = Metrics(), Event(), Event(), list[int]()
+    may_go_on.set()
+
+    def slow() -> list[tuple[tuple[str, ...], int]]:
+        readers.append(1)
+        asked.set()
+        assert may_go_on.wait(10.0), "nobody else had a turn"
+        readers.pop()
+        return [(("x",), len(readers))]
+
+    metrics.count_requests("slow", "Takes long.", ("a",), slow)  # to register it is to read it once
+    async with served(port, metrics, lambda: "", lambda: ""):
+        may_go_on.clear()
+        asked.clear()
+        reading = [asyncio.ensure_future(get(port, "metrics")) for _ in range(3)]
+        await asyncio.to_thread(asked.wait, 10.0)
+        assert await get(port, "healthz") == (200, "ok")
+        assert len(readers) == 1, "and they wait for one another"
+        may_go_on.set()
+        for status, text in await asyncio.gather(*reading):
+            assert status == 200
+            assert 'slow_total{a="x"} 0.0' in text
 
 
 async def test_metrics_are_served(port: int) -> None:

@@ -184,8 +184,8 @@ class Connections:
     def requests(self) -> dict[str, int]:
         """Kafka requests sent so far, by API; those of connections that are closed count on."""
         total = self._requests_of_closed.copy()
-        for opened in self._open.values():
-            total.update(opened.kafka.requests)
+        for opened in list(self._open.values()):  # for whoever asks in another thread
+            total.update(dict(opened.kafka.requests))
         return total
 
     async def close(self) -> None:

@@ -65,6 +65,7 @@ class GroupMetrics(Collector):
         self._groups.pop(key, None)
 
     def collect(self) -> Iterator[Metric]:
+        """In any thread: groups come and go meanwhile."""
         for gauge in GAUGES:
             yield self._filled(GaugeMetricFamily(gauge.name, gauge.text, labels=gauge.labels), gauge)
         for counter in COUNTERS:
@@ -74,14 +75,14 @@ class GroupMetrics(Collector):
             "From the first look that saw a rebalance to the first that saw the group calm again.",
             labels=GROUP_LABELS,
         )
-        for key, group in self._groups.items():
+        for key, group in list(self._groups.items()):
             bounds = (*map(str, REBALANCE_BUCKETS_S), "+Inf")
             buckets = list(zip(bounds, accumulate(group.durations_s), strict=True))
             durations.add_metric((key.namespace, key.name), buckets, group.duration_sum_s)
         yield durations
 
     def _filled(self, family: _Plain, wanted: Family) -> _Plain:
-        for key, group in self._groups.items():
+        for key, group in list(self._groups.items()):
             for values, number in wanted.read(group):
                 if number is not None:
                     family.add_metric((key.namespace, key.name, *values), number)

@@ -135,7 +135,7 @@ COUNTERS: Final = (
     Family(
         "slackwater_gate_holds_total",
         "How often work began to wait, by reason.",
-        lambda g: (((reason,), float(count)) for reason, count in g.holds.items()),
+        lambda g: (((reason,), float(count)) for reason, count in list(g.holds.items())),
         "reason",
     ),
     Family(

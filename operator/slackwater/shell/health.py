@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -9,6 +10,7 @@ from http import HTTPStatus
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from slackwater.adapters.aside import aside
 from slackwater.shell.metrics import Metrics
 
 
@@ -23,6 +25,8 @@ async def served(
     """Answer while the block runs. `problem` and `not_ready` say what is wrong; empty when nothing is. `admit`: who may
     read the metrics, by the header `Authorization`; None: whoever gets here."""
 
+    one_at_a_time = asyncio.Lock()
+
     async def is_well(_: web.Request) -> web.Response:
         return _answer(problem())
 
@@ -34,7 +38,9 @@ async def served(
         if status is not HTTPStatus.OK:
             asks = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
             return web.Response(text=status.phrase, status=status, headers=asks)
-        return web.Response(body=metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+        async with one_at_a_time:
+            text = await aside(metrics.text, "metrics")
+        return web.Response(body=text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     app = web.Application()
     app.add_routes(

@@ -126,7 +126,7 @@ class Telemetry(Witness):
             "slackwater_telemetry_events_total",
             "What was told, by type of event.",
             ("type",),
-            lambda: [((kind,), count) for kind, count in recorder.recorded.items()],
+            lambda: [((kind,), count) for kind, count in list(recorder.recorded.items())],
         )
         metrics.count_requests(
             "slackwater_telemetry_dropped_total",
@@ -138,7 +138,7 @@ class Telemetry(Witness):
             "slackwater_telemetry_scrapes_total",
             "Questions to consumers' metrics endpoints, by result.",
             ("result",),
-            lambda: [((result,), count) for result, count in self.scrapes.items()],
+            lambda: [((result,), count) for result, count in list(self.scrapes.items())],
         )
 
     async def _keep_scraping(self) -> NoReturn:
