@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -27,6 +27,9 @@ LARGEST_SPEC: Final = 256 * 1024
 """Bytes of JSON. The API server takes six times as much, and all objects are in the memory of one process."""
 MOST_VALUES: Final = 20_000
 """Lists, objects and what stands in them: as Python has it, each takes a hundred bytes."""
+MOST_ENTRIES: Final = 1_000
+"""Of labels, annotations, finalizers or owners: Kubernetes has no bound but for the object's size."""
+_LISTS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 _KEPT: Final = ("groupId", "connectionRef", "deletionPolicy")
 
 
@@ -41,8 +44,10 @@ class CutSpec(dict[str, Any]):
 def cut_to_size(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     """A ConsumerGroup to be kept, whoever wrote it: without its spec, if that is too large, and without what only the
     API server needs."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    problem = _too_large(obj.get("spec"))
+    many = _too_many(obj["metadata"])
+    without = ("managedFields", *(_LISTS if many else ()))
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in without}
+    problem = _too_large(obj.get("spec")) or many
     if not problem:
         return {**obj, "metadata": metadata}
     kept = {key: obj["spec"][key] for key in _KEPT if key in obj["spec"]}
@@ -51,7 +56,7 @@ def cut_to_size(obj: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     """Read a ConsumerGroup; InvalidSpec names every problem."""
-    if problem := _too_large(obj.get("spec") if isinstance(obj, Mapping) else None):
+    if problem := _problem_of_size(obj):
         raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
     return _parse(ConsumerGroup, obj)
 
@@ -72,6 +77,22 @@ def parse_consumer_fleet(obj: Mapping[str, Any]) -> ConsumerFleet:
 def parse_fleet_campaign(obj: Mapping[str, Any]) -> FleetCampaign:
     """Read a FleetCampaign; InvalidSpec names every problem."""
     return _parse(FleetCampaign, obj)
+
+
+def _problem_of_size(obj: object) -> str:
+    if not isinstance(obj, Mapping):
+        return ""
+    metadata = obj.get("metadata")
+    return _too_large(obj.get("spec")) or (_too_many(metadata) if isinstance(metadata, Mapping) else "")
+
+
+def _too_many(metadata: Mapping[str, Any]) -> str:
+    """Why it is not read, with as many entries."""
+    for field in _LISTS:
+        found = metadata.get(field)
+        if isinstance(found, Collection) and not isinstance(found, str) and len(found) > MOST_ENTRIES:
+            return f"metadata.{field} has {len(found):,} entries: keep it to {MOST_ENTRIES:,}."
+    return ""
 
 
 def _too_large(spec: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
+from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
     CONSUMER_FLEET,
@@ -23,7 +24,6 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.translation import group_of, running_containers
 from slackwater.api.consumer_group import DeletionPolicy
-from slackwater.api.parsing import cut_to_size
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import moment
 from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
@@ -131,8 +131,7 @@ class Store:
         known = self._objects[kind].get(key)
         if known is not None and _version(known) >= _version(obj):
             return ()
-        if kind is CONSUMER_GROUP:
-            obj = cut_to_size(obj)
+        obj = lean(kind, obj)
         self._objects[kind][key] = obj
         self._newest[kind] = max(self._newest[kind], _version(obj))
         self._tell(kind, key, obj)
