@@ -16,6 +16,7 @@ import structlog
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterRefused, ClusterUnreachable, KindMissing
+from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.connected import connected
 from slackwater.adapters.kafka.sizes import Limits
@@ -71,6 +72,7 @@ class Operator:
     def __init__(self, api: KubernetesApi, settings: Settings, leadership: Leadership | None = None) -> None:
         self.settings = settings
         self.api = api
+        api.kept = lean
         self.store = Store()
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}

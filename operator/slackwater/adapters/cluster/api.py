@@ -30,6 +30,8 @@ from slackwater.adapters.cluster.errors import (
     NotLetIn,
     WebhookFailed,
 )
+from slackwater.adapters.cluster.lists import read_aside
+from slackwater.adapters.cluster.outages import asked_to_wait_s, in_words
 from slackwater.adapters.cluster.paths import APPLIED, EVENT, REVIEWS
 from slackwater.api.annotations import FIELD_MANAGER
 from slackwater.ports import Kind
@@ -40,6 +42,8 @@ TIMEOUT_S: Final = 15.0
 MOST_EVENTS: Final = 20
 """Of one object with one reason. Whoever may write Events may write as many as he likes, of a megabyte each, and
 Kubernetes itself sums up those that repeat."""
+LISTED_AT_ONCE: Final = 50
+"""Objects. Of a megabyte and a half each, as etcd has them at most, they are 75 MB, and twice that for a moment."""
 DONE_OR_NEVER_S: Final = 60.0
 """After a write was given up: an API server works on a request for no longer than that (its `--request-timeout`)."""
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML
@@ -71,8 +75,13 @@ class KubernetesApi:
         self.before_write: Callable[[], float] = lambda: TIMEOUT_S
         """Called right before each request that changes something: returns within how many seconds it has to be
         answered, and raises SlackwaterError where it must not go out."""
+        self.kept: Callable[[Kind, Mapping[str, Any]], Mapping[str, Any]] = lambda _, obj: obj
+        """What is kept of each object of a list."""
         self._unanswered: dict[object, float] = {}
         """Write → the monotonic time from when on it is done, or never will be."""
+
+    def _kept(self, kind: Kind, item: Json) -> Mapping[str, Any]:
+        return self.kept(kind, {"apiVersion": kind.api_version, "kind": kind.name, **item})
 
     @classmethod
     async def connect(cls, context: str | None = None) -> Self:
@@ -113,12 +122,16 @@ class KubernetesApi:
 
         Raises KindMissing where the cluster does not know the kind.
         """
-        query = {"labelSelector": label_selector} if label_selector else {}
-        found = await self._send("GET", kind, kind.path(namespace), query, absent_is_none=True)
-        if found is None:
-            raise KindMissing(f"the cluster knows no {kind.plural} of {kind.api_version}")
-        items = tuple({"apiVersion": kind.api_version, "kind": kind.name, **item} for item in found["items"])
-        return items, int(found["metadata"]["resourceVersion"])
+        query = {"limit": str(LISTED_AT_ONCE)} | ({"labelSelector": label_selector} if label_selector else {})
+        items: list[Json] = []
+        while True:
+            found = await self._send("GET", kind, kind.path(namespace), query, absent_is_none=True)
+            if found is None:
+                raise KindMissing(f"the cluster knows no {kind.plural} of {kind.api_version}")
+            items += found["items"]
+            if not (further := found["metadata"].get("continue")):
+                return tuple(items), int(found["metadata"]["resourceVersion"])
+            query["continue"] = further
 
     async def events_of(self, namespace: str, uid: str, reason: str) -> tuple[Json, ...]:
         """Events with this reason about the object that has the uid, MOST_EVENTS at most."""
@@ -224,17 +237,17 @@ class KubernetesApi:
             await self._client.update_params_for_auth(headers, [], ["BearerToken"], path, method, body)
             deadline = time.monotonic() + TIMEOUT_S
             answer, text = await self._ask(method, kind, url, headers, body)
-            while (wait_s := _asked_to_wait_s(answer)) is not None and time.monotonic() + wait_s < deadline:
+            while (wait_s := asked_to_wait_s(answer)) is not None and time.monotonic() + wait_s < deadline:
                 await asyncio.sleep(wait_s)
                 answer, text = await self._ask(method, kind, url, headers, body)
         except (aiohttp.ClientError, TimeoutError, OSError, ssl.SSLError) as error:
-            raise ClusterUnreachable(f"the Kubernetes API did not answer {what}: {_in_words(error)}") from error
+            raise ClusterUnreachable(f"the Kubernetes API did not answer {what}: {in_words(error)}") from error
         if answer.status == 404 and absent_is_none:
             return None
         if answer.status >= 400:
             raise _refusal(what, answer.status, text)
         try:
-            result: Json = json.loads(text)
+            result: Json = await read_aside(text, lambda each: self._kept(kind, each))
         except (ValueError, RecursionError) as error:  # a proxy's page, an answer cut short, or deeper than Python goes
             raise ClusterUnreachable(f"the Kubernetes API answered {what} with something that is not JSON") from error
         return result
@@ -260,20 +273,6 @@ class KubernetesApi:
         return answer, text
 
 
-def _asked_to_wait_s(answer: Any) -> float | None:
-    """How long an API server that has too much to do wants to be left alone; it has not done what it was asked for."""
-    after = answer.headers.get("Retry-After", "") if answer.status == 429 else ""
-    return float(after) if after.isdecimal() else None
-
-
-def _in_words(error: BaseException) -> str:
-    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
-        return f"{error} is no URL"
-    if isinstance(error, aiohttp.ClientConnectorError) and (number := error.os_error.errno or 0) > 0:
-        return f"{error.host}:{error.port} cannot be reached ({os.strerror(number).lower()})"
-    return str(error) or type(error).__name__
-
-
 def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
     try:
         reason = json.loads(text).get("message") or text.decode(errors="replace")
@@ -288,6 +287,8 @@ def _refusal(what: str, status: int, text: bytes) -> ClusterFailed:
         return Conflict(message)
     if _NO_WEBHOOK in reason:
         return WebhookFailed(message)
+    if status == 410:  # a list that was begun too long ago
+        return ClusterUnreachable(message)
     if (status == 429 or status >= 500) and not any(words in reason for words in _NO_FAULT_OF_THE_SERVER):
         return ClusterUnreachable(message)
     return ClusterRefused(message)
