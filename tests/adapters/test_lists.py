@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.adapters.cluster.api import LISTED_AT_ONCE, KubernetesApi
+from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import ClusterUnreachable
-from slackwater.adapters.cluster.lists import LONG, read_aside, read_list
+from slackwater.adapters.cluster.lists import LISTED_AT_ONCE, LONG, read_aside, read_list
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
 
 VALUES: Final = st.recursive(

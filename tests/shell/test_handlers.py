@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, KAFKA_CONNECTION, POD
 from slackwater.api.annotations import GROUP_LABEL
+from slackwater.api.parsing import CutSpec
 from slackwater.ports import Kind
 from slackwater.shell.handlers import API_AGAIN_S, REFUSED_AGAIN_S, configured, registered
 from slackwater.shell.queue import WorkQueue
@@ -62,6 +64,21 @@ async def test_changes_reach_the_store_and_the_queue() -> None:
     await stage.tell(CONSUMER_GROUP, "DELETED", group_object(3))
     assert stage.store.get(CONSUMER_GROUP, KEY) is None
     assert stage.listed == 0
+
+
+async def test_kopf_keeps_no_more_of_an_object_than_we() -> None:
+    """It has what it saw last of each for some seconds, and of a changed one what came before as well."""
+    stage = Stage()
+    large = group_object(1)
+    large["spec"]["template"]["unknown"] = [{} for _ in range(30_000)]
+    large["metadata"]["managedFields"] = [{"manager": "kubectl"}]
+    event: Any = {"type": "MODIFIED", "object": large}
+    handlers: Any = stage.registry._watching.get_all_handlers()
+    await next(h for h in handlers if h.id == CONSUMER_GROUP.plural).fn(event=event)
+    assert len(json.dumps(event)) < 2_000
+    kept = stage.store.get(CONSUMER_GROUP, KEY)
+    assert kept is not None
+    assert isinstance(kept["spec"], CutSpec)
 
 
 async def test_what_kopf_lists_is_taken_in_and_listed_again() -> None:

@@ -10,13 +10,16 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, repeat
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import kopf
 
+from slackwater.adapters.cluster.lean import lean
+from slackwater.adapters.cluster.lists import LISTED_AT_ONCE
 from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
 from slackwater.api.annotations import GROUP_LABEL
 from slackwater.ports import Kind
+from slackwater.shell.lean_watch import lean_session
 from slackwater.shell.queue import WorkQueue
 from slackwater.shell.store import LABELLED, Key, Store, owner
 
@@ -50,8 +53,9 @@ def registered(
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
-    def login(**arguments: Any) -> kopf.ConnectionInfo | None:
-        return _service_account(os.environ, **arguments) or kopf.login_with_kubeconfig(**arguments)
+    async def login(**arguments: Any) -> kopf.AiohttpSession | None:
+        found = _service_account(os.environ, **arguments) or kopf.login_with_kubeconfig(**arguments)
+        return None if found is None else lean_session(found)
 
     @kopf.on.cleanup(registry=registry)
     async def end(**_: Any) -> None:
@@ -84,7 +88,8 @@ def _register(
 
     @kopf.on.event(group, version, kind.plural, registry=registry, id=kind.plural)
     async def changed(event: kopf.RawEvent, **_: Any) -> None:
-        obj = {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]}
+        obj = lean(kind, {"apiVersion": kind.api_version, "kind": kind.name, **event["object"]})
+        cast(dict[str, Any], event["object"]).update(obj)  # kopf has it for some seconds more
         whose = owner(kind, obj)
         # Before the store, so that a pass which finds a pod gone can know how it ended; of no group that is gone.
         if on_seen is not None and whose is not None and store.get(CONSUMER_GROUP, whose) is not None:
@@ -126,6 +131,7 @@ def configured(*, of_some_namespaces: bool) -> kopf.OperatorSettings:
     settings.networking.error_backoffs = _ForEver() if of_some_namespaces else API_AGAIN_S
     settings.watching.server_timeout = WATCH_S
     settings.watching.client_timeout = WATCH_S + 10
+    settings.watching.chunk_size = LISTED_AT_ONCE
     for kind in LABELLED:
         settings.watching.label_selectors[kind.plural] = GROUP_LABEL
     return settings

@@ -30,7 +30,7 @@ from slackwater.adapters.cluster.errors import (
     NotLetIn,
     WebhookFailed,
 )
-from slackwater.adapters.cluster.lists import read_aside
+from slackwater.adapters.cluster.lists import LISTED_AT_ONCE, read_aside
 from slackwater.adapters.cluster.outages import asked_to_wait_s, in_words
 from slackwater.adapters.cluster.paths import APPLIED, EVENT, REVIEWS
 from slackwater.api.annotations import FIELD_MANAGER
@@ -42,8 +42,6 @@ TIMEOUT_S: Final = 15.0
 MOST_EVENTS: Final = 20
 """Of one object with one reason. Whoever may write Events may write as many as he likes, of a megabyte each, and
 Kubernetes itself sums up those that repeat."""
-LISTED_AT_ONCE: Final = 50
-"""Objects. Of a megabyte and a half each, as etcd has them at most, they are 75 MB, and twice that for a moment."""
 DONE_OR_NEVER_S: Final = 60.0
 """After a write was given up: an API server works on a request for no longer than that (its `--request-timeout`)."""
 APPLY: Final = "application/apply-patch+yaml"  # JSON is YAML

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from slackwater.adapters.aside import aside
 
+LISTED_AT_ONCE: Final = 50
+"""Objects. Of a megabyte and a half each, as etcd has them at most, they are 75 MB, and twice that for a moment."""
 LONG: Final = 256 * 1024
 """Bytes, that take some milliseconds."""
 _DECODER: Final = json.JSONDecoder()
