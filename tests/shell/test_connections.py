@@ -27,7 +27,7 @@ from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
 from slackwater.shell.connections import MOST_OPEN, Connections
-from slackwater.shell.open_connection import CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
+from slackwater.shell.open_connection import ASKED_AGAIN_S, CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
 from slackwater.shell.store import Key
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
@@ -255,6 +255,22 @@ async def test_a_corrected_secret_is_taken_up_where_kafka_refused_the_old_one(st
     assert len(stage.observers) == 1
     await stage.use(now=SECRETS_AGAIN_S, **WITH_SECRET)
     assert len(stage.observers) == 2
+
+
+async def test_all_groups_are_gone_through_once_a_second_and_not_in_each_pass(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ten thousand groups of one connection it would take all of the processor, and more."""
+    keys = [Key("default", f"g{number}") for number in range(20)]
+    for key in keys:
+        await stage.use(key)
+    asked: list[str] = []
+    monkeypatch.setattr(stage.observers[0], "latest", asked.append)
+    for key in keys:
+        await stage.use(key, now=100.0)
+    assert len(asked) == len(keys)
+    await stage.use(now=100.0 + ASKED_AGAIN_S)
+    assert len(asked) == 2 * len(keys)
 
 
 async def test_a_certificate_that_ends_soon_is_looked_for_again_before_brokers_refuse_it(stage: Stage) -> None:

@@ -12,6 +12,8 @@ from slackwater.shell.elapsed import elapsed_s
 from slackwater.shell.store import Key
 
 SECRETS_AGAIN_S: Final = 30.0
+ASKED_AGAIN_S: Final = 1.0
+"""Each pass of each group asks, and to answer goes through all of them."""
 LOOKS_FOR_A_RENEWED_ONE: Final = 4
 """At least, between the moment from which its end is told and that end."""
 CERTIFICATES_AGAIN_S: Final = 300.0
@@ -28,10 +30,15 @@ class Open:
     secrets_read_at: float
     kafka: KafkaCluster
     groups: set[Key] = field(default_factory=set)
+    asked_at: float = -math.inf
+    """When somebody wanted to know last whether its Secrets are to be read."""
 
 
 def wants_secrets_again(opened: Open, now: float) -> bool:
     """Kafka does not let us in, or soon will not: somebody may have changed the Secret, of which no watch tells."""
+    if elapsed_s(opened.asked_at, now) < ASKED_AGAIN_S:
+        return False
+    opened.asked_at = now
     refused = any(
         known is not None and isinstance(known[0], Unobserved) and known[0].reason.lifted_by_a_secret
         for known in (opened.kafka.latest(str(group)) for group in opened.groups)
