@@ -26,8 +26,9 @@ from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from slackwater.ports import GroupAdmin, KafkaCluster, Secrets
 from slackwater.shell import connections as module
-from slackwater.shell.connections import MOST_OPEN, Connections
+from slackwater.shell.connections import Connections
 from slackwater.shell.open_connection import ASKED_AGAIN_S, CERTIFICATES_AGAIN_S, SECRETS_AGAIN_S
+from slackwater.shell.opening import MOST_OPEN, OPENED_AGAIN_S, OPENED_AT_ONCE
 from slackwater.shell.store import Key
 from tests.core.factories import observation
 from tests.shell.fakes import CONNECTION, KEY, FakeApi, connection_object, group_object
@@ -184,6 +185,19 @@ async def test_of_one_namespace_so_many_are_open_and_no_more(stage: Stage) -> No
     await stage.use(KEY, connection="one-more")
     assert len(stage.observers) == MOST_OPEN + 2
     assert stage.reason(KEY) == Reason.OBSERVATION_INCOMPLETE
+
+
+async def test_those_of_a_namespace_are_opened_at_a_pace_however_often_they_change(stage: Stage) -> None:
+    """Each takes up to a tenth of a second, of everybody's."""
+    for generation in range(1, OPENED_AT_ONCE + 10):
+        await stage.use(generation=generation)
+    assert len(stage.observers) == OPENED_AT_ONCE
+    assert stage.reason() == Reason.OBSERVATION_INCOMPLETE
+    assert math.isfinite(stage.connections.again_s(KEY))
+    assert not stage.observers[-1].is_closed
+    await stage.use(generation=500, now=OPENED_AGAIN_S)
+    assert len(stage.observers) == OPENED_AT_ONCE + 1
+    assert stage.connections.awaits_first_look(KEY)
 
 
 async def test_another_spec_opens_it_again_and_every_group_is_told(stage: Stage) -> None:

@@ -26,19 +26,14 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.ports import Cluster, GroupAdmin, KafkaCluster, OpensKafka, Secrets
 from slackwater.shell.open_connection import Open, hash_of, wants_secrets_again
+from slackwater.shell.opening import NotYet, Opening
 from slackwater.shell.store import Key, connection_key
 
 SECRETS_SOON_S: Final = 1.0
 """After an API server that did not answer."""
 OBSERVED_AGAIN_S: Final = 10.0
-MOST_OPEN: Final = 100
-"""Of one namespace: each has a thread, and sockets to each of its brokers, which anybody may be."""
 
 _log = structlog.get_logger(__name__)
-
-
-class TooManyOpen(SlackwaterError):
-    """Of one namespace."""
 
 
 class Connections:
@@ -61,6 +56,7 @@ class Connections:
         self._unusable: dict[Key, tuple[tuple[int, str, int], str]] = {}
         """What made no client, and why: to try may take a tenth of a second, and each of a thousand groups would."""
         self._used_by: dict[Key, Key] = {}
+        self._opening = Opening()
         self._requests_of_closed: Counter[str] = Counter()
         self._in_hand: dict[Key, set[Key]] = {}
         """Connection that is just being opened, renewed or closed → the groups that came meanwhile."""
@@ -218,9 +214,9 @@ class Connections:
                 self._broken.pop(key, None)
                 return opened
             if opened is None:
-                self._refuse_too_many(key.namespace)
-            kafka = self._client(key, (generation, uid, hash_of(secrets)), connection, secrets)
-        except ClusterUnreachable as error:
+                self._opening.refuse_too_many(key.namespace, self._open)
+            kafka = self._client(key, (generation, uid, hash_of(secrets)), connection, secrets, now)
+        except (ClusterUnreachable, NotYet) as error:
             # What is known of today's spec stands, bad or good, until the API server says otherwise.
             if not current:
                 self._broken.setdefault(key, Unobserved(Reason.OBSERVATION_INCOMPLETE, str(error), now))
@@ -234,25 +230,19 @@ class Connections:
         return await self._renew(key, Open(generation, uid, secrets, now, kafka))
 
     def _client(
-        self, key: Key, version: tuple[int, str, int], connection: Connection, secrets: Secrets
+        self, key: Key, version: tuple[int, str, int], connection: Connection, secrets: Secrets, now: float
     ) -> KafkaCluster:
         """Raises SlackwaterError, in the words of the first try."""
         known = self._unusable.get(key)
         if known is not None and known[0] == version:
             raise SlackwaterError(known[1])
+        self._opening.take_turn(key.namespace, now)
         self._unusable.pop(key, None)
         try:
             return self._open_kafka(connection, secrets, self._changed)
         except InvalidSpec as error:
             self._unusable[key] = (version, str(error))
             raise
-
-    def _refuse_too_many(self, namespace: str) -> None:
-        if namespace and sum(key.namespace == namespace for key in self._open) >= MOST_OPEN:
-            raise TooManyOpen(
-                f"{MOST_OPEN} KafkaConnections of namespace {namespace} are in use, and the operator opens no more of"
-                " one: let several ConsumerGroups refer to one KafkaConnection"
-            )
 
     async def _renew(self, key: Key, opened: Open) -> Open:
         before = self._open.get(key)
