@@ -47,7 +47,8 @@ class Writes:
     kubeconfig: str
 
     def kubectl(self, *arguments: str, who: str = "", given: Any = None) -> subprocess.CompletedProcess[str]:
-        command = ["kubectl", f"--kubeconfig={self.kubeconfig}", f"--namespace={TEAM}", *arguments]
+        namespace = (given or {}).get("metadata", {}).get("namespace", TEAM)
+        command = ["kubectl", f"--kubeconfig={self.kubeconfig}", f"--namespace={namespace}", *arguments]
         command += [f"--as={who}"] if who else []
         text = None if given is None else json.dumps(given)
         return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
@@ -189,6 +190,17 @@ def test_the_operators_account_writes_only_what_belongs_to_a_consumer_group(writ
     assert NOT_OURS in writes.refusal(OPERATOR, "delete", "statefulset", "theirs")
     assert writes.apply(OPERATOR, stateful_set("ours", **ours)) == ""
     assert writes.refusal(OPERATOR, "delete", "statefulset", "ours") == ""
+
+
+def test_it_changes_no_spec_and_runs_nothing_of_kubernetes_own(writes: Writes) -> None:
+    """Whoever has its token could run any image by a ConsumerGroup of others, or with a reference that is made up."""
+    assert writes.apply("developer", consumer_group("others")) == ""
+    image = {"spec": {"template": {"spec": {"containers": [{"name": "consumer", "image": "evil"}]}}}}
+    refused = writes.refusal(OPERATOR, "patch", "cg", "others", "--type=merge", "-p", json.dumps(image))
+    assert "the operator changes no ConsumerGroup's spec" in refused
+    ours = {"ownerReferences": [owned_by("ConsumerGroup", "x")]}
+    refused = writes.apply(OPERATOR, stateful_set("x", namespace="kube-system", **ours))
+    assert "the operator runs nothing in a namespace of Kubernetes itself" in refused
 
 
 def test_it_takes_up_again_what_was_given_back(writes: Writes) -> None:
