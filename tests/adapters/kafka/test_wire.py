@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any, Self
 from unittest.mock import Mock
 
@@ -21,6 +23,7 @@ from slackwater.adapters.kafka.errors import AnswerTooLong, KafkaUnreachable
 from slackwater.adapters.kafka.reading_pace import ReadingPace
 from slackwater.adapters.kafka.session import Session
 from slackwater.adapters.kafka.wire import KafkaWire
+from tests.adapters.kafka.certificates import Authority
 
 REQUEST_TIMEOUT_S = 1.0
 """Where nobody is to answer."""
@@ -557,6 +560,39 @@ async def test_brokers_that_hang_up_are_asked_at_the_pace_of_the_namespace(monke
         await wire.close()
         server.shutdown(socket.SHUT_RDWR)
     assert len(came) == 3
+
+
+async def test_one_tls_handshake_of_a_namespace_is_computed_at_a_time(tmp_path: Path) -> None:
+    """A broker that chooses a group of 8,192 bits has a fifth of a second of processor for each."""
+    authority, pace = Authority(), ReadingPace()
+    pair = authority.issue("broker", "127.0.0.1")
+    (tmp_path / "pair").write_bytes(pair.certificate + pair.key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "pair")
+    shaken = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_shake_hands, args=(server, context, shaken), daemon=True).start()
+        trusts = ssl.create_default_context(cadata=authority.certificate.decode())
+        settings = {"security_protocol": "SSL", "ssl_context": trusts}
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        wire = KafkaWire({"bootstrap_servers": address, **settings}, timeout_s=ANSWER_S, pace=pace)
+        with pace.turn:  # somebody else's
+            asking = asyncio.ensure_future(wire.send(MetadataRequest(topics=[])))
+            done, _ = await asyncio.wait([asking], timeout=0.2)
+            assert not done
+            assert not shaken.is_set()
+        assert await asyncio.to_thread(shaken.wait, ANSWER_S)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await wire.close()
+
+
+def _shake_hands(server: socket.socket, context: ssl.SSLContext, shaken: threading.Event) -> None:
+    with suppress(OSError):
+        while True:
+            with context.wrap_socket(server.accept()[0], server_side=True) as connection:
+                shaken.set()
+                connection.recv(1)
 
 
 def _hang_up(server: socket.socket, came: list[object]) -> None:

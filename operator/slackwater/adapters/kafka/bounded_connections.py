@@ -58,6 +58,7 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
             return self._bounded(_TcpTransport(self._net, sock, host=node.host))
         configs = {key: value for key, value in self.config.items() if key.startswith("ssl_")}
         transport = _TlsTransport(self._net, sock, host=node.host, **configs)
+        self._bounded(transport)
         try:
             await transport.handshake_until(timeout_at)
         except BaseException as error:  # also when the loop ends and abandons the coroutine
@@ -65,7 +66,7 @@ class BoundedConnectionManager(KafkaConnectionManager):  # type: ignore[misc]
             if isinstance(error, OSError):
                 raise kafka_errors.KafkaConnectionError(f"TLS handshake failed: {error}") from error
             raise
-        return self._bounded(transport)
+        return transport
 
     async def _its_turn(self, timeout_at: float | None) -> None:
         """Half of the time is left for the connection itself. Who would come too late fails late: he tries again."""
@@ -197,9 +198,11 @@ class _TcpTransport(_LastWords, KafkaTCPTransport):  # type: ignore[misc]
 
 class _TlsTransport(_LastWords, KafkaSSLTransport):  # type: ignore[misc]
     async def handshake_until(self, timeout_at: float | None) -> None:
+        """A broker chooses how much there is to compute, up to a fifth of a second: one at a time in a namespace."""
         while True:
             try:
-                self._sock.do_handshake()
+                with self.reading.turn:
+                    self._sock.do_handshake()
             except ssl.SSLWantReadError:
                 await self._net.wait_read(self._sock, timeout_at=timeout_at)
             except ssl.SSLWantWriteError:
