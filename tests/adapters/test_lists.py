@@ -60,9 +60,14 @@ def test_an_item_is_cut_before_the_next_one_is_read() -> None:
 
 async def test_nobody_waits_for_a_long_one() -> None:
     threads: list[Thread] = []
+
+    def kept(each: Any) -> Any:
+        threads.append(current_thread())
+        return each
+
     for number in (1, LONG):
         text = json.dumps({"items": [{}] * number})
-        read = await read_aside(text.encode(), lambda each: threads.append(current_thread()) or each)
+        read = await read_aside(text.encode(), kept)
         assert len(read["items"]) == number
     assert threads[0] is current_thread()
     assert threads[-1] is not current_thread()

@@ -225,7 +225,11 @@ def test_an_empty_kubeconfig_variable_is_none(
 BROKEN = {
     "a cluster that is not in it": ("cluster: c\n", "cluster: d\n", "context home names cluster d, which is not in"),
     "a user that is not in it": ("user: u\n", "user: v\n", "context home names user v, which is not in"),
-    "a server that is no address": ("server: https://", "server: ", "consumergroups is no URL: see that the cluster"),
+    "a server that is no address": (
+        "server: https://",
+        "server: ",
+        "consumergroups?limit=50 is no URL: see that the cluster",
+    ),
     "a server's certificate that is none": (
         "server:",
         "certificate-authority: /nowhere.crt\n    server:",
