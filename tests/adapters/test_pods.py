@@ -116,6 +116,26 @@ def test_containers_beside_the_consumers_that_have_ended_and_run_again() -> None
     assert pod.sidecars == (Sidecar("native", 600.0, since), Sidecar("proxy", 600.0, since))
 
 
+def test_an_init_container_that_ended_with_an_error_is_named_before_its_pause() -> None:
+    init = {"name": "migrate", "state": {"terminated": {**LATER, "exitCode": 3}}}
+    done = {"name": "first", "state": {"terminated": {**LATER, "exitCode": 0}}}
+    metadata = {
+        "name": "payments-1",
+        "uid": "u",
+        "creationTimestamp": "2025-12-31T00:00:00Z",
+        "ownerReferences": [{"uid": "set", "controller": True}],
+    }
+    waits = {"name": "consumer", "state": {"waiting": {"reason": "PodInitializing"}}}
+
+    def waiting(*inits: dict[str, Any]) -> tuple[str, str]:
+        status = {"initContainerStatuses": list(inits), "containerStatuses": [waits]}
+        (pod,) = to_pods([{"metadata": metadata, "status": status}], [SET], lambda _: "consumer", {})
+        return pod.waiting, pod.waiting_message
+
+    assert waiting(done, init) == ("CrashLoopBackOff", "init container migrate ended with exit code 3")
+    assert waiting(done) == ("", "")
+
+
 def test_pods_that_look_like_the_statefulset_s_and_are_not() -> None:
     def named(name: str, *controllers: str) -> dict[str, Any]:
         owners = [{"uid": uid, "controller": True} for uid in controllers]

@@ -285,6 +285,10 @@ def _waiting(status: Json, consumer: Json) -> tuple[str, str]:
         waiting = container.get("state", {}).get("waiting") or {}
         if waiting.get("reason") not in (None, "ContainerCreating", "PodInitializing"):
             return waiting["reason"], shown(waiting.get("message", ""), LONGEST_SAYING)
+    for init in status.get("initContainerStatuses", ()):
+        ended = (init.get("state") or {}).get("terminated") or {}
+        if ended.get("exitCode"):  # between its end and the kubelet's pause
+            return "CrashLoopBackOff", f"init container {init['name']} ended with exit code {ended['exitCode']}"
     for condition in status.get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return condition.get("reason", ""), shown(condition.get("message", ""), LONGEST_SAYING)
