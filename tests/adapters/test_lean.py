@@ -9,7 +9,9 @@ import pytest
 
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import (
+    CONSUMER_FLEET,
     CONSUMER_GROUP,
+    FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
@@ -17,10 +19,14 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.adapters.cluster.translation import controller_uid, group_of, to_pod, to_workload
-from slackwater.api.annotations import GROUP_LABEL, TEMPLATE_HASH
+from slackwater.api.annotations import GROUP_LABEL, PROMOTE, RESUME, TEMPLATE_HASH
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
+from slackwater.core.fleet.campaign_object import read_campaign
 from slackwater.ports import Kind
+from slackwater.shell.fleet_objects import read_fleet
+from tests.api.manifests import consumer_fleet
+from tests.shell.campaign_stage import campaign_object
 from tests.shell.fakes import connection_object, group_object
 
 NAMED: Final = {"name": "payments-0", "namespace": "shop", "uid": "u", "resourceVersion": "7"}
@@ -35,6 +41,8 @@ WIDE: Final[dict[str, Any]] = {
 LONG: Final = [{"name": "a"} for _ in range(90_000)]
 SPECS: Final[list[tuple[Kind, dict[str, Any]]]] = [
     (CONSUMER_GROUP, {"groupId": "x", "template": {"spec": {"unknown": LONG}}}),
+    (CONSUMER_FLEET, {"namespaces": ["*"], "selector": {"matchExpressions": LONG}}),
+    (FLEET_CAMPAIGN, {"fleetRef": {"name": "platform"}, "waves": LONG}),
     (KAFKA_CONNECTION, {"bootstrapServers": "a:9092"}),
     (POD, {"containers": [{"name": "c", "env": LONG}], "readinessGates": LONG}),
     (STATEFUL_SET, {"replicas": 2, "selector": {"matchExpressions": LONG}, "template": {"spec": {"volumes": LONG}}}),
@@ -90,6 +98,34 @@ def test_who_writes_replicas_stays_known() -> None:
 def test_a_connection_is_read_as_before() -> None:
     connection = connection_object()
     assert parse_kafka_connection(lean(KAFKA_CONNECTION, connection)).spec == parse_kafka_connection(connection).spec
+
+
+def test_a_fleet_and_its_commands_are_read_as_before() -> None:
+    fleet = consumer_fleet(pause="audit", selector={"matchLabels": {"team": "pay"}})
+    fleet["metadata"] |= {**NAMED, "generation": 3, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    fleet["metadata"]["annotations"] = {RESUME: "token", "other": "y"}
+    kept = lean(CONSUMER_FLEET, fleet)
+    assert read_fleet(kept, "slackwater") == read_fleet(fleet, "slackwater")
+    assert (lean(CONSUMER_FLEET, kept), "other" in kept["metadata"]["annotations"]) == (kept, False)
+
+
+def test_a_campaign_and_its_commands_are_read_as_before() -> None:
+    campaign = campaign_object(7, paused=True)
+    campaign["metadata"] |= {"generation": 3, "annotations": {PROMOTE: "token"}}
+    kept = lean(FLEET_CAMPAIGN, campaign | {"status": {"phase": "Running"}})
+    assert read_campaign(kept) == read_campaign(campaign | {"status": {"phase": "Running"}})
+    assert lean(FLEET_CAMPAIGN, kept) == kept
+
+
+def test_a_fleet_that_is_too_large_to_be_read_holds_whom_it_may_select() -> None:
+    """As one with a slip in it: else more of it would lift a freeze."""
+    fleet = consumer_fleet(namespaces=["shop"], selector={"matchExpressions": LONG})
+    fleet["metadata"] |= NAMED
+    for seen in (fleet, lean(CONSUMER_FLEET, fleet)):
+        read = read_fleet(seen, own_namespace="shop")
+        assert read.fleet.spec.namespaces == ("shop",)
+        assert read.unread is not None
+        assert "keep it to 262,144; select groups by fewer labels and values." in read.unread.message
 
 
 @pytest.mark.parametrize("field", ["labels", "annotations", "finalizers", "ownerReferences"])

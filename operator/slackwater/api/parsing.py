@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -31,6 +31,7 @@ MOST_ENTRIES: Final = 1_000
 """Of labels, annotations, finalizers or owners: Kubernetes has no bound but for the object's size."""
 _LISTS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 _KEPT: Final = ("groupId", "connectionRef", "deletionPolicy")
+_SELECT_BY_LESS: Final = "select groups by fewer labels and values"
 
 
 class CutSpec(dict[str, Any]):
@@ -54,6 +55,13 @@ def cut_to_size(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**obj, "metadata": metadata, "spec": CutSpec(kept, problem)}
 
 
+def cut_selecting(spec: object, kept: Iterable[str]) -> object:
+    """Of a fleet or a campaign, to be kept: of a spec that is too large no more than these fields."""
+    if not isinstance(spec, Mapping) or not (problem := _too_large(spec, _SELECT_BY_LESS)):
+        return spec
+    return CutSpec({key: spec[key] for key in kept if key in spec}, problem)
+
+
 def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     """Read a ConsumerGroup; InvalidSpec names every problem."""
     if problem := _problem_of_size(obj):
@@ -71,12 +79,19 @@ def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:
 
 def parse_consumer_fleet(obj: Mapping[str, Any]) -> ConsumerFleet:
     """Read a ConsumerFleet; InvalidSpec names every problem."""
-    return _parse(ConsumerFleet, obj)
+    return _parse_selecting(ConsumerFleet, obj)
 
 
 def parse_fleet_campaign(obj: Mapping[str, Any]) -> FleetCampaign:
     """Read a FleetCampaign; InvalidSpec names every problem."""
-    return _parse(FleetCampaign, obj)
+    return _parse_selecting(FleetCampaign, obj)
+
+
+def _parse_selecting(model: type[M], obj: Mapping[str, Any]) -> M:
+    problem = _too_large(obj.get("spec"), _SELECT_BY_LESS) if isinstance(obj, Mapping) else ""
+    if problem:
+        raise InvalidSpec(_subject(model, obj), (problem,))
+    return _parse(model, obj)
 
 
 def _problem_of_size(obj: object) -> str:
@@ -95,15 +110,17 @@ def _too_many(metadata: Mapping[str, Any]) -> str:
     return ""
 
 
-def _too_large(spec: object) -> str:
+def _too_large(spec: object, instead: str = "") -> str:
     """Why it is not read; a YAML file may have dates in it, which are refused by their fields."""
     if isinstance(spec, CutSpec):
         return spec.problem
     text = json.dumps(spec, ensure_ascii=False, default=str, separators=(",", ":"))
     if (size := len(text.encode(errors="replace"))) > LARGEST_SPEC:
-        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; long texts go into a ConfigMap."
+        instead = instead or "long texts go into a ConfigMap"
+        return f"spec has {size:,} bytes: keep it to {LARGEST_SPEC:,}; {instead}."
     if (values := sum(map(text.count, "[{,"))) > MOST_VALUES:
-        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; long lists go into a ConfigMap."
+        instead = instead or "long lists go into a ConfigMap"
+        return f"spec has some {values:,} values: keep it to {MOST_VALUES:,}; {instead}."
     return ""
 
 

@@ -70,16 +70,15 @@ class Operator:
     """The parts, wired. Without a `leadership` there is no other replica."""
 
     def __init__(self, api: KubernetesApi, settings: Settings, leadership: Leadership | None = None) -> None:
-        self.settings = settings
-        self.api = api
+        self.settings, self.api = settings, api
         api.kept = lean
         self.store = Store()
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""
         self._unwatched: set[Kind] = set()
-        self._behind = Behind()
         """Kinds whose CRD was not there when the watches began."""
+        self._behind = Behind()
         self.metrics = Metrics()
         self.leadership = leadership
         if leadership is not None:
@@ -241,10 +240,9 @@ async def _run(settings: Settings) -> None:
             return
         parts.append(asyncio.create_task(operator.keep_listing(), name="relist"))
         parts.append(asyncio.create_task(beat(operator.metrics.stood_still), name="heartbeat"))
-        if settings.recommendations is not None:
-            following = operator.advice.follow(settings.recommendations, api)
-            parts.append(asyncio.create_task(following, name="recommendations"))
         others = [*operator.telemetry.parts(), *operator.fleets.parts()]
+        if settings.recommendations is not None:
+            others.append(("recommendations", operator.advice.follow(settings.recommendations, api)))
         parts += [asyncio.create_task(part, name=name) for name, part in others]
         parts += [asyncio.create_task(operator.work(), name=f"worker-{n}") for n in range(settings.workers)]
         # Kopf gives every task that it does not know 5 s to end by itself: so all else ends before it does.

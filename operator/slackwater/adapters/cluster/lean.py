@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
+    CONSUMER_FLEET,
     CONSUMER_GROUP,
+    FLEET_CAMPAIGN,
     KAFKA_CONNECTION,
     POD,
     POD_DISRUPTION_BUDGET,
@@ -17,14 +19,19 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.adapters.cluster.translation import REVISION_LABEL
-from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, TEMPLATE_HASH
-from slackwater.api.parsing import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_to_size
+from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
+from slackwater.api.parsing import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_selecting, cut_to_size
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
 
 _ALWAYS: Final = ("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")
 _OF_PODS: Final = {"labels": (GROUP_LABEL, REVISION_LABEL), "annotations": (TEMPLATE_HASH, PROTOCOL)}
+_OF_FLEETS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
+    CONSUMER_FLEET: (RESUME, ("namespaces",)),  # a freeze holds in these, though nobody can read it
+    FLEET_CAMPAIGN: (PROMOTE, ()),
+}
+"""The command that people give it, and what is kept of a spec that is too large to be read."""
 _OF_A_SET: Final = ("replicas", "updateStrategy", "ordinals", "serviceName", "podManagementPolicy")
 _NO_TEMPLATE: Final[Json] = {"metadata": {}, "spec": {"containers": []}}
 
@@ -35,6 +42,10 @@ def lean(kind: Kind, obj: Json) -> Json:
         return cut_to_size(obj)
     if kind in (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION):
         return {**obj, "metadata": _named(obj["metadata"])}
+    if kind in _OF_FLEETS:
+        command, kept = _OF_FLEETS[kind]
+        spec = {"spec": cut_selecting(obj["spec"], kept)} if "spec" in obj else {}
+        return {**obj, "metadata": _commanded(obj["metadata"], command), **spec}
     if kind is POD:
         gates = (obj.get("spec") or {}).get("readinessGates") or ()
         spec = {"readinessGates": gates} if 0 < len(gates) <= MOST_ENTRIES else {}
@@ -46,6 +57,11 @@ def lean(kind: Kind, obj: Json) -> Json:
 
 def _named(metadata: Json) -> dict[str, Any]:
     return {key: metadata[key] for key in _ALWAYS if key in metadata}
+
+
+def _commanded(metadata: Json, command: str) -> Json:
+    given = metadata.get("annotations") or {}
+    return {**_named(metadata), "annotations": {command: given[command]} if command in given else {}}
 
 
 def _of_a_pod(metadata: Json) -> Json:
