@@ -199,7 +199,12 @@ ROWS: Final[Mapping[str, Row]] = {
     "retry": _gives("retry", f"{NAME}: retry is given"),
     "restart": _gives("restart", f"{NAME}: restart is given"),
     "force": _gives("force", f"{NAME}: force is given"),
-    "approve": _gives("approve", f"{NAME}: approve is given"),
+    "approve": _of_a_group(
+        "approve",
+        "--timeout",
+        "0s",
+        no_broker=Fails(f"{NAME} is as it was: approve: a rollout is under way or has failed"),
+    ),
     "fleet status": _of_a_fleet("status", shows=f"/{NAME} 1 group in 1 namespace Paused: it is tried"),
     "fleet status --watch": Row(
         ("fleet", "status", "{name}", "--watch"),
