@@ -154,6 +154,19 @@ async def test_fleets_of_its_own_namespace_are_known_before_a_pass_and_survive_t
         part.close()
 
 
+async def test_the_event_loop_counts_in_fleets_and_any_thread_writes_it() -> None:
+    """A thread would meet what the ledger keeps halfway through a change."""
+    api: Any = ListingApi()
+    api.add(CONSUMER_FLEET, fleet_object())
+    started = Operator(api, Settings.model_validate({}))
+    await started.relist()
+    await started.fleets.begin()
+    of_it = f'slackwater_fleet_open{{fleet="fleet",namespace="{KEY.namespace}"}} 1.0'
+    assert of_it not in started.metrics.text().decode()
+    started.metrics.take_stock()
+    assert of_it in (await asyncio.to_thread(started.metrics.text)).decode()
+
+
 def of_two_namespaces(*failures: Exception) -> Operator:
     """It works in one, and a fleet of its own reaches there. The list of that fleet fails so, the others do not."""
     api: Any = ListingApi()

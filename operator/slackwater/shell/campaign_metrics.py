@@ -20,7 +20,7 @@ STATES: Final = (*(each.value.lower() for each in Progress), SKIPPED)
 
 
 class CampaignMetrics(Collector):
-    """Read when somebody asks: as of the last fold."""
+    """Read when somebody asks, in any thread: as of the last fold."""
 
     def __init__(self, campaigns: Campaigns) -> None:
         self._campaigns = campaigns

@@ -19,7 +19,10 @@ LABELS: Final = ("namespace", "fleet")
 
 
 class FleetMetrics(Collector):
-    """Read when somebody asks. `paused_since`: since when a fleet is paused, by its status, as `namespace/name`."""
+    """Read when somebody asks, in the event loop: what the ledger keeps changes as a whole.
+
+    `paused_since`: since when a fleet is paused, by its status, as `namespace/name`.
+    """
 
     def __init__(self, fleets: Fleets, paused_since: Callable[[str], str | None], now: Callable[[], float]) -> None:
         self._fleets = fleets

@@ -72,7 +72,7 @@ class FleetParts:
             yield "own-fleets", self._own.follow()
 
     def publish(self, metrics: Metrics) -> None:
-        metrics.registry.register(FleetMetrics(self.fleets, self._paused_since, time.time))
+        metrics.count_at_once(FleetMetrics(self.fleets, self._paused_since, time.time))
         metrics.registry.register(CampaignMetrics(self.campaigns))
 
     def _paused_since(self, fleet: str) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from slackwater.core.decision.acts import Act, kind_of
@@ -26,6 +26,7 @@ class Metrics(Witness):
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._stocks: list[_Stock] = []
         self.groups = GroupMetrics()
         self.registry.register(self.groups)
         self._acts = Counter(
@@ -69,6 +70,11 @@ class Metrics(Witness):
         """Publish counts that somebody else keeps."""
         self.registry.register(_Reader(name, help_text, labels, read))
 
+    def count_at_once(self, collector: Collector) -> None:
+        """Publish what somebody else keeps that changes as a whole: the event loop reads it (`take_stock`)."""
+        self._stocks.append(stock := _Stock(collector))
+        self.registry.register(stock)
+
     def count_groups(self, read: Callable[[], int]) -> None:
         """`read`: how many ConsumerGroups there are to take care of."""
         groups = Gauge("slackwater_groups", "ConsumerGroups that this operator takes care of.", registry=self.registry)
@@ -99,9 +105,28 @@ class Metrics(Witness):
         self._passes.labels(result).inc()
         self._seconds.observe(took_s)
 
+    def take_stock(self) -> None:
+        """In the event loop, before each `text`."""
+        for stock in self._stocks:
+            stock.take()
+
     def text(self) -> bytes:
         """In any thread: of a thousand groups it takes a fifth of a second."""
         return generate_latest(self.registry)
+
+
+class _Stock(Collector):
+    """What another one collects, all of it in one turn of the event loop: a thread would meet changes halfway."""
+
+    def __init__(self, of: Collector) -> None:
+        self._of = of
+        self.take()
+
+    def take(self) -> None:
+        self._taken = tuple(self._of.collect())
+
+    def collect(self) -> Iterable[Metric]:
+        return self._taken
 
 
 class _Reader(Collector):
