@@ -37,9 +37,7 @@ class Metrics(Witness):
         )
         self._passes = Counter("slackwater_reconciles", "Passes, by result.", ("result",), registry=self.registry)
         self._seconds = Histogram(
-            "slackwater_reconcile_duration_seconds",
-            "How long a pass takes, failed ones too.",
-            registry=self.registry,
+            "slackwater_reconcile_duration_seconds", "How long a pass takes, failed ones too.", registry=self.registry
         )
         for result in ("ok", "failed"):
             self._passes.labels(result)  # a rate needs the 0 that it grows from
