@@ -67,6 +67,7 @@ async def test_a_group_is_not_without_a_fleet_where_fleets_may_not_be_read() -> 
     operator, _ = of_shop_and_bank("shop")
     await begun(operator)
     assert (turn_of(operator, SHOP), turn_of(operator, BANK)) == (HELD, FREE)
+    operator.metrics.take_stock()
     assert b'slackwater_namespace_refused{namespace="shop"} 1.0' in operator.metrics.text()
     assert b'slackwater_fleet_open{fleet="?",namespace="shop"} 0.0' in operator.metrics.text()
 
