@@ -139,7 +139,7 @@ def test_those_that_write_in_transactions(stage: Stage) -> None:
 def test_those_that_write_in_transactions_are_handed_over(stage: Stage) -> None:
     """Both of an ordinal have one transactional id, against the advice: the second one fences the first one's producer
     as it starts. That costs a gap, and each record is written once all the same."""
-    output = f"{stage.topic}-handed-over"
+    output = f"{stage.topic}-handed-over-written"
     stage.kafka.make_topic(output, 1)
     with group(stage, "handed-over", env={"OUTPUT_TOPIC": output, **STAYS}, spec={"rollout": WARM}) as world:
         began = time.time()

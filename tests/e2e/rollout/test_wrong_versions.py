@@ -35,7 +35,7 @@ def versions(stage: Stage) -> Iterator[None]:
     ends = stage.group("ends", rollout={**ROLLOUT, "stableFor": "10s"})
     both = stage.group("forgets", topics=[stage.topic, another], rollout=ROLLOUT)
     forgets = with_env(both, TOPICS=f"{stage.topic},{another}")
-    sidecar = stage.group("sidecar", rollout={**ROLLOUT, "stableFor": "2s"})
+    sidecar = stage.group("sidecar", rollout={**ROLLOUT, "stableFor": "10s"})  # each pod has so long to show itself
     stage.create(*begun.values(), ends, forgets, sidecar)
     stage.cluster.apply(*(with_env(group, VERSION="2", TOPICS=another) for group in begun.values()))
     stage.cluster.apply(with_env(with_command(ends, ENDS), VERSION="2"))
