@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Final
 
 from slackwater.core.decision.acts import Act, DeletePod, ReleaseMembers, RemoveMembers, WriteWorkload
-from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.world.departures import Stay
 from slackwater.core.world.handover import Handover, Over
 from slackwater.core.world.history import MemberSighting
@@ -133,7 +132,6 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
                 assigned_since=move(s.assigned_since),
                 takeovers=() if s.after_nobody else (move(s.since),),
                 there_by=maybe(s.there_by),
-                before_since=maybe(s.before_since),
                 found_waiting=None,
             )
             for k, s in history.members.items()
@@ -294,17 +292,8 @@ def _pod_times(fleet: Fleet, pod: Pod) -> Hashable:
         deaths,
         ancient,
         work,
-        tuple(_taken_while_it_ran(s, started) for s in sightings),
         None if back else _times_of_handover(fleet, pod, sightings),
     )
-
-
-def _taken_while_it_ran(sighting: MemberSighting, started: int | None) -> tuple[bool, bool]:
-    """From a member that had come since the process started; and listed since then, whenever that had come."""
-    before, listed = sighting.before_since, sighting.absent_at
-    if before is None or listed is None or started is None:
-        return False, False
-    return listed > started and before > started + CLOCKS_DIFFER_S, listed > started + SESSION_S
 
 
 def _came_back(fleet: Fleet, pod: Pod, sightings: list[MemberSighting]) -> Hashable:
