@@ -15,7 +15,6 @@ from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
-from slackwater.core.members.elsewhere import taken
 from slackwater.core.members.ownership import ids_given, never_ran, still_removed
 from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
@@ -58,7 +57,6 @@ def note_members(world: World) -> Decision:
         released=released,
         refused=refused,
         removed=removed,
-        taken=taken(world),
         ended_since=ended,
         grown=grown,
     )

@@ -169,10 +169,7 @@ def _ranks(fleet: Fleet) -> dict[str, int]:
     if memory.handover is not None:
         found |= {*memory.handover.before.values(), *memory.handover.held.ids.values()}
     found |= {release.member_id for release in memory.released.values()}
-    found |= {holder.member_id for holder in memory.holders.values()} | {
-        *memory.removed.values(),
-        *memory.taken.values(),
-    }
+    found |= {holder.member_id for holder in memory.holders.values()} | set(memory.removed.values())
     found |= {sighting.member_id for sighting in fleet.history.members.values()}
     if isinstance(act, (RemoveMembers, ReleaseMembers)):
         found |= {ref.member_id for ref in act.members}
@@ -208,7 +205,6 @@ def _memory_key(memory: RolloutMemory, ids: Mapping[str, int]) -> Hashable:
         tuple(sorted((k, ids[r.member_id], r.restarted) for k, r in memory.released.items())),
         tuple(sorted((k, ids[h.member_id]) for k, h in memory.holders.items())),
         tuple(sorted((k, ids[m]) for k, m in memory.removed.items())),
-        tuple(sorted((k, ids[m]) for k, m in memory.taken.items())),
         tuple(sorted(memory.grown.items())),
         tuple(sorted((name, refusal.unseen) for name, refusal in memory.refused.items())),
         tuple(sorted(memory.commands.items())),

@@ -23,8 +23,6 @@ from tests.core.factories import dynamic_member, group, member, members, observa
 SIX_GIVEN = RolloutMemory(ids_given=6)
 THREE_PODS = (pod(0), pod(1), pod(2))
 REMOVED = RolloutMemory(ids_given=6, removed={"payments-4": "payments-4-a"})
-TAKEN = RolloutMemory(ids_given=6, taken={"payments-4": "payments-4-b"})
-
 GIVEN: list[tuple[str, World, Member, int | None]] = [
     ("a wanted one", world(), member(2), 2),
     ("one that was scaled away", world(memory=SIX_GIVEN), member(5), 5),
@@ -38,9 +36,6 @@ GIVEN: list[tuple[str, World, Member, int | None]] = [
     ("dynamic", world(), dynamic_member(1), None),
     ("the one that was taken out", world(memory=REMOVED), member(4), 4),
     ("one that came after it", world(memory=REMOVED), member(4, "b"), None),
-    ("one that took it while its pod ran", world(memory=TAKEN, pods=(*THREE_PODS, pod(4))), member(4, "b"), 4),
-    ("that pod is gone", world(memory=TAKEN), member(4, "b"), None),
-    ("that pod is gone, and so is who took it", world(memory=TAKEN), member(4, "c"), 4),
     ("one that came with a new pod", world(memory=REMOVED, pods=(*THREE_PODS, pod(4))), member(4, "b"), 4),
 ]
 

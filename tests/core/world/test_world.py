@@ -299,7 +299,6 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "refused": st.dictionaries(WORDS, REFUSALS, max_size=2),
     "grown": st.dictionaries(WORDS, st.integers(0, 99), max_size=2),
     "removed": st.dictionaries(WORDS, WORDS, max_size=2),
-    "taken": st.dictionaries(WORDS, WORDS, max_size=2),
     "ended_since": st.none() | MOMENTS,
     "claimed": st.none() | st.builds(Claimed, WORDS, MOMENTS),
     "outranked": st.none() | st.builds(Outranked, st.none() | MOMENTS),

@@ -6,19 +6,16 @@ would fence it, and be fenced by it, without an end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
 from slackwater.core.decision.words import listing
-from slackwater.core.members.clocks import CLOCKS_DIFFER_S
 from slackwater.core.members.ownership import given, name_in_words, never_ran
 from slackwater.core.members.sessions import longest_session_s
-from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Member, Unobserved
-from slackwater.core.world.pods import Pod
 from slackwater.core.world.world import World
 
 AGAIN_S: Final = 5.0
@@ -87,37 +84,6 @@ def until_they_have_left(members: Iterable[Member]) -> Hold:
         " not seen their pods end. Who stays in the group after that lives elsewhere, and is left alone"
     )
     return Hold(Reason.DRAINING, message, AGAIN_S)
-
-
-def taken(world: World) -> Mapping[str, str]:
-    """Instance id → the member that took it from a process of ours which ran on, brought up to date.
-
-    A pod of the same name has started in another cluster, perhaps, as in a fail-back. It is not taken out when the pod
-    here is scaled away: where it was that pod's after all, which made its consumer again, it goes with its session.
-    """
-    if world.seen is None:
-        return world.memory.taken
-    there = {member.instance_id or "": member.member_id for member in world.members}
-    known = {key: member_id for key, member_id in world.memory.taken.items() if there.get(key) == member_id}
-    if world.beside is not None:
-        return known  # in a handover ids change hands
-    for member, ordinal in given(world):
-        pod, sighting = world.pod(ordinal), world.history.members.get(member.instance_id or "")
-        if pod is not None and sighting is not None and _ran_on(world, pod, sighting):
-            known[member.instance_id or ""] = sighting.member_id
-    return known
-
-
-def _ran_on(world: World, pod: Pod, sighting: MemberSighting) -> bool:
-    """The process in the pod had joined, and still ran when another member took its instance id.
-
-    It had joined since it started; or was listed for longer than that of the process before it could be.
-    """
-    since, listed_at, before_since = pod.runs_since, sighting.absent_at, sighting.before_since
-    if since is None or listed_at is None or before_since is None:
-        return False
-    outlasted = listed_at > since + longest_session_s(world) + GRACE_S
-    return listed_at > since and (before_since > since + CLOCKS_DIFFER_S or outlasted)
 
 
 def outlived(world: World, since: float | None) -> bool:

@@ -51,13 +51,10 @@ def _given(world: World) -> tuple[tuple[Member, int], ...]:
 def given_ordinal(world: World, member: Member) -> int | None:
     """The ordinal of the pod that the operator gave the member's instance id to; None for an id that it did not.
 
-    Who comes by an id after its pod has ended and its member was taken out is somebody else, too; once the pod is gone,
-    so is who took it while the pod's process ran.
+    Who comes by an id after its pod has ended and its member was taken out is somebody else, too.
     """
     ordinal = world.ordinal_of(member.instance_id)
     if ordinal is None or ordinal >= world.once(ids_given):
-        return None
-    if world.memory.taken.get(member.instance_id or "") == member.member_id and world.pod(ordinal) is None:
         return None
     if not (removed := world.memory.removed):
         return ordinal

@@ -47,8 +47,6 @@ class MemberSighting:
     first look, and what was before is not known."""
     takeovers: tuple[float, ...] = ()
     """The last times at which we saw the instance id change hands, oldest first."""
-    before_since: float | None = None
-    """Since when whoever it took the instance id from had been seen; None where it took it from nobody."""
     there_by: float | None = None
     """When the second look that saw it began: by then it was there for certain; None before that look."""
     away: bool = False
@@ -231,9 +229,8 @@ def _first_sighting(
 ) -> MemberSighting:
     """Of one that has come, or come back. `known`: who was seen under its id in the look before."""
     takeovers = known.takeovers if known is not None else ()
-    before_since = None
     if known is not None and known.member_id != member.member_id:
-        takeovers, before_since = (*takeovers, at)[-TAKEOVERS_KEPT:], known.since
+        takeovers = (*takeovers, at)[-TAKEOVERS_KEPT:]
     return MemberSighting(
         member.member_id,
         at,
@@ -241,7 +238,6 @@ def _first_sighting(
         member.assignment,
         ended_at,
         takeovers=takeovers,
-        before_since=before_since,
         first_look_ended_at=ended_at,
         away=member.has_left,
         places=() if member.instance_id is not None else (member.address, member.client_id),

@@ -218,14 +218,14 @@ class RolloutMemory:
     """What the brokers allow classic sessions to be, while it binds: one that cannot be asked changes no template."""
     group_settings: Mapping[str, str] = field(default_factory=dict)
     """The group's own settings in Kafka that the operator made (F23)."""
-    released: Mapping[str, Release] = field(default_factory=dict)  # by instance id
+    released: Mapping[str, Release] = field(default_factory=dict)
+    """By instance id."""
     holders: Mapping[str, LastHolder] = field(default_factory=dict)
     """By instance id; of wanted pods only."""
-    refused: Mapping[str, Refusal] = field(default_factory=dict)  # by pod name
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
+    """By pod name."""
     removed: Mapping[str, str] = field(default_factory=dict)
     """Instance id of a pod that was scaled away → the member that was taken out; who comes after it is not ours."""
-    taken: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → the member that took it from a process which ran on: it may live elsewhere (`elsewhere.taken`)."""
     grown: Mapping[str, int] = field(default_factory=dict)
     """Topic → how many partitions it had when the group was last made to rebalance, since nobody had seen it grow."""
     claimed: Claimed | None = None
