@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import typer
 
+from slackwater.api.depth import allow_deep_objects
 from slackwater.cli import edge as failures
 from slackwater.cli.main import app
 
@@ -44,6 +45,7 @@ def command_line() -> Any:
 
 
 def typed(capsys: pytest.CaptureFixture[str], *arguments: str) -> Done:
+    allow_deep_objects()  # as `main` does: another test's objects may be as deep as the API server takes
     capsys.readouterr()
     code = failures.run(lambda: command_line()(list(arguments), prog_name="slackwater", standalone_mode=False))
     captured = capsys.readouterr()

@@ -121,7 +121,7 @@ def try_cell(place: Place, row: Row, case: Case, capsys: pytest.CaptureFixture[s
     cell, done = row.cells[case], typed(capsys, *place.words(row, case))
     match cell:
         case Fails():
-            assert place.fill(cell.words) in sentence_of(done)
+            assert place.fill(cell.words) in sentence_of(done), done
             assert done.code == cell.code, done
         case Finds():
             assert (done.code, done.err) == (cell.code, ""), done

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import (
-    ClusterFailed,
     ClusterRefused,
     ClusterUnreachable,
     Forbidden,
@@ -126,7 +125,7 @@ async def _who_is_there(api: KubernetesApi, namespace: str, name: str) -> str:
     there = f"there is no ConsumerGroup {name} in namespace {namespace}"
     try:
         found, _ = await api.list_all(CONSUMER_GROUP, None)
-    except ClusterFailed:
+    except ClusterRefused:
         found, _ = await api.list_all(CONSUMER_GROUP, namespace)
     here = sorted(item["metadata"]["name"] for item in found if item["metadata"]["namespace"] == namespace)
     elsewhere = sorted(item["metadata"]["namespace"] for item in found if item["metadata"]["name"] == name)
