@@ -15,6 +15,7 @@ from tests.core.factories import NEW, group, member, observation, pod, tp, world
 BOTH = group(topics=["orders", "refunds"])
 PARTITIONS = frozenset({tp(0), tp(1), tp(2), tp(0, "refunds")})
 BACK = RolloutMemory(phase=RolloutPhase.ROLLING_BACK)
+THIRD = RolloutMemory(phase=RolloutPhase.PROGRESSING, target_hash="a third one")
 
 
 def asking(ordinal: int, *topics: str) -> Member:
@@ -41,6 +42,7 @@ WRONG: list[tuple[str, World, str]] = [
     ("it is not known of one before", scene(TWO, NONE, ONE), ""),
     ("a member of it is missing", scene(TWO, TWO, ONE, group=group(membersPerPod=2, topics=list(TWO))), ""),
     ("on the way back", scene(TWO, TWO, ONE, memory=BACK), ""),
+    ("a third version is to come, which no template has yet", scene(TWO, TWO, ONE, memory=THIRD), ""),
     ("nobody is left to compare with", scene(ONE, ONE, ONE, new=(0, 1, 2)), ""),
 ]
 

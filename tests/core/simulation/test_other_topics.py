@@ -56,6 +56,19 @@ def test_what_is_asked_for_is_read_in_the_end(old: str, new: str, options: dict[
     assert len([each for each in run.outside.sets.values() if each.exists]) == 1
 
 
+@pytest.mark.parametrize("third", ["orders-and-refunds", "two-threads"])
+@pytest.mark.parametrize("begun", range(1, 40, 2))
+def test_a_version_after_that_of_other_topics_meets_nobody_who_is_left(begun: int, third: str) -> None:
+    """Whoever has the first version asks for less than those who have the second one, and both are to go."""
+    run = at_rest("orders-only", {**WARM, **SHOWN})
+    assert run.outside.edit(asks_for("orders-and-refunds", BOTH))
+    run.for_seconds(begun)
+    assert run.outside.edit((*image(third), ("template.metadata", {"labels": {"team": "b"}})))
+    run.for_seconds(2)
+    run.until(RolloutPhase.COMPLETE, within_s=900)
+    assert read(run) == BOTH
+
+
 def test_what_nobody_read_is_read_though_stablefor_is_longer_than_rejointimeout() -> None:
     """Somebody is taken out for it after `stableFor`; the version was given up a moment before."""
     run = at_rest("orders-only", {**WARM, "stableFor": "22s"})

@@ -17,9 +17,10 @@ from slackwater.core.world.world import World
 def asks_wrongly(world: World, pod: Pod) -> str:
     """What is wrong with what a pod of the new version asks for; empty: nothing that is known.
 
-    Of a version that a rollout goes back to, today's spec says nothing.
+    Of a version that a rollout goes back to, or that another one has taken the place of, today's spec says nothing.
     """
-    if not world.outdated or world.memory.phase is RolloutPhase.ROLLING_BACK:
+    before = behind(world)
+    if not before or pod in before or world.memory.phase is RolloutPhase.ROLLING_BACK:
         return ""
     asked = _asked_for_by(world, pod)
     if not asked:
@@ -44,13 +45,13 @@ def forgotten_topics(world: World, kafka: GroupObservation) -> tuple[str, ...]:
 
 def _topics_known(world: World) -> frozenset[str]:
     """Named, or owned by pods of the version before: those may be left out of the spec."""
-    members = (member for each in world.outdated for member in world.members_of(each))
+    members = (member for each in behind(world) for member in world.members_of(each))
     return frozenset((*world.group.spec.topics, *(p.topic for member in members for p in member.assignment)))
 
 
 def _asked_for_by_all_before(world: World) -> frozenset[str]:
     """Topics of the spec for which each pod of the version before asks: which pod reads what may differ by design."""
-    asked = [_asked_for_by(world, pod) for pod in world.outdated]
+    asked = [_asked_for_by(world, pod) for pod in behind(world)]
     return frozenset(world.group.spec.topics).intersection(*asked)
 
 
