@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.memory import RolloutPhase
 from tests.core.coordinator.fleet import state_seen
 from tests.core.simulation import ends
 from tests.core.simulation.deeds import calm_down
@@ -147,14 +147,21 @@ def _distinct(run: LifesRun, seen: set[Hashable]) -> Iterator[LifesRun]:
     while run.now < until:
         if (state := _state(run)) not in seen:
             seen.add(state)
-            yield deepcopy(run)
+            yield _copy(run)
         run.step()
         if not run.phase.under_way and not run.acting and run.now > until - WITHIN_S + 5:
             return
 
 
+def _copy(run: LifesRun) -> LifesRun:
+    """All but what never changes: the worlds that were seen, and what was decided of them."""
+    operator = run.operator
+    kept = [*operator.acted_upon, operator.last_world, operator.last, operator.history]
+    return deepcopy(run, {id(each): each for each in kept})
+
+
 def _state(run: LifesRun) -> Hashable:
-    outside, memory = run.outside, read_memory(run.outside.status)
+    outside, memory = run.outside, run.outside.memory
     group = outside.broker.group
     pods = sorted(
         (

@@ -23,7 +23,7 @@ from slackwater.core.decision.acts import (
     WriteWorkload,
 )
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.world import World
@@ -90,6 +90,7 @@ class Outside:
             "template": _template(version),
         }
         self._parsed: ConsumerGroup | None = None
+        self._remembered: tuple[Mapping[str, Any], RolloutMemory] | None = None
         self._tokens = 0
         self._kip848 = kip848
         self._foreign: Process | None = None
@@ -200,11 +201,18 @@ class Outside:
             self._parsed = parse_consumer_group(manifest)
         return self._parsed
 
+    @property
+    def memory(self) -> RolloutMemory:
+        """What stands in the status, read once for each that is written."""
+        if self._remembered is None or self._remembered[0] is not self.status:
+            self._remembered = (self.status, read_memory(self.status))
+        return self._remembered[1]
+
     def observe(self) -> KafkaView:
         return self.broker.observe(self.now)
 
     def world(self, kafka: KafkaView, history: GroupHistory) -> World:
-        memory = read_memory(self.status)
+        memory = self.memory
         needed = memory.phase not in (RolloutPhase.NONE, RolloutPhase.COMPLETE)
         sets = [seen for each in self.sets.values() if (seen := each.seen()) is not None]
         names = {each.name for each in sets}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from slackwater.core.world.memory import RolloutPhase, read_memory
+from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.invariants import Invariants
 from tests.core.simulation.operator import Crashes, SimulatedOperator
 from tests.core.simulation.outside import START, Outside
@@ -41,7 +41,7 @@ class Run:
 
     @property
     def phase(self) -> RolloutPhase:
-        return read_memory(self.outside.status).phase
+        return self.outside.memory.phase
 
     @property
     def acting(self) -> bool:

@@ -146,7 +146,8 @@ class Arena:
         cluster.wait_phase(group, phase)
 
     def assert_restarts(self, fault: str, wanted: dict[int, int]) -> None:
-        assert self.restarts(fault) == wanted
+        found = self.restarts(fault)
+        assert found == wanted, f"{group_of(fault)}: {found}"
 
     def restarts(self, fault: str) -> dict[int, int]:
         """Ordinal → how often its pod was made again since the scenario began; for groups of one StatefulSet."""
