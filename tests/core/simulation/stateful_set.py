@@ -27,6 +27,7 @@ HEARTBEAT_S: Final = 3.0
 """How long a fenced process takes to notice."""
 LONGEST_BACKOFF_S: Final = 40.0
 HASH_ANNOTATION: Final = "slackwater.dev/template-hash"
+RESTARTED_AT: Final = "kubectl.kubernetes.io/restartedAt"
 
 
 class Conflict(Exception):
@@ -271,10 +272,18 @@ class StatefulSet:
             self.created_at, self._made = now, self._made + 1
         before = (self.exists, self.start, self.replicas, self.partition, self.strategy, self.template)
         self.replicas, self.partition, self.strategy = act.replicas, act.partition, act.strategy
-        self.template, self.exists, self.start, self.edited = act.template, True, act.start, False
+        self.template, self.exists, self.start, self.edited = self._applied(act.template), True, act.start, False
         if before != (self.exists, self.start, self.replicas, self.partition, self.strategy, self.template):
             self.generation += 1
             self.version += 1
+
+    def _applied(self, template: Json) -> Json:
+        """With what `kubectl rollout restart` has written: it is not ours, and stays."""
+        at = self.template["metadata"]["annotations"].get(RESTARTED_AT) if self.exists else None
+        if at is None:
+            return template
+        metadata = template["metadata"]
+        return {**template, "metadata": {**metadata, "annotations": {**metadata["annotations"], RESTARTED_AT: at}}}
 
     def delete(self, ordinal: int, uid: str, now: float) -> SimulatedPod | None:
         """Delete exactly this pod; returns it if it was there."""

@@ -12,6 +12,7 @@ from slackwater.core.world.memory import RolloutPhase
 from tests.core.simulation.broker import Broker, Process
 from tests.core.simulation.outside import Outside
 from tests.core.simulation.runs import Run
+from tests.core.simulation.stateful_set import RESTARTED_AT
 from tests.core.simulation.versions import VERSIONS, Version
 
 JOINS_LATE_S: Final = 12.0
@@ -20,7 +21,7 @@ JOINS_LATE_S: Final = 12.0
 
 def restart(outside: Outside) -> None:
     template = deepcopy(dict(outside.set.template))
-    template["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = str(outside.now)
+    template["metadata"]["annotations"][RESTARTED_AT] = str(outside.now)
     _edit(outside, template)
 
 
@@ -111,3 +112,18 @@ def test_an_account_that_was_set_by_hand_is_taken_back_before_another_pod_goes(
     assert not any(
         run.outside.set.revisions[pod.revision]["spec"].get("serviceAccountName") for pod in run.outside.pods
     )
+
+
+def test_whoever_is_restarted_while_it_starts_goes_once_more_and_not_twice() -> None:
+    """Its controller takes it at once; what it comes back with is the newest."""
+    run = Run(Outside(replicas=3, stableFor="3s", rejoinTimeout="60s"))
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    before = max(int(pod.uid) for pod in run.outside.pods)
+    run.do("a good version", lambda there: there.apply("v2"))
+    run.until_it_is("in one pod", lambda o: [o.image(pod) for pod in o.pods].count("v2") == 1)
+    run.do("restart", restart)
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    assert {run.outside.image(pod) for pod in run.outside.pods} == {"v2"}
+    assert max(int(pod.uid) for pod in run.outside.pods) - before == 4

@@ -106,11 +106,18 @@ def somebody_else_lets_go(world: World, workload: Workload) -> bool:
     known = world.memory.revisions.get(workload.name, workload.update_revision)
     if not workload.settled or known == workload.update_revision:
         return False
-    step = world.memory.step
-    in_hand = step.ordinal if step is not None and not step.made else None
     going_back = world.memory.phase.goes_back
-    stay = [pod.ordinal for pod in world.outdated if pod.ordinal != in_hand and not (going_back and pod.terminating)]
-    return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(each >= workload.partition for each in stay)
+    stay = [pod for pod in world.outdated if not _is_in_hand(world, pod) and not (going_back and pod.terminating)]
+    return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(
+        each.ordinal >= workload.partition for each in stay
+    )
+
+
+def _is_in_hand(world: World, pod: Pod) -> bool:
+    """By the step: it is yet to be restarted, or is not Ready again. Where the partition closed now, one that the
+    controller has just taken would come back with the version before, and would have to go once more."""
+    step = world.memory.step
+    return step is not None and step.ordinal == pod.ordinal and not (step.made and pod.ready)
 
 
 def _kept_by_its_controller(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> frozenset[int]:
