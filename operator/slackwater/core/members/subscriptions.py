@@ -19,8 +19,8 @@ def asks_wrongly(world: World, pod: Pod) -> str:
 
     Of a version that a rollout goes back to, or that another one has taken the place of, today's spec says nothing.
     """
-    before = behind(world)
-    if not before or pod in before or world.memory.phase is RolloutPhase.ROLLING_BACK:
+    before = world.once(_ordinals_behind)
+    if not before or pod.ordinal in before or world.memory.phase is RolloutPhase.ROLLING_BACK:
         return ""
     asked = _asked_for_by(world, pod)
     if not asked:
@@ -41,6 +41,10 @@ def forgotten_topics(world: World, kafka: GroupObservation) -> tuple[str, ...]:
     if not all(asked):
         return ()
     return tuple(sorted(there.difference(*(each or () for each in asked))))
+
+
+def _ordinals_behind(world: World) -> frozenset[int]:
+    return frozenset(pod.ordinal for pod in behind(world))
 
 
 def _topics_known(world: World) -> frozenset[str]:
