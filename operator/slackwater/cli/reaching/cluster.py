@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
 from slackwater.adapters.cluster.errors import (
+    ClusterFailed,
     ClusterRefused,
     ClusterUnreachable,
     Forbidden,
