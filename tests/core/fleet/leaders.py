@@ -296,8 +296,8 @@ class Fleet:
     def _claim(self, number: int, known: Known) -> Claim:
         asks = Standing.ASKS if known.back < self.pods else Standing.RESTS
         standing = Standing.HAS if known.turn else asks
-        takes = frozenset() if standing is Standing.RESTS else frozenset({CELL})
-        return Claim(str(number), frozenset({CELL}), takes, standing, (0.0, number), moving=known.away)
+        takes = () if standing is Standing.RESTS else (CELL,)
+        return Claim(str(number), (CELL,), takes, standing, (0.0, number), moving=known.away)
 
 
 EFFECTS: Final[dict[str, Callable[[Group], Group]]] = {
