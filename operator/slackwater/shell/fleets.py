@@ -20,6 +20,7 @@ from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Ledger
 from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.stands import stand_at
 from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Scope
 from slackwater.core.world.memory import RolloutMemory
@@ -94,7 +95,9 @@ class Fleets(Witness):
             standing = TurnStanding.CALLED
         order, (fleets, unread) = self.order_of(name), self.known.told_apart(selecting)
         campaign = "" if order is None else order.campaign
-        return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name), campaign, unread)
+        cell = self.ledger.allocator.waits_for(name) if standing is TurnStanding.WAITS else None
+        stands_at = None if cell is None else stand_at(cell)
+        return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name), campaign, unread, stands_at)
 
     def may_write(self, key: Key, world: World, memory: RolloutMemory) -> bool:
         """Whether the turn that `memory` would give, if it does, is still to be had. It is kept for as long as nobody

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Cell(NamedTuple):
@@ -18,6 +18,10 @@ class Cell(NamedTuple):
     """`namespace/name`."""
     budget: str
     place: str = ""
+
+
+CAMPAIGN: Final = "campaign/"
+"""What the cells of campaigns have before `namespace/name`: no fleet is called so."""
 
 
 @dataclass(frozen=True, slots=True)
