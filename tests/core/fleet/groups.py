@@ -282,8 +282,7 @@ class Groups:
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.FORGETS and turn is not None and turn.is_held:
             standing = TurnStanding.HAS
-        cell = self.ledger.allocator.waits_for(key) if standing is TurnStanding.WAITS else None
-        stands_at = None if cell is None else stand_at(cell)
+        stands_at = stand_at(self.ledger.allocator.waits_for(key))
         return Turn(standing, self.ledger.fleets_of(key), ALWAYS_ASKS | self.ledger.asks_for(key), stands_at=stands_at)
 
     def set_shut(self, gate: str, *, is_shut: bool) -> None:

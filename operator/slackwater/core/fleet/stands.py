@@ -21,8 +21,13 @@ _GATES: Final[Mapping[str, HeldBy]] = {
 """By the names of `claims.GATES`."""
 
 
+def stand_at(cell: Cell | None) -> Stand | None:
+    """None: the group stands nowhere."""
+    return None if cell is None else _stand(cell)
+
+
 @lru_cache(maxsize=CELLS_KEPT)
-def stand_at(cell: Cell) -> Stand:
+def _stand(cell: Cell) -> Stand:
     """One value for all groups that stand there."""
     if cell == HELD:
         return Stand(HeldBy.ORDER)
