@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.doctor.findings import Finding, Mark
 from slackwater.cli.doctor.unlimited import unlimited_finding
@@ -23,13 +25,15 @@ def groups(*names: str) -> list[ConsumerGroup]:
     ]
 
 
-def found(some: list[ConsumerGroup], selected: frozenset[str] = NOBODY, **coordinators: int) -> Finding | None:
-    return unlimited_finding("Kafka of shop/main", some, selected, coordinators)
+def found(
+    some: list[ConsumerGroup], selected: frozenset[str] = NOBODY, coordinators: Mapping[str, int] | None = None
+) -> Finding | None:
+    return unlimited_finding("Kafka of shop/main", some, selected, coordinators or {})
 
 
 def test_they_are_counted_by_coordinator_the_busiest_first() -> None:
     of = {"a": 1, "b": 2, "c": 2, "d": 3, "e": 4}
-    said = found(groups(*of, "unknown"), **of)
+    said = found(groups(*of, "unknown"), coordinators=of)
     assert said is not None
     assert (said.mark, said.remedy) == (Mark.OK, "")
     assert said.message == (

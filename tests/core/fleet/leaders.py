@@ -312,5 +312,5 @@ def folded(state: State) -> State:
     return state._replace(groups=tuple(sorted(state.groups, key=_rank))) if state.leader == NOBODY else state
 
 
-def _rank(group: Group) -> object:
+def _rank(group: Group) -> tuple[Known, list[str]]:
     return group.known, sorted(group.old)
