@@ -97,10 +97,8 @@ def _goes_on(told: Told, sight: Sight, *, has_waited: bool) -> tuple[Turns, tupl
 
 
 def _is_same(known: TurnRecord, record: TurnRecord) -> bool:
-    """It is not another one, nor one that was given and waits again."""
-    is_given_back = known.given_at is not None and record.asks
-    same = (round(known.asked_at, 3), known.yielded) == (round(record.asked_at, 3), record.yielded)
-    return same and not is_given_back
+    """One that was given, and waits again, has yielded once more."""
+    return (round(known.asked_at, 3), known.yielded) == (round(record.asked_at, 3), record.yielded)
 
 
 def _looked_at(told: Told, sight: Sight) -> Told:
