@@ -91,6 +91,30 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "changes": [{"name": "consumer.session.timeout.ms", "before": None, "after": "50000"}],
         "spec_generation": 2,
     },
+    "turn": {
+        "turn": "77ab",
+        "reason": "Rollout",
+        "outcome": "Done",
+        "fleets": ["slackwater/platform"],
+        "campaign": None,
+        "asked_at": "2026-01-31T11:50:00.000Z",
+        "waits_since": "2026-01-31T11:50:00.000Z",
+        "given_at": "2026-01-31T11:58:20.000Z",
+        "ended_at": "2026-01-31T11:59:50.500Z",
+        "waited_s": 500.0,
+        "lasted_s": 90.5,
+        "coordinator": 2,
+        "held_by": [
+            {
+                "by": "Budget",
+                "fleet": "slackwater/platform",
+                "name": "coordinators",
+                "place": "lkc-7f/2",
+                "held_s": 440.0,
+            },
+            {"by": "Window", "fleet": "slackwater/platform", "name": None, "place": None, "held_s": 60.0},
+        ],
+    },
 }
 
 EXAMPLES: Final[dict[str, dict[str, Any]]] = {

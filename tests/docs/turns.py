@@ -128,7 +128,7 @@ def _groups() -> Iterator[GroupFacts]:
         yield GroupFacts(
             namespace,
             name,
-            topics=frozenset(topics),
+            topics=tuple(sorted(topics)),
             cluster="lkc-7f",
             coordinator=coordinator,
             standing=Standing.ASKS,

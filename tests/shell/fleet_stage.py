@@ -9,7 +9,7 @@ from slackwater.api.annotations import RESUME
 from slackwater.api.timestamps import timestamp
 from slackwater.core.fleet.sight import Sight
 from slackwater.core.fleet.times import Scope
-from slackwater.core.world.turn import TurnStanding
+from slackwater.core.world.turn import Stand, Turn, TurnStanding
 from slackwater.shell.fleet_keeping import FleetKeeping
 from slackwater.shell.fleets import Fleets
 from slackwater.shell.store import Key, Store
@@ -94,10 +94,16 @@ class FleetStage:
         self.writes(name, phase, givenAt=self.now, doneAt=self.now)
 
     def standing(self, name: str) -> TurnStanding:
+        return self._turn(name).standing
+
+    def stands_at(self, name: str) -> Stand | None:
+        return self._turn(name).stands_at
+
+    def _turn(self, name: str) -> Turn:
         key = Key(KEY.namespace, name)
         obj = self.store.get(CONSUMER_GROUP, key)
         assert obj is not None
-        return self.fleets.turn_of(key, self.fleets.memories.of(key, obj)).standing
+        return self.fleets.turn_of(key, self.fleets.memories.of(key, obj))
 
     def passes(self, seconds: float) -> None:
         self.now += seconds

@@ -52,7 +52,7 @@ async def test_whoever_is_called_knows_what_is_ordered_and_nothing_is_written_of
     found = await stage("first", "second", waves=WAVES)
     await found.goes_on()
     [name] = found.called()
-    order = found.fleets.order_of(f"default/{name}")
+    order = found.fleets.orders.by_group.get(f"default/{name}")
     assert order is not None
     assert (order.restart, order.wave) == (UID, "canary")
     assert "status ConsumerGroup" not in found.api.asked
@@ -185,7 +185,7 @@ async def test_whoever_is_left_out_while_it_waits_has_no_order_left() -> None:
     assert found.called() == ["first"]
     found.fleet(halt={"disturbed": "100%"}, selector={"matchLabels": {"tier": "none"}})
     await found.goes_on()
-    assert found.fleets.order_of("default/first") is None
+    assert found.fleets.orders.by_group.get("default/first") is None
     assert found.standing("first") is TurnStanding.NO_FLEET
     assert found.campaign_status()["phase"] == "Succeeded", "nobody is left"
 

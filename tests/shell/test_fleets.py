@@ -11,10 +11,11 @@ import pytest
 from slackwater.adapters.cluster.paths import CONSUMER_FLEET, CONSUMER_GROUP
 from slackwater.api.annotations import URGENT
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.api.telemetry.words import HeldBy
 from slackwater.core.fleet.allocation import HORIZON_S
 from slackwater.core.fleet.times import Scope
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase
-from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
+from slackwater.core.world.turn import ALWAYS_ASKS, Stand, Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 from slackwater.shell.fleet_objects import facts_of
 from slackwater.shell.store import Key
@@ -115,6 +116,14 @@ async def test_a_turn_says_whose_it_is_and_what_asks() -> None:
     assert obj is not None
     turn = found.fleets.turn_of(key, found.fleets.memories.of(key, obj))
     assert turn == Turn(CALLED, ("default/fleet",), ALWAYS_ASKS | {MoveReason.SCALE})
+
+
+async def test_who_waits_is_said_to_stand_at_what_has_no_room() -> None:
+    found = await stage("first", "second")
+    assert found.stands_at("first") is None, "it is called"
+    assert found.stands_at("second") == Stand(HeldBy.BUDGET, "default/fleet", "all")
+    paused = await stage("first", pause="INC-4711")
+    assert paused.stands_at("first") == Stand(HeldBy.PAUSE, "default/fleet")
 
 
 def about_to_begin(now: float) -> tuple[World, RolloutMemory, RolloutMemory]:

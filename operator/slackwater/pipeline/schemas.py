@@ -102,6 +102,21 @@ SETTINGS_CHANGED: Final = StructType(
         *_needed(COUNT, "spec_generation"),
     ]
 )
+TURN_HELD: Final = StructType(
+    [*_needed(TEXT, "by"), *_known_or_null(TEXT, "fleet", "name", "place"), *_needed(NUMBER, "held_s")]
+)
+TURN: Final = StructType(
+    [
+        *_needed(TEXT, "turn", "reason", "outcome"),
+        *_needed(ArrayType(TEXT, containsNull=False), "fleets"),
+        *_known_or_null(TEXT, "campaign"),
+        *_needed(MOMENT, "asked_at"),
+        *_known_or_null(MOMENT, "waits_since", "given_at", "ended_at"),
+        *_known_or_null(NUMBER, "waited_s", "lasted_s"),
+        *_known_or_null(COUNT, "coordinator"),
+        *_needed(ArrayType(TURN_HELD, containsNull=False), "held_by"),
+    ]
+)
 
 BODIES: Final = {
     "group_observed": GROUP_OBSERVED,
@@ -110,6 +125,7 @@ BODIES: Final = {
     "poll_observed": POLL_OBSERVED,
     "gate_held": GATE_HELD,
     "settings_changed": SETTINGS_CHANGED,
+    "turn": TURN,
 }
 """The struct of each type of event. An event has that of its own type; the others are null."""
 
@@ -194,4 +210,5 @@ SETTINGS: Final = StructType(
         *_needed(COUNT, "spec_generation"),
     ]
 )
+TURNS: Final = StructType([*_OF_GROUP, *TURN.fields, *_needed(MOMENT, "told_at")])  # of the newest telling
 LAG: Final = StructType([*_OF_GROUP, *_needed(MOMENT, "at"), *_known_or_null(COUNT, "lag"), *_needed(TEXT, "state")])

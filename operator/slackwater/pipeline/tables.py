@@ -27,6 +27,7 @@ class Table(StrEnum):
     REBALANCES = "silver/rebalances"
     HOLDS = "silver/holds"
     SETTINGS = "silver/settings"
+    TURNS = "silver/turns"
     LAG = "silver/lag"
     AUDIT_GENERATIONS = "audit/generations"
     AUDIT_MEMBERS = "audit/members"

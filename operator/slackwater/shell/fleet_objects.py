@@ -16,7 +16,7 @@ from slackwater.api.parsing import parse_consumer_fleet
 from slackwater.api.timestamps import moment
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import EVERYWHERE, Fleet
-from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.facts import NO_LABELS, GroupFacts
 from slackwater.core.fleet.halts import Halted, Halts
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.reasons import FleetReason
@@ -99,9 +99,9 @@ def facts_of(obj: Json, memory: RolloutMemory, sight: Sight, fleets: Iterable[Fl
         namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata["uid"],
-        labels=metadata.get("labels") or {},
+        labels=metadata.get("labels") or NO_LABELS,
         replicas=spec.get("replicas", 1),
-        topics=frozenset(map(str, spec.get("topics") or ())),
+        topics=tuple(sorted({*map(str, spec.get("topics") or ())})),
         cluster=sight.cluster or (turn.cluster if turn is not None else "") or None,
         coordinator=sight.coordinator if sight.coordinator is not None or turn is None else turn.coordinator,
         standing=Standing.RESTS if goes else standing_of(memory, paused=PAUSE in annotations or _is_unread(obj)),

@@ -18,8 +18,8 @@ from slackwater.core.fleet.halts import Halts
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.layers import Giver
 from slackwater.core.fleet.ledger import Ledger
-from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.stands import stand_at
 from slackwater.core.fleet.timers import Elapsed
 from slackwater.core.fleet.times import Scope
 from slackwater.core.world.memory import RolloutMemory
@@ -92,9 +92,10 @@ class Fleets(Witness):
             standing = TurnStanding.HAS if self.ledger.may_go_on(name) else standing
         elif self.ledger.may_begin(name, self._now()):
             standing = TurnStanding.CALLED
-        order, (fleets, unread) = self.order_of(name), self.known.told_apart(selecting)
+        order, (fleets, unread) = self.orders.by_group.get(name), self.known.told_apart(selecting)
         campaign = "" if order is None else order.campaign
-        return Turn(standing, fleets, ALWAYS_ASKS | self.ledger.asks_for(name), campaign, unread)
+        asks, stands_at = self.ledger.asks_for(name), stand_at(self.ledger.allocator.waits_for(name))
+        return Turn(standing, fleets, ALWAYS_ASKS | asks, campaign, unread, stands_at)
 
     def may_write(self, key: Key, world: World, memory: RolloutMemory) -> bool:
         """Whether the turn that `memory` would give, if it does, is still to be had. It is kept for as long as nobody
@@ -159,10 +160,6 @@ class Fleets(Witness):
     def orders(self) -> Orders:
         """Of campaigns."""
         return self._groups.orders
-
-    def order_of(self, group: str) -> Order | None:
-        """What a campaign orders of the group, once that is called."""
-        return self.orders.by_group.get(group)
 
     def ordered(self, orders: Orders) -> None:
         """What campaigns say from now on."""

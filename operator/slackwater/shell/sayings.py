@@ -53,7 +53,7 @@ class Sayings:
             return None
         name, memory = str(key), world.memory
         is_called = world.turn.standing is TurnStanding.CALLED
-        order = self._fleets.order_of(name) if is_called else None
+        order = self._fleets.orders.by_group.get(name) if is_called else None
         givers = self._fleets.givers_of(name)
         if not givers and order is None and not memory.inherited and not has_open_record(memory.commands):
             return None

@@ -13,6 +13,7 @@ from enum import Enum, auto
 from typing import Any, Final
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec
+from slackwater.api.telemetry.events import TurnEvent
 from slackwater.core.decision.acts import DeletePod, Purpose, WriteWorkload
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
@@ -22,10 +23,13 @@ from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.kept import Kept
 from slackwater.core.fleet.ledger import Called, Ledger
 from slackwater.core.fleet.sight import Sight, sight_of
+from slackwater.core.fleet.stands import stand_at
 from slackwater.core.fleet.times import Gates
 from slackwater.core.pace import in_motion, pace_after
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
+from slackwater.core.telemetry.sight import Sight as Seen
+from slackwater.core.telemetry.turns import Turns, follow_turns
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.memory import RolloutMemory, RolloutPhase, read_memory
 from slackwater.core.world.observation import GroupObservation, KafkaView
@@ -112,6 +116,7 @@ class OneGroup(SimulatedOperator):
         """For each turn, how many writes there were from the one that says that it waits to the one that gives it."""
         self.while_waiting: int | None = None
         self.given: list[float] = []
+        self.turns, self.told = Turns(), list[TurnEvent]()
         self.late: tuple[float, Mapping[str, Any], Mapping[str, Any]] | None = None
         """When a write lands that is under way, what it was decided upon, and what it says."""
 
@@ -164,6 +169,8 @@ class OneGroup(SimulatedOperator):
             self._act(decided.act)
         if kill is Kill.AFTER_THE_ACT:
             raise Killed
+        self.turns, told = follow_turns(self.turns, Seen(world, decided))
+        self.told += told
         self.again_at = self.outside.now + pace_after(world, decided).again_s
         self.groups.takes_in(self)
 
@@ -193,7 +200,7 @@ class OneGroup(SimulatedOperator):
     def begin_anew(self) -> None:
         """Another process: it knows what was written."""
         self.history, self.view, self.moves, self.again_at = GroupHistory(), None, True, 0.0
-        self.sight = Sight()
+        self.sight, self.turns = Sight(), Turns()
         for each in self.outside.sets.values():
             each.edited = True
 
@@ -275,7 +282,8 @@ class Groups:
             standing = TurnStanding.CALLED
         if self.weaker is Weaker.FORGETS and turn is not None and turn.is_held:
             standing = TurnStanding.HAS
-        return Turn(standing, self.ledger.fleets_of(key), ALWAYS_ASKS | self.ledger.asks_for(key))
+        stands_at = stand_at(self.ledger.allocator.waits_for(key))
+        return Turn(standing, self.ledger.fleets_of(key), ALWAYS_ASKS | self.ledger.asks_for(key), stands_at=stands_at)
 
     def set_shut(self, gate: str, *, is_shut: bool) -> None:
         self.shut = self.shut | {gate} if is_shut else self.shut - {gate}

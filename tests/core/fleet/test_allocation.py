@@ -10,7 +10,7 @@ import pytest
 
 from slackwater.core.fleet.allocation import Allocator
 from slackwater.core.fleet.calls import FIRST_WAY_BACK_S, LONGEST_WAY_BACK_S
-from slackwater.core.fleet.claim import Cell, Claim, Limit, Standing
+from slackwater.core.fleet.claim import Cell, Cells, Claim, Limit, Standing, in_order
 from slackwater.core.fleet.reservation import RESERVES_AFTER_S, STUCK_AFTER_S
 
 CALL_S: Final = 120.0
@@ -106,7 +106,7 @@ class Scan:
         return called
 
     def _call_one(self, called: set[str], now: float) -> bool:
-        reserved: frozenset[Cell] = frozenset()
+        reserved: Cells = ()
         first = True
         for claim in self.waiters():
             if any(self.limits.get(cell, Limit(number=0)).shut for cell in claim.takes):
@@ -162,7 +162,7 @@ def _limit(draw: random.Random) -> Limit:
 
 
 def _claim(draw: random.Random, known: Claim | None, group: str, now: float) -> Claim:
-    known = known or Claim(group, frozenset(draw.sample(CELLS, draw.choice([1, 1, 2, 3]))))
+    known = known or Claim(group, in_order(draw.sample(CELLS, draw.choice([1, 1, 2, 3]))))
     cells = known.member_of
     after = {
         Standing.RESTS: (Standing.ASKS, Standing.ASKS, Standing.MENDS, Standing.HAS),
@@ -176,9 +176,9 @@ def _claim(draw: random.Random, known: Claim | None, group: str, now: float) -> 
         return known
     if standing is Standing.ASKS:
         head_start = draw.choice([0.0, 0.0, 1800.0])
-        takes = cells | {SHUT}
+        takes = in_order([*cells, SHUT])
         return Claim(group, cells, takes, standing, (now - head_start, draw.randrange(1000)), asked_at=now)
-    takes = cells if standing.counts else frozenset()
+    takes = cells if standing.counts else ()
     return replace(known, takes=takes, standing=standing, counts_until=now + draw.choice([10.0, 400.0]))
 
 

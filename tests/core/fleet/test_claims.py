@@ -17,7 +17,7 @@ PAYMENTS: Final = GroupFacts(
     namespace="team-pay",
     name="payments",
     labels={"tier": "0", "chain": "checkout"},
-    topics=frozenset({"orders", "refunds"}),
+    topics=("orders", "refunds"),
     cluster="lkc-7f",
     coordinator=2,
     standing=Standing.ASKS,
@@ -116,7 +116,7 @@ OVERRIDE: Final[dict[str, Any]] = {"until": "2026-11-24T18:00", "reason": "INC-4
 def test_what_it_has_to_pass(given: Fleet, group: GroupFacts, gates: set[str]) -> None:
     claim = claim_of(group, [given], COORDINATORS)
     with_sick = gates | ({"halts@lkc-7f/2"} if "halts" in gates else set())
-    assert claim.takes == {Cell("slackwater/platform", "", name) for name in with_sick}
+    assert {*claim.takes} == {Cell("slackwater/platform", "", name) for name in with_sick}
 
 
 def test_who_goes_first() -> None:
@@ -141,5 +141,5 @@ def test_who_goes_first() -> None:
 
 def test_a_group_without_pods_is_no_part_of_a_share() -> None:
     found = fleet(budgets=[{"name": "some", "max": "10%"}])
-    assert claim_of(PAYMENTS, [found], COORDINATORS).member_of == {Cell("slackwater/platform", "some")}
-    assert claim_of(replace(PAYMENTS, replicas=0), [found], COORDINATORS).member_of == set()
+    assert claim_of(PAYMENTS, [found], COORDINATORS).member_of == (Cell("slackwater/platform", "some"),)
+    assert claim_of(replace(PAYMENTS, replicas=0), [found], COORDINATORS).member_of == ()

@@ -30,10 +30,10 @@ class Busy:
         spec = ConsumerFleetSpec.model_validate({"selector": {}, "budgets": [BUDGET]})
         draw = Random(seed)
         narrow = [
-            GroupFacts("shop", f"g{n}", f"g{n}", cluster="k", coordinator=1, topics=frozenset({TOPICS[n % 20]}))
+            GroupFacts("shop", f"g{n}", f"g{n}", cluster="k", coordinator=1, topics=(TOPICS[n % 20],))
             for n in range(200)
         ]
-        wide = GroupFacts("shop", "wide", "wide", cluster="k", coordinator=1, topics=frozenset(TOPICS))
+        wide = GroupFacts("shop", "wide", "wide", cluster="k", coordinator=1, topics=tuple(sorted(TOPICS)))
         self.draw, self.now = draw, 0.0
         self.facts = {each.key: each for each in (*narrow, wide)}
         self.waited: dict[str, list[float]] = {key: [] for key in self.facts}

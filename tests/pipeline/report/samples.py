@@ -22,6 +22,7 @@ from slackwater.pipeline.report.model import (
     Fleet,
     GenerationPoint,
     Group,
+    Held,
     History,
     Key,
     Kind,
@@ -29,6 +30,8 @@ from slackwater.pipeline.report.model import (
     Slot,
     Standing,
     Totals,
+    Waits,
+    WaitSlot,
 )
 
 NOW: Final = datetime(2026, 11, 2, 6, 13, 20, tzinfo=UTC)
@@ -157,6 +160,20 @@ def detail(of: Group | None = None) -> Detail:
     return Detail(of or group(), survival(), cost(), slots(), generations(), lag())
 
 
+def waits() -> Waits:
+    """Of a platform's fleet, with more places than are drawn, and one with a name that is no good name."""
+    fleet = "slackwater/platform"
+    budgets = (
+        Held(fleet, "Budget", "coordinators", "", 50_000.0, 40, 9),
+        Held(fleet, "Window", "", "", 9_000.0, 12, 6),
+        Held("team/pay", "Budget", HOSTILE, "", 60.0, 2, 1),
+    )
+    brokers = (Held(fleet, "Budget", "coordinators", f"lkc-7/{n}", 9_000.0 - n * 600, 9 - n // 2, 4) for n in range(14))
+    given = (WaitSlot(FIRST_S + day * DAY_S, 3, 40.0 + day, 600.0 + 9 * day) for day in range(0, 60, 4))
+    slots = (*given, WaitSlot(NOW_S, 1, None, None))
+    return Waits(FIRST_S, NOW_S, 52, 3, 2, 61.5, 540.0, 1104.0, budgets, tuple(brokers), slots)
+
+
 def fleet() -> Fleet:
     """Seven groups: one of each standing, a second change, and one whose names want to be markup."""
     hostile = Group(Key("", HOSTILE, HOSTILE, HOSTILE), recommendation(why=HOSTILE), 10.0, HISTORY)
@@ -174,7 +191,7 @@ def fleet() -> Fleet:
         Group(Key("lkc-7", "", "", "foreign-group"), history=History(FIRST_S, NOW_S, audited=12)),
     )
     groups = (*(each.group for each in details), *others)
-    return Fleet(NOW_S, groups, details, totals_of(groups), ("A note.",))
+    return Fleet(NOW_S, groups, details, totals_of(groups), ("A note.",), waits())
 
 
 def totals_of(groups: tuple[Group, ...]) -> Totals:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from slackwater.adapters.cluster.api import KubernetesApi
-from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden
+from slackwater.adapters.cluster.errors import ClusterRefused, Forbidden, KindMissing
 from slackwater.adapters.cluster.paths import (
     ACCESS_REVIEW,
     CONSUMER_FLEET,
@@ -23,6 +23,7 @@ from slackwater.adapters.cluster.paths import (
 from slackwater.api.annotations import API_VERSION, GROUP, GROUP_LABEL
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_fleet
+from slackwater.api.resources import ConsumerGroup
 from slackwater.cli.doctor.budgets import BudgetFacts
 from slackwater.cli.doctor.findings import Finding, Unread
 from slackwater.cli.doctor.installation import OPERATOR_SELECTOR, Operator, operators_in
@@ -30,6 +31,7 @@ from slackwater.cli.doctor.rights import EVERYWHERE, OPERATOR, PLUGIN, READ_SECR
 from slackwater.cli.doctor.stored_defaults import given_to, stored_defaults
 from slackwater.cli.errors import NotInstalled
 from slackwater.cli.reaching.cluster import check_installed
+from slackwater.core.fleet.facts import GroupFacts
 from slackwater.core.fleet.seen import FleetSeen, fleet_seen
 from slackwater.ports import Kind
 
@@ -128,6 +130,20 @@ async def read_stored_defaults(api: KubernetesApi, namespace: str | None) -> lis
     except ClusterRefused:
         return []
     return stored_defaults(groups, given_to(groups, fleets))
+
+
+async def selected_groups(
+    api: KubernetesApi, namespace: str | None, groups: Sequence[ConsumerGroup]
+) -> frozenset[str] | None:
+    """Those that a ConsumerFleet selects, by `namespace/name`; None where fleets may not be listed."""
+    try:
+        fleets = await _fleets(api, namespace)
+    except KindMissing:
+        return frozenset()
+    except ClusterRefused:
+        return None
+    facts = [GroupFacts(each.namespace, each.name, labels=each.metadata.labels) for each in groups]
+    return frozenset(each.key for each in facts if any(fleet.fleet.selects(each) for fleet in fleets))
 
 
 async def _fleets(api: KubernetesApi, namespace: str | None) -> list[FleetSeen]:

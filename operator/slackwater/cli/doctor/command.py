@@ -34,6 +34,7 @@ from slackwater.cli.doctor.asking_cluster import (
     read_budgets,
     read_definition,
     read_stored_defaults,
+    selected_groups,
 )
 from slackwater.cli.doctor.asking_kafka import ask_kafka
 from slackwater.cli.doctor.budgets import budget_findings
@@ -141,10 +142,11 @@ async def _connections(
     groups, findings = _parsed(objects)
     if not connections:
         findings.append(no_connections(where))
+    selected = await selected_groups(api, namespace, groups) if with_kafka else None
     for connection in connections:
         using = _users(connection, groups)
         kafka = await ask_kafka(api, connection, using) if with_kafka else None
-        findings += connection_findings(ConnectionFacts(connection, using, kafka))
+        findings += connection_findings(ConnectionFacts(connection, using, kafka, selected))
     return findings
 
 

@@ -92,7 +92,7 @@ class Allocator:
     def drop_unused(self, now: float) -> frozenset[Cell]:
         """What no group is in, and nobody takes room of, is forgotten; returns the cells that are left. Asks every
         group."""
-        used = {cell for each in self._claims.values() for cell in each.takes | each.member_of}
+        used = {cell for each in self._claims.values() for cell in (*each.takes, *each.member_of)}
         return self._places.keep_only(used, now)
 
     def look_again(self, only: str | None = None) -> None:
@@ -251,7 +251,7 @@ class Allocator:
 
     def _blocked(self, claim: Claim, now: float) -> Cell | None:
         """One that is shut before one that is full: who stands there is not the first of those who could begin."""
-        without = [cell for cell in sorted(claim.takes) if self._room(cell, claim.group, now) <= 0]
+        without = [cell for cell in claim.takes if self._room(cell, claim.group, now) <= 0]
         return next((cell for cell in without if self._places.is_shut(cell)), without[0] if without else None)
 
     def _room(self, cell: Cell, group: str, now: float) -> int:

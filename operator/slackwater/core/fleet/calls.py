@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from slackwater.core.fleet.claim import Cell
+from slackwater.core.fleet.claim import Cells
 
 FIRST_WAY_BACK_S: Final = 60.0
 LONGEST_WAY_BACK_S: Final = 900.0
@@ -25,7 +25,7 @@ class Call:
     """A group may begin: what it takes is reserved until it has its turn, or lets the call lapse."""
 
     group: str
-    takes: frozenset[Cell]
+    takes: Cells
     until: float
 
 
@@ -58,7 +58,7 @@ class Calls:
         """It did not use its last call, and others go first."""
         return group in self._back_at
 
-    def call(self, group: str, takes: frozenset[Cell], now: float) -> Call:
+    def call(self, group: str, takes: Cells, now: float) -> Call:
         call = self._calls[group] = Call(group, takes, now + self._call_s)
         return call
 

@@ -16,7 +16,7 @@ from slackwater.api.amounts import amount_of
 from slackwater.api.fleet_campaign import FleetCampaignSpec
 from slackwater.api.fleet_campaign_status import CampaignPhase, FleetCampaignStatus
 from slackwater.api.fleet_waves import Wave
-from slackwater.core.fleet.claim import Cell, Limit
+from slackwater.core.fleet.claim import CAMPAIGN, Cell, Limit
 from slackwater.core.fleet.openings import Standing, Wait, who_cannot_is_known, why_not_yet
 from slackwater.core.fleet.order import Order
 from slackwater.core.fleet.participants import Participant
@@ -71,8 +71,8 @@ class Campaign:
         return (self.started_at or 0.0) + self.spec.deadline_ms / 1000
 
     def cell(self, wave: str) -> Cell:
-        """Where `max` of a wave is counted, as a budget is. No fleet is called so."""
-        return Cell(f"campaign/{self.key}", wave)
+        """Where `max` of a wave is counted, as a budget is."""
+        return Cell(f"{CAMPAIGN}{self.key}", wave)
 
 
 @dataclass(frozen=True, slots=True)

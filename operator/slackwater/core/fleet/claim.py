@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Cell(NamedTuple):
@@ -17,6 +18,10 @@ class Cell(NamedTuple):
     """`namespace/name`."""
     budget: str
     place: str = ""
+
+
+CAMPAIGN: Final = "campaign/"
+"""What the cells of campaigns have before `namespace/name`: no fleet is called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +64,23 @@ class Standing(StrEnum):
         return self in (Standing.HAS, Standing.MENDS, Standing.SETTLES)
 
 
+Cells = tuple[Cell, ...]
+"""In order, each once. Ten thousand groups have two of these each, and a set would take five times the memory."""
+
+
+def in_order(cells: Iterable[Cell]) -> Cells:
+    return tuple(sorted({*cells}))
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A group as the allocator sees it. An equal claim changes nothing."""
 
     group: str
     """`namespace/name`."""
-    member_of: frozenset[Cell] = field(default_factory=frozenset)
+    member_of: Cells = ()
     """All cells that it belongs to: shares are of these."""
-    takes: frozenset[Cell] = field(default_factory=frozenset)
+    takes: Cells = ()
     """The cells that its turn takes room of, for the reason that it moves for."""
     standing: Standing = Standing.RESTS
     order: tuple[float, int] = (0.0, 0)

@@ -15,7 +15,7 @@ from typing import Final
 
 from slackwater.api.consumer_fleet import ConsumerFleetSpec, Passes
 from slackwater.api.fleet_budgets import Budget, CountedPer
-from slackwater.core.fleet.claim import Cell, Claim, Limit
+from slackwater.core.fleet.claim import Cell, Claim, Limit, in_order
 from slackwater.core.fleet.facts import NOT_KNOWN, GroupFacts
 
 EVERYWHERE: Final = "*"
@@ -99,8 +99,8 @@ def claim_of(group: GroupFacts, fleets: Sequence[Fleet], coordinators: Mapping[s
     gates = {cell for fleet in fleets for cell in _gates(fleet, group, coordinators)}
     return Claim(
         group=group.key,
-        member_of=frozenset(belongs if group.replicas else ()),
-        takes=group.besides.union(takes, gates),
+        member_of=in_order(belongs if group.replicas else ()),
+        takes=in_order(group.besides.union(takes, gates)),
         standing=group.standing,
         order=(group.asked_at - _head_start_s(group, fleets), _hash(group)),
         asked_at=group.asked_at,
@@ -141,7 +141,7 @@ def _places(budget: Budget, group: GroupFacts, coordinators: Mapping[str, frozen
         case CountedPer.KAFKA_CLUSTER:
             yield cluster
         case CountedPer.TOPIC:
-            yield from (f"{cluster}/{topic}" for topic in sorted(group.topics))
+            yield from (f"{cluster}/{topic}" for topic in group.topics)
         case CountedPer.COORDINATOR:
             yield from _coordinated(group, coordinators)
 

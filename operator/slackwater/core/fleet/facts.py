@@ -9,6 +9,7 @@ from typing import Final
 from slackwater.api.fleet_budgets import MoveReason
 from slackwater.core.fleet.claim import Cell, Standing
 
+NO_LABELS: Final[Mapping[str, str]] = {}
 NOT_KNOWN: Final = "?"
 """The place of a group whose Kafka cluster or coordinator is not known yet."""
 
@@ -18,9 +19,10 @@ class GroupFacts:
     namespace: str
     name: str
     uid: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)
     replicas: int = 1
-    topics: frozenset[str] = frozenset()
+    topics: tuple[str, ...] = ()
+    """In order, each once."""
     cluster: str | None = None
     """The id that the brokers tell; None: they have not yet."""
     coordinator: int | None = None
@@ -47,6 +49,11 @@ class GroupFacts:
 
     besides: frozenset[Cell] = frozenset()
     """Cells of campaigns that its turn takes room of."""
+    key: str = field(init=False, repr=False, compare=False)
+    """`namespace/name`: kept, since all that is known of the group is kept by it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", f"{self.namespace}/{self.name}")
 
     @property
     def has_a_turn(self) -> bool:
@@ -61,7 +68,3 @@ class GroupFacts:
     def place(self) -> str:
         """Where it is coordinated, as far as that is known."""
         return f"{self.cluster or NOT_KNOWN}/{NOT_KNOWN if self.coordinator is None else self.coordinator}"
-
-    @property
-    def key(self) -> str:
-        return f"{self.namespace}/{self.name}"

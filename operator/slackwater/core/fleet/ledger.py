@@ -7,7 +7,7 @@ taken up, limits come first and calls last: a group that failed halts its fleet 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Final
 
@@ -187,7 +187,7 @@ class Ledger:
     def let_through(self, group: str) -> tuple[str, ...]:
         """Those of its fleets that keep all others from beginning now."""
         takes = self.allocator.claim_of(group).takes
-        return tuple(kept.fleet.key for kept in self._of(group) if kept.shut_to_all - takes)
+        return tuple(kept.fleet.key for kept in self._of(group) if kept.shut_to_all.difference(takes))
 
     def cells_of(self, key: str) -> tuple[Cell, ...]:
         """The cells of a fleet's budgets, in order."""
@@ -196,9 +196,9 @@ class Ledger:
     def _of(self, group: str) -> Iterable[Kept]:
         return (self._kept[each] for each in self.fleets_of(group))
 
-    def _meets(self, group: str, cells: Iterable[Collection[Cell]]) -> bool:
+    def _meets(self, group: str, cells: Iterable[Set[Cell]]) -> bool:
         takes = self.allocator.claim_of(group).takes
-        return any(not takes.isdisjoint(each) for each in cells)
+        return any(not each.isdisjoint(takes) for each in cells)
 
     def _stopped_or_not(self, kept: Kept, before: frozenset[Cell]) -> Called:
         """Who has begun, and has to stop or may go on by now."""
@@ -262,12 +262,13 @@ class Ledger:
             kept = [self._kept[key] for key in self._fleets_of.get(group.key, ())]
             claim = claim_of(group, [each.fleet for each in kept], known)
             shut = frozenset(sick_place(each.fleet.key, p) for each in kept for p in each.halts.shut_places)
-            claims.append(replace(claim, takes=claim.takes - shut) if group.is_sick else claim)
-        new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
+            takes = tuple(cell for cell in claim.takes if cell not in shut)
+            claims.append(replace(claim, takes=takes) if group.is_sick else claim)
+        new = {cell for claim in claims for cell in (*claim.takes, *claim.member_of)} - self._cells
         if len(self._cells | new) > self._drop_at:
             self._cells &= self.allocator.drop_unused(now)
             self._drop_at = 2 * len(self._cells | new) + DROPS_FROM
-        new = {cell for claim in claims for cell in claim.takes | claim.member_of} - self._cells
+        new = {cell for claim in claims for cell in (*claim.takes, *claim.member_of)} - self._cells
         self._cells |= new
         self.allocator.limited([(cell, self._limit(cell)) for cell in new])
         return claims

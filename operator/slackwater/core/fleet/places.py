@@ -6,7 +6,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from math import inf
 
-from slackwater.core.fleet.claim import Cell, Claim, Limit
+from slackwater.core.fleet.claim import Cell, Cells, Claim, Limit
 
 
 @dataclass(slots=True)
@@ -129,15 +129,19 @@ class Places:
 
     def takes_up(self, claim: Claim, known: Claim) -> None:
         """What changes between two claims of one group: the cells it belongs to, and those that it counts in."""
-        self.left(known.member_of - claim.member_of)
-        self.joined(claim.member_of - known.member_of)
-        before = known.takes if known.standing.counts else frozenset()
-        after = claim.takes if claim.standing.counts else frozenset()
-        self.given_back(before - after)
-        self.taken(after - before)
+        self.left(_without(known.member_of, claim.member_of))
+        self.joined(_without(claim.member_of, known.member_of))
+        before = known.takes if known.standing.counts else ()
+        after = claim.takes if claim.standing.counts else ()
+        self.given_back(_without(before, after))
+        self.taken(_without(after, before))
 
     def _at(self, cell: Cell) -> _Place:
         place = self._places.get(cell)
         if place is None:
             place = self._places[cell] = _Place()
         return place
+
+
+def _without(cells: Cells, others: Cells) -> Cells:
+    return () if cells == others else tuple(cell for cell in cells if cell not in others)

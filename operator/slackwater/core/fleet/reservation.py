@@ -65,7 +65,7 @@ class Reservation:
             claim = claims[first[1]]
             if now - claim.asked_at < RESERVES_AFTER_S:
                 return claim
-            stuck = next((c for c in sorted(claim.takes) if self._places.stuck_at(c, STUCK_AFTER_S) <= now), None)
+            stuck = next((c for c in claim.takes if self._places.stuck_at(c, STUCK_AFTER_S) <= now), None)
             if stuck is None or first == loose:
                 return claim
             self._line.leave(first[1])

@@ -15,7 +15,7 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.fleet.campaign_groups import named_by
 from slackwater.core.fleet.claim import Standing
 from slackwater.core.fleet.claims import Fleet
-from slackwater.core.fleet.facts import GroupFacts
+from slackwater.core.fleet.facts import NO_LABELS, GroupFacts
 from slackwater.core.fleet.layers import Giver, said_by
 from slackwater.core.fleet.reasons import FleetReason
 from slackwater.core.fleet.times import Gates, Scope, gates_of
@@ -60,9 +60,9 @@ def seen(group: Json) -> Seen:
         namespace=metadata["namespace"],
         name=metadata["name"],
         uid=metadata.get("uid", ""),
-        labels=metadata.get("labels") or {},
+        labels=metadata.get("labels") or NO_LABELS,
         replicas=group["spec"].get("replicas", 1),
-        topics=frozenset(group["spec"].get("topics") or ()),
+        topics=tuple(sorted({*(group["spec"].get("topics") or ())})),
         cluster=cluster or None,
         coordinator=None if turn is None else turn.coordinator,
         standing=standing_of(memory, paused=PAUSE in annotations),

@@ -15,6 +15,7 @@ from slackwater.core.telemetry.rebalances import Rebalances, follow_rebalances
 from slackwater.core.telemetry.restarts import Restarts, follow_restarts
 from slackwater.core.telemetry.settings import Settings, follow_settings
 from slackwater.core.telemetry.sight import Sight
+from slackwater.core.telemetry.turns import Turns, follow_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Tracker:
     rebalances: Rebalances = field(default_factory=Rebalances)
     holds: Holds = field(default_factory=Holds)
     settings: Settings = field(default_factory=Settings)
+    turns: Turns = field(default_factory=Turns)
 
 
 def follow(tracker: Tracker, sight: Sight) -> tuple[Tracker, tuple[Event, ...]]:
@@ -35,5 +37,6 @@ def follow(tracker: Tracker, sight: Sight) -> tuple[Tracker, tuple[Event, ...]]:
     rebalances, rebalance_events = follow_rebalances(tracker.rebalances, sight, reasons)
     holds, hold_events = follow_holds(tracker.holds, sight)
     settings, setting_events = follow_settings(tracker.settings, sight)
-    following = Tracker(observed, restarts, rebalances, holds, settings)
-    return following, (*setting_events, *group_events, *restart_events, *rebalance_events, *hold_events)
+    turns, turn_events = follow_turns(tracker.turns, sight)
+    following = Tracker(observed, restarts, rebalances, holds, settings, turns)
+    return following, (*setting_events, *group_events, *restart_events, *rebalance_events, *hold_events, *turn_events)

@@ -12,6 +12,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.fleet_budgets import MoveReason
+from slackwater.api.telemetry.words import HeldBy
 from slackwater.api.timestamps import Moment
 
 ALWAYS_ASKS: Final = frozenset({MoveReason.ROLLOUT, MoveReason.RESTART, MoveReason.PROTOCOL_UPGRADE})
@@ -30,6 +31,19 @@ class TurnStanding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a group stands in line: at one thing that has no room for it, whatever else has none."""
+
+    by: HeldBy
+    fleet: str | None = None
+    """The ConsumerFleet whose it is, or the FleetCampaign, as `namespace/name`."""
+    name: str | None = None
+    """Of the budget, or of the campaign's wave."""
+    place: str | None = None
+    """Where that counts; None: everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """What the fleets say of a group at the moment of a look. Put into the world by whoever builds it."""
 
@@ -43,6 +57,8 @@ class Turn:
     unread: tuple[str, ...] = ()
     """Namespaces whose fleets the operator may not read: one of those may select the group, and none of them is among
     `fleets`."""
+    stands_at: Stand | None = None
+    """Where it waits; None: it does not, or for its own gates."""
 
 
 @dataclass(frozen=True, slots=True)
