@@ -93,6 +93,8 @@ class Around:
 
     def __init__(self, pods: int) -> None:
         self.later_s = 0.0
+        self.stopped_at: float | None = None
+        """Where the clock stands still."""
         self.api, self.store = FakeApi(), Store(self.now)
         self.reader = RecordedReader(pods, self.now)
         self.metrics = Metrics()
@@ -103,7 +105,7 @@ class Around:
         self.reconciler = Reconciler(api, self.store, self.connections, advice, self.now, tuple(witnesses))
 
     def now(self) -> float:
-        return time.time() + self.later_s
+        return time.time() + self.later_s if self.stopped_at is None else self.stopped_at
 
     def _open(self, connection: Connection, secrets: Secrets, on_change: Callable[[str], None]) -> ConnectedKafka:
         observer = Observer(self.reader, on_change, brokers=self.reader, rest_interval_s=_NEVER_S)
