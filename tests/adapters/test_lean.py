@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pytest
 
-from slackwater.adapters.cluster.compact import compact
 from slackwater.adapters.cluster.lean import lean
 from slackwater.adapters.cluster.paths import (
     CONSUMER_FLEET,
@@ -29,6 +28,7 @@ from slackwater.adapters.cluster.translation import (
 )
 from slackwater.adapters.telemetry.pod_ends import PodEnds
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, RESUME, TEMPLATE_HASH
+from slackwater.api.compact import compact
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.core.fleet.campaign_object import read_campaign

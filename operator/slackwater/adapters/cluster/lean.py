@@ -7,7 +7,6 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from slackwater.adapters.cluster.compact import compact
 from slackwater.adapters.cluster.paths import (
     CLUSTER_KAFKA_CONNECTION,
     CONSUMER_FLEET,
@@ -21,6 +20,8 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
+from slackwater.api.compact import compact
+from slackwater.api.packed import pods_packed
 from slackwater.api.parsing import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_selecting, cut_to_size
 from slackwater.ports import Kind
 
@@ -125,7 +126,7 @@ def _is_many(value: object) -> bool:
 
 def _spec(kind: Kind, spec: Json) -> Json:
     if not _is_large(spec):
-        return spec
+        return pods_packed(spec) if kind is STATEFUL_SET else spec
     if kind is not STATEFUL_SET:
         return {}
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}
