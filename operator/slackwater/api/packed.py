@@ -37,8 +37,6 @@ class Packed(Mapping[str, Any]):
             return True
         return isinstance(other, Mapping) and self.unpacked() == dict(other)
 
-    __hash__ = None  # type: ignore[assignment] - as of every mapping
-
 
 def pods_packed(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     """A ConsumerGroup's spec, or a StatefulSet's, in which the pods of its template are packed."""

@@ -32,7 +32,7 @@ from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
-from slackwater.shell.listing import Behind, Failing, groups_of, list_in
+from slackwater.shell.listing import Behind, Failing, groups_of, list_in, take_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.parts import end, until_one_ends
@@ -139,7 +139,7 @@ class Operator:
         """List everything again, or what is in these namespaces; the store forgets what is gone. A namespace that may
         not be read keeps what it had, and nobody else notices. Raises Forbidden where all are to be looked after."""
         listed = self.settings.namespace if namespaces is None else tuple(namespaces)
-        others = {each for each in self.settings.namespace if each not in listed}
+        others = {self.settings.own_fleets_in} | {each for each in self.settings.namespace if each not in listed}
         refused = dict[str, str]()
         for kind in self.settings.watched:
             if kind in self._unwatched:
@@ -157,7 +157,7 @@ class Operator:
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
             self._behind.judge(kind, version, known)
-            changed = self.store.replace(kind, objects, version, {*others, *unlisted, self.settings.own_fleets_in})
+            changed = await take_in(self.store, kind, objects, version, {*others, *unlisted})
             self.fleets.listed(kind, listed, unlisted)
             for key in changed:
                 self.queue.add(key)
