@@ -9,7 +9,7 @@ from typing import Any
 from slackwater.api.compact import compact
 
 
-class Packed(Mapping[str, Any]):
+class Packed(Mapping[str, Any]):  # noqa: PLW1641 - as every mapping it has no hash
     """Equal to what it was made of, and read again each time that somebody asks."""
 
     __slots__ = ("_text",)
