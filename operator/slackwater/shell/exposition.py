@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -13,6 +13,7 @@ from slackwater.shell.store import Key
 
 DURATIONS: Final = "slackwater_group_rebalance_duration_seconds"
 DURATIONS_TEXT: Final = "From the first look that saw a rebalance to the first that saw the group calm again."
+_number: Final[Callable[[float], str]] = floatToGoString
 _BOUNDS: Final = (*map(str, REBALANCE_BUCKETS_S), "+Inf")
 
 Groups = Sequence[tuple[Key, GroupRecord]]
@@ -39,15 +40,15 @@ def _lines(family: Family, groups: Iterable[tuple[str, tuple[Key, GroupRecord]]]
         for values, number in read(group):
             if number is not None:
                 further = f',{label}="{values[0]}"' if label else ""
-                yield f"{name}{{{labels}{further}}} {floatToGoString(number)}\n"
+                yield f"{name}{{{labels}{further}}} {_number(number)}\n"
 
 
 def _histogram(of: tuple[Key, GroupRecord]) -> str:
     key, group = of
     begin, end = f'{{group="{key.name}",', f'namespace="{key.namespace}"}}'
-    sums = list(map(floatToGoString, accumulate(group.durations_s)))
+    sums = list(map(_number, accumulate(group.durations_s)))
     buckets = (
         f'{DURATIONS}_bucket{begin}le="{bound}",{end} {each}\n' for bound, each in zip(_BOUNDS, sums, strict=True)
     )
     total = f"{DURATIONS}_count{begin}{end} {sums[-1]}\n"
-    return f"{''.join(buckets)}{total}{DURATIONS}_sum{begin}{end} {floatToGoString(group.duration_sum_s)}\n"
+    return f"{''.join(buckets)}{total}{DURATIONS}_sum{begin}{end} {_number(group.duration_sum_s)}\n"
