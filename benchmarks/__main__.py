@@ -1,10 +1,13 @@
-"""`python -m benchmarks [plan|turns|reconcile|recommend|pipeline …]`: measure, show; figures go to build/bench."""
+"""`python -m benchmarks [plan|turns|scale|reconcile|recommend|pipeline …]`: measure, show; figures go to build/bench.
+
+`python -m benchmarks scale --groups 10000`: what follows the name of one that has options is its own.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +20,8 @@ BUILD: Final = Path(__file__).resolve().parents[1] / "build" / "bench"
 
 def main(names: list[str]) -> int:
     """Run those that are named, or all. The result is the exit code."""
+    if names[:1] == ["scale"]:
+        return scale_benchmark(names[1:])
     if unknown := [name for name in names if name not in BENCHMARKS]:
         sys.stderr.write(f"There is no benchmark {unknown[0]}: choose from {', '.join(BENCHMARKS)}\n")
         return 2
@@ -39,6 +44,13 @@ def turns_benchmark() -> int:
     turns.write(found, path)
     sys.stdout.write(f"{turns.table(found)}\nThe figures are in {path}.\n")
     return 0
+
+
+def scale_benchmark(options: Sequence[str] = ()) -> int:
+    """One replica beside thousands of groups. Some minutes, nothing but Python."""
+    from benchmarks.scale import command  # noqa: PLC0415 - the others need none of the operator's shell
+
+    return command.run(options, BUILD / "scale.json")
 
 
 def reconcile_benchmark() -> int:
@@ -86,6 +98,7 @@ def pipeline_benchmark() -> int:
 BENCHMARKS: Final[dict[str, Callable[[], int]]] = {
     "plan": plan_benchmark,
     "turns": turns_benchmark,
+    "scale": scale_benchmark,
     "reconcile": reconcile_benchmark,
     "recommend": recommend_benchmark,
     "pipeline": pipeline_benchmark,

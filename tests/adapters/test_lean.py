@@ -18,8 +18,17 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import controller_uid, group_of, to_pod, to_workload
+from slackwater.adapters.cluster.translation import (
+    controller_uid,
+    group_of,
+    has_run,
+    running_containers,
+    to_pod,
+    to_workload,
+)
+from slackwater.adapters.telemetry.pod_ends import PodEnds
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, RESUME, TEMPLATE_HASH
+from slackwater.api.compact import compact
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.parsing import parse_consumer_group, parse_kafka_connection
 from slackwater.core.fleet.campaign_object import read_campaign
@@ -75,6 +84,7 @@ def test_a_pod_is_read_as_before() -> None:
     }
     kept = lean(POD, pod)
     assert to_pod(kept, "c", "payments", 0, {}) == to_pod(pod, "c", "payments", 0, {})
+    assert lean(POD, kept) is kept
     assert controller_uid(kept) == "g"
     assert lean(POD, kept) == kept
 
@@ -89,10 +99,82 @@ def test_what_the_operator_makes_is_kept_whole(kind: Kind) -> None:
 
 
 def test_who_writes_replicas_stays_known() -> None:
-    managed = [{"manager": "hpa", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
+    others = {f"f:a{number}": {} for number in range(1_000)}
+    managed = [
+        {"manager": "slackwater", "fieldsV1": {"f:spec": others}},
+        {"manager": "hpa", "fieldsV1": {"f:spec": {"f:replicas": {}, **others}}},
+        {"manager": "nobody", "fieldsV1": None},
+    ]
     made = {"metadata": {**NAMED, "managedFields": managed}, "spec": {"template": {}}}
-    assert to_workload(lean(STATEFUL_SET, made)).replicas_by == "hpa"
+    kept = lean(STATEFUL_SET, made)
+    assert to_workload(kept).replicas_by == to_workload(made).replicas_by == "hpa"
+    assert len(json.dumps(kept)) < 500
     assert "managedFields" not in lean(SERVICE, made)["metadata"]
+
+
+ENDED: Final = {"terminated": {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:01:00Z"}}
+STATUSES: Final[list[dict[str, Any]]] = [
+    {},
+    {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"},
+    {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "no node"}]},
+    {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]},
+    {"initContainerStatuses": [{"name": "i", "state": {"terminated": {"exitCode": 3}}}]},
+    {"containerStatuses": None},
+    {
+        "phase": "Running",
+        "podIP": "10.0.0.1",
+        "hostIP": "10.1.0.1",
+        "conditions": [
+            {"type": each, "status": "True", "lastProbeTime": None, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+            for each in ("Ready", "ContainersReady", "PodScheduled")
+        ],
+        "containerStatuses": [
+            {
+                "name": name,
+                "image": "long",
+                "imageID": "longer",
+                "ready": True,
+                "started": False,
+                "restartCount": 2,
+                "containerID": f"containerd://{name}",
+                "state": {"running": {"startedAt": "2026-01-01T00:02:00Z"}},
+                "lastState": ENDED,
+                "volumeMounts": [{"name": "v", "mountPath": "/v"}],
+            }
+            for name in ("c", "sidecar")
+        ],
+    },
+]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_of_a_pod_s_status_all_stays_that_is_read(status: dict[str, Any]) -> None:
+    pod = {"metadata": {**NAMED, "creationTimestamp": "2026-01-01T00:00:00Z"}, "status": status}
+    kept = lean(POD, pod)
+    told = {"containerd://c": 5.0}
+    if status.get("containerStatuses", ()) is not None:
+        assert to_pod(kept, "c", "payments", 0, told) == to_pod(pod, "c", "payments", 0, told)
+        assert (has_run(kept), running_containers(kept)) == (has_run(pod), running_containers(pod))
+    ends = []
+    for seen in (pod, kept):
+        known = PodEnds()
+        known.take("group", seen)
+        ends.append(known.of("group", "c"))
+    assert ends[0] == ends[1]
+
+
+def test_texts_that_are_said_again_are_kept_once() -> None:
+    first, second = (lean(CONSUMER_GROUP, json.loads(json.dumps(group_object()))) for _ in range(2))
+    assert first == second == group_object()
+    assert first["spec"]["connectionRef"]["name"] is second["spec"]["connectionRef"]["name"]
+    assert all(a is b for a, b in zip(first["spec"], second["spec"], strict=True))
+
+
+def test_what_is_deeper_than_python_goes_is_kept_as_it_is() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5_000):
+        deep = {"a": deep}
+    assert compact(deep) is deep
 
 
 def test_a_connection_is_read_as_before() -> None:

@@ -275,8 +275,7 @@ class FakeConnections:
     def view(self, group_key: Key, now: float) -> tuple[KafkaView, GroupHistory]:
         return self.seen, self.history
 
-    def views(self, connection: Key, now: float) -> list[KafkaView]:
-        return [self.seen]
+    def worst_view(self, connection: Key) -> None: ...
 
     def awaits_first_look(self, group_key: Key) -> bool:
         return self.first_look_is_awaited

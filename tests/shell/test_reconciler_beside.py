@@ -18,7 +18,9 @@ from slackwater.adapters.cluster.paths import (
     STATEFUL_SET,
 )
 from slackwater.api.annotations import GROUP_LABEL, REJOINED
+from slackwater.core.manifests.drift import holds
 from slackwater.core.pace import AT_ONCE
+from slackwater.shell import companions
 from slackwater.shell import reconciler as module
 from slackwater.shell.reconciler import MARKS_A_PASS
 from tests.api.manifests import template
@@ -229,3 +231,31 @@ async def test_pods_are_marked_a_few_at_a_time_and_the_next_pass_is_at_once(monk
     assert await stage.run() == AT_ONCE
     assert len(marked) == 30
     assert await stage.run() != AT_ONCE
+
+
+async def test_a_budget_that_is_asked_for_otherwise_is_applied_though_nobody_has_touched_it() -> None:
+    """As in the first seconds, before its controller has written its status."""
+    stage = Stage()
+    await stage.run_to_rest()
+    known = stage.api.objects["ConsumerGroup", *KEY]
+    budget = {"disruptionBudget": {"maxUnavailable": 2}}
+    stage.api.objects["ConsumerGroup", *KEY] = {**known, "spec": {**known["spec"], **budget}}
+    stage.see(stage.api.changed_by_somebody(CONSUMER_GROUP, KEY, generation=2))
+    await stage.run_to_rest()
+    assert stage.api.objects["PodDisruptionBudget", *KEY]["spec"]["maxUnavailable"] == 2
+
+
+async def test_what_was_found_right_is_not_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage, compared = Stage(), list[str]()
+    await stage.run_to_rest()
+    for kind in (SERVICE, POD_DISRUPTION_BUDGET):
+        stage.store.put(kind, stage.api.changed_by_somebody(kind, KEY))
+
+    def counted(live: Any, wanted: Any) -> bool:
+        compared.append(wanted["kind"])
+        return holds(live, wanted)
+
+    monkeypatch.setattr(companions, "holds", counted)
+    for _ in range(3):
+        await stage.run()
+    assert compared == ["Service", "PodDisruptionBudget"]

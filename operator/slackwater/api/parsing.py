@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from slackwater.api.durations import WIRE_CONTEXT
 from slackwater.api.errors import InvalidSpec
 from slackwater.api.model import ApiModel
+from slackwater.api.packed import pods_packed, pods_unpacked
 from slackwater.api.resources import (
     ClusterKafkaConnection,
     Connection,
@@ -44,13 +45,14 @@ class CutSpec(dict[str, Any]):
 
 def cut_to_size(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     """A ConsumerGroup to be kept, whoever wrote it: without its spec, if that is too large, and without what only the
-    API server needs."""
+    API server needs. Its pods are packed: they are read once for each version."""
     many = _too_many(obj["metadata"])
     without = ("managedFields", *(_LISTS if many else ()))
     metadata = {key: value for key, value in obj["metadata"].items() if key not in without}
     problem = _too_large(obj.get("spec")) or many
     if not problem:
-        return {**obj, "metadata": metadata}
+        spec = {"spec": pods_packed(obj["spec"])} if isinstance(obj.get("spec"), Mapping) else {}
+        return {**obj, "metadata": metadata, **spec}
     kept = {key: obj["spec"][key] for key in _KEPT if key in obj["spec"]}
     return {**obj, "metadata": metadata, "spec": CutSpec(kept, problem)}
 
@@ -66,7 +68,8 @@ def parse_consumer_group(obj: Mapping[str, Any]) -> ConsumerGroup:
     """Read a ConsumerGroup; InvalidSpec names every problem."""
     if problem := _problem_of_size(obj):
         raise InvalidSpec(_subject(ConsumerGroup, obj), (problem,))
-    return _parse(ConsumerGroup, obj)
+    spec = obj.get("spec") if isinstance(obj, Mapping) else None
+    return _parse(ConsumerGroup, {**obj, "spec": pods_unpacked(spec)} if isinstance(spec, Mapping) else obj)
 
 
 def parse_kafka_connection(obj: Mapping[str, Any]) -> Connection:

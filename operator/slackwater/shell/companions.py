@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from slackwater.adapters.cluster.errors import ClusterRefused, Conflict
 from slackwater.adapters.cluster.paths import APPLIED, POD_DISRUPTION_BUDGET, SERVICE
 from slackwater.adapters.cluster.translation import controller_uid
+from slackwater.api.resources import ConsumerGroup
 from slackwater.core.manifests.drift import holds
 from slackwater.core.manifests.objects import disruption_budget, headless_service
 from slackwater.core.world.memory import RolloutPhase
@@ -21,13 +22,27 @@ TRIED_AGAIN_S: Final = 600.0
 """Somebody else's Service may go one day."""
 
 
+class _Accepted(NamedTuple):
+    """An object as it is, that was judged or written by a group's spec as that is."""
+
+    version: str
+    uid: str
+    generation: int
+    """Both of the group; a change of its spec makes another one."""
+
+    @classmethod
+    def of(cls, obj: Mapping[str, Any], group: ConsumerGroup) -> _Accepted:
+        return cls(obj["metadata"]["resourceVersion"], group.metadata.uid, group.metadata.generation)
+
+
 class Companions:
-    """Applies what is missing or was changed, once for each version that is found: a No of `holds` may be wrong."""
+    """Applies what is missing or was changed, once for each version that is found: a No of `holds` may be wrong. Nor is
+    a Yes asked for again while neither the object nor the group's spec has changed."""
 
     def __init__(self, api: Cluster, store: Store) -> None:
         self._api = api
         self._store = store
-        self._accepted: dict[tuple[Kind, Key], str] = {}
+        self._accepted: dict[tuple[Kind, Key], _Accepted] = {}
         self._left_at: dict[Key, float] = {}
 
     async def put_right(self, key: Key, world: World) -> None:
@@ -44,7 +59,7 @@ class Companions:
         for manifest in wanted:
             kind = APPLIED[manifest["kind"]]
             live = self._store.get(kind, key)
-            if live is not None and self._is_right(kind, key, live, manifest):
+            if live is not None and self._is_right(kind, key, live, manifest, group):
                 continue
             if kind is SERVICE and live is None and self._is_left(key, world.now):
                 continue
@@ -55,7 +70,7 @@ class Companions:
                     self._left_at[key] = world.now
                     continue
                 raise ClusterRefused(_in_the_way(kind, key)) from error
-            self._accepted[kind, key] = written["metadata"]["resourceVersion"]
+            self._accepted[kind, key] = _Accepted.of(written, group)
             self._store.put(kind, {"apiVersion": kind.api_version, "kind": kind.name, **written})
 
     async def _take_budget_away(self, key: Key, world: World) -> None:
@@ -67,9 +82,13 @@ class Companions:
         await self._api.delete(POD_DISRUPTION_BUDGET, key.namespace, key.name, live["metadata"]["uid"])
         self._store.drop(POD_DISRUPTION_BUDGET, live)
 
-    def _is_right(self, kind: Kind, key: Key, live: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
-        accepted = self._accepted.get((kind, key)) == live["metadata"]["resourceVersion"]
-        return accepted or holds(live, manifest)
+    def _is_right(
+        self, kind: Kind, key: Key, live: Mapping[str, Any], manifest: Mapping[str, Any], group: ConsumerGroup
+    ) -> bool:
+        found = _Accepted.of(live, group)
+        if self._accepted.get((kind, key)) != found and holds(live, manifest):
+            self._accepted[kind, key] = found
+        return self._accepted.get((kind, key)) == found
 
     def _is_left(self, key: Key, now: float) -> bool:
         """Somebody else's Service has the name, and was found a moment ago."""

@@ -32,10 +32,11 @@ from slackwater.shell.handlers import configured, registered
 from slackwater.shell.health import served
 from slackwater.shell.heartbeat import beat
 from slackwater.shell.leadership import Leadership, own_identity
-from slackwater.shell.listing import Behind, Failing, groups_of, list_in
+from slackwater.shell.listing import Behind, Failing, groups_of, list_in, take_in
 from slackwater.shell.logs import configure
 from slackwater.shell.metrics import Metrics
 from slackwater.shell.parts import end, until_one_ends
+from slackwater.shell.phases import spread_s
 from slackwater.shell.queue import WorkQueue, most_at_will
 from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
@@ -78,8 +79,7 @@ class Operator:
         """Namespace that may not be read → the refusal."""
         self._unwatched: set[Kind] = set()
         """Kinds whose CRD was not there when the watches began."""
-        self._behind = Behind()
-        self.metrics = Metrics()
+        self._behind, self.metrics = Behind(), Metrics(settings.metrics_per_group)
         self.leadership = leadership
         if leadership is not None:
             api.before_write = leadership.before_write
@@ -96,7 +96,7 @@ class Operator:
         witnesses = (self.metrics, self.telemetry, fleets, self.fleets.campaigns)
         self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses, fleets)
         self.telemetry.publish(self.metrics)
-        self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
+        self.metrics.count_groups(lambda: self.store.count(CONSUMER_GROUP))
         self.metrics.count_requests(
             "slackwater_kubernetes_requests_total",
             "Requests to the Kubernetes API.",
@@ -113,6 +113,7 @@ class Operator:
     async def work(self) -> None:
         """One worker: one group after the other."""
         while True:
+            await asyncio.sleep(0)  # a pass that finds nothing waits for nobody, and ten thousand may be due
             key = await self.queue.take()
             began = time.perf_counter()
             try:
@@ -121,15 +122,14 @@ class Operator:
             except SlackwaterError as error:
                 self._failed(key, began)
                 _log.warning("pass_failed", group=str(key), error=str(error))
-                continue
             except Exception:  # noqa: BLE001 - a bug that one group brings to light must not stop all the others
                 self._failed(key, began)
                 _log.exception("pass_crashed", group=str(key))
-                continue
-            self.metrics.passed("ok", time.perf_counter() - began)
-            self.queue.done(key)
-            if recheck_s is not None:
-                self.queue.add_later(key, recheck_s)
+            else:
+                self.metrics.passed("ok", time.perf_counter() - began)
+                self.queue.done(key)
+                if recheck_s is not None:
+                    self.queue.add_later(key, spread_s(key, recheck_s, time.time()))
 
     def _failed(self, key: Key, began: float) -> None:
         self.queue.failed(key)
@@ -139,7 +139,7 @@ class Operator:
         """List everything again, or what is in these namespaces; the store forgets what is gone. A namespace that may
         not be read keeps what it had, and nobody else notices. Raises Forbidden where all are to be looked after."""
         listed = self.settings.namespace if namespaces is None else tuple(namespaces)
-        others = {each for each in self.settings.namespace if each not in listed}
+        others = {self.settings.own_fleets_in} | {each for each in self.settings.namespace if each not in listed}
         refused = dict[str, str]()
         for kind in self.settings.watched:
             if kind in self._unwatched:
@@ -157,7 +157,7 @@ class Operator:
             if kind is CONSUMER_GROUP and unlisted and (found := await groups_of(self.api, unlisted)) is not None:
                 objects, version, unlisted = [*objects, *found[0]], min(version or found[1], found[1]), {}
             self._behind.judge(kind, version, known)
-            changed = self.store.replace(kind, objects, version, {*others, *unlisted, self.settings.own_fleets_in})
+            changed = await take_in(self.store, kind, objects, version, {*others, *unlisted})
             self.fleets.listed(kind, listed, unlisted)
             for key in changed:
                 self.queue.add(key)

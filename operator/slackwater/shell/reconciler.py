@@ -27,7 +27,7 @@ from slackwater.core.members.rejoined import marks_due
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, is_out_of_date, matters, pace_after, still_refused
 from slackwater.core.status.compose import compose_status
 from slackwater.core.world.memory import RolloutMemory
-from slackwater.core.world.observation import KafkaView
+from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
 from slackwater.shell.acting import carry_out, write_mark, write_status
@@ -200,12 +200,12 @@ class Reconciler:
         await self._say(group, (*new, *decided.notes), of_act=False)
 
     async def _report_connection(self, connection: Json, view: KafkaView) -> None:
-        def views() -> list[KafkaView]:
-            return self._connections.views(key_of(connection), self._now())
+        def worst() -> Unobserved | None:
+            return self._connections.worst_view(key_of(connection))
 
         try:
             certificates = self._connections.certificates(key_of(connection), self._now())
-            written = await report(self._api, connection, view, views, certificates, self._now())
+            written = await report(self._api, connection, view, worst, certificates, self._now())
         except ClusterFailed as error:
             _log.warning("connection_not_reported", connection=str(key_of(connection)), error=str(error))
             return  # no reason to leave the group alone

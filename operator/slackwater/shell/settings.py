@@ -15,6 +15,7 @@ from slackwater.api.sentences import remedy
 from slackwater.ports import Kind
 from slackwater.shell.leadership import LONGEST_LEASE_S
 from slackwater.shell.places import Place, parse_place
+from slackwater.shell.shown_groups import ALL, read_shown
 from slackwater.shell.store import WATCHED, Key
 
 PREFIX = "SLACKWATER_"
@@ -107,6 +108,9 @@ class Settings(BaseModel):
     metrics_readers: Literal["Anybody", "Authorized"] = "Anybody"
     """Who may read /metrics: whoever can connect; or whoever shows a token that may get /metrics, as a ClusterRole with
     that nonResourceURL allows."""
+    metrics_per_group: Annotated[str, AfterValidator(read_shown)] = ALL
+    """Which ConsumerGroups have series of their own in /metrics, three kilobytes each: All, Summary for none, or those
+    with all of these labels, <label>=<value> or <label>, with commas between them. The totals are of all groups."""
     log_format: Literal["auto", "json", "text"] = "auto"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

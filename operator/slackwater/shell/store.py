@@ -101,6 +101,9 @@ class Store:
     def keys(self, kind: Kind) -> list[Key]:
         return list(self._objects[kind])
 
+    def count(self, kind: Kind) -> int:
+        return len(self._objects[kind])
+
     def pods_of(self, group: Key) -> list[Json]:
         pods = self._objects[POD]
         return [pods[key] for key in self._pods_of.get(group, ())]
@@ -193,11 +196,15 @@ class Store:
 
     def _remember_claim(self, key: Key, gone: Json) -> None:
         now = self._now()
-        kept = self._gone_claims.items()
-        self._gone_claims = {k: each for k, each in kept if elapsed_s(each.at, now) <= MADE_AGAIN_WITHIN_S}
+        self._gone_claims.pop(key, None)  # the newest come last
+        while self._gone_claims and self._is_over(first := next(iter(self._gone_claims)), now):
+            del self._gone_claims[first]
         group_id, claimed = _claimed(gone), claimed_in(gone)
         if group_id is not None and claimed is not None:
             self._gone_claims[key] = _GoneClaim(now, group_id, claimed)
+
+    def _is_over(self, gone: Key, now: float) -> bool:
+        return elapsed_s(self._gone_claims[gone].at, now) > MADE_AGAIN_WITHIN_S
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.

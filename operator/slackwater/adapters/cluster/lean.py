@@ -20,6 +20,8 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import GROUP_LABEL, PROMOTE, PROTOCOL, RESUME, TEMPLATE_HASH
+from slackwater.api.compact import compact
+from slackwater.api.packed import pods_packed
 from slackwater.api.parsing import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_selecting, cut_to_size
 from slackwater.ports import Kind
 
@@ -27,6 +29,13 @@ Json = Mapping[str, Any]
 
 _ALWAYS: Final = ("name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")
 _OF_PODS: Final = {"labels": (GROUP_LABEL, REVISION_LABEL), "annotations": (TEMPLATE_HASH, PROTOCOL)}
+_OF_A_STATUS: Final = ("phase", "reason", "podIP", "hostIP")
+_OF_A_CONTAINER: Final = ("name", "ready", "started", "restartCount", "containerID", "state", "lastState")
+_OF_LISTS: Final = {
+    "conditions": ("type", "status", "reason", "message", "lastTransitionTime"),
+    "containerStatuses": _OF_A_CONTAINER,
+    "initContainerStatuses": _OF_A_CONTAINER,
+}
 _OF_FLEETS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     CONSUMER_FLEET: (RESUME, ("namespaces",)),  # a freeze holds in these, though nobody can read it
     FLEET_CAMPAIGN: (PROMOTE, ()),
@@ -36,8 +45,18 @@ _OF_A_SET: Final = ("replicas", "updateStrategy", "ordinals", "serviceName", "po
 _NO_TEMPLATE: Final[Json] = {"metadata": {}, "spec": {"containers": []}}
 
 
+class Lean(dict[str, Any]):
+    """An object of which no more is kept than is read: to ask again costs nothing."""
+
+    __slots__ = ()
+
+
 def lean(kind: Kind, obj: Json) -> Json:
     """The same object, with what is read of it. What we make ourselves is kept whole."""
+    return obj if isinstance(obj, Lean) else Lean(compact({**_cut(kind, obj)}))
+
+
+def _cut(kind: Kind, obj: Json) -> Json:
     if kind is CONSUMER_GROUP:
         return cut_to_size(obj)
     if kind in (KAFKA_CONNECTION, CLUSTER_KAFKA_CONNECTION):
@@ -49,7 +68,8 @@ def lean(kind: Kind, obj: Json) -> Json:
     if kind is POD:
         gates = (obj.get("spec") or {}).get("readinessGates") or ()
         spec = {"readinessGates": gates} if 0 < len(gates) <= MOST_ENTRIES else {}
-        return {**obj, "metadata": _of_a_pod(obj["metadata"]), "spec": spec}
+        status = {"status": _of_its_kubelet(obj["status"])} if obj.get("status") else {}
+        return {**obj, "metadata": _of_a_pod(obj["metadata"]), "spec": spec, **status}
     if kind in (STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET):
         return {**obj, "metadata": _with_few(kind, obj["metadata"]), "spec": _spec(kind, obj.get("spec") or {})}
     return obj
@@ -74,9 +94,28 @@ def _of_a_pod(metadata: Json) -> Json:
     return kept
 
 
+def _of_its_kubelet(status: Json) -> Json:
+    kept = {key: status[key] for key in _OF_A_STATUS if key in status}
+    for field, keys in _OF_LISTS.items():
+        if field in status:
+            kept[field] = [{key: each[key] for key in keys if key in each} for each in status[field] or ()]
+    return kept
+
+
+def _writers_of_replicas(entries: object) -> list[Json]:
+    """Of a StatefulSet's managed fields, of which there are as many as it has fields and writers."""
+    return [
+        {"manager": each.get("manager", "somebody"), "fieldsV1": {"f:spec": {"f:replicas": {}}}}
+        for each in (entries if isinstance(entries, list) else ())
+        if "f:replicas" in ((each.get("fieldsV1") or {}).get("f:spec") or {})
+    ]
+
+
 def _with_few(kind: Kind, metadata: Json) -> Json:
     """Who writes `replicas` of a StatefulSet stands in its managed fields."""
-    kept = {key: value for key, value in metadata.items() if not (_is_many(value) or _is_unread(kind, key, metadata))}
+    kept = {key: value for key, value in metadata.items() if key != "managedFields" and not _is_many(value)}
+    if kind is STATEFUL_SET and (writers := _writers_of_replicas(metadata.get("managedFields"))[:MOST_ENTRIES]):
+        kept["managedFields"] = writers
     group = (metadata.get("labels") or {}).get(GROUP_LABEL)
     return kept if "labels" in kept or group is None else {**kept, "labels": {GROUP_LABEL: group}}
 
@@ -85,13 +124,9 @@ def _is_many(value: object) -> bool:
     return isinstance(value, Collection) and not isinstance(value, str) and len(value) > MOST_ENTRIES
 
 
-def _is_unread(kind: Kind, key: str, metadata: Json) -> bool:
-    return key == "managedFields" and (kind is not STATEFUL_SET or _is_large(metadata[key]))
-
-
 def _spec(kind: Kind, spec: Json) -> Json:
     if not _is_large(spec):
-        return spec
+        return pods_packed(spec) if kind is STATEFUL_SET else spec
     if kind is not STATEFUL_SET:
         return {}
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}

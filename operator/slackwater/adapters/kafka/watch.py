@@ -28,6 +28,8 @@ class Watch:
     in_motion: bool = False
     view: KafkaView | None = None
     history: GroupHistory = field(default_factory=GroupHistory)
+    number: int = 0
+    """Who came first has the lowest."""
 
     @property
     def is_hurried(self) -> bool:
