@@ -19,6 +19,7 @@ from tests.core.factories import group, members, observation, pod, workload, wor
 
 WARM: dict[str, Any] = {"rollout": {"strategy": "WarmHandover"}}
 CLAIM = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "orders-data"}}]}
+OWN_CLAIM = {"metadata": {"name": "state"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 CONTAINERS = [{"name": "consumer", "image": "consumer:v2"}]
 AT_REST = RolloutMemory(phase=RolloutPhase.COMPLETE)
 MODERN = replace(observation(members(0, 1, 2)), type=GroupType.CONSUMER, epoch=3, settings={})
@@ -32,8 +33,9 @@ MODERN = replace(observation(members(0, 1, 2)), type=GroupType.CONSUMER, epoch=3
         (group(**WARM, client={"library": "KafkaStreams", "version": "3.9"}), {}, "Streams"),
         (group(**WARM, client={"library": "Other"}), {}, "Other"),
         (group(**WARM, template={"spec": {"containers": CONTAINERS, **CLAIM}}), {}, "orders-data"),
+        (group(**WARM), {"workload": workload(fixed={"volumeClaimTemplates": [OWN_CLAIM]})}, "volume claim state"),
     ],
-    ids=["on KIP-848", "made for KIP-848", "Streams", "of no known library", "with a claim"],
+    ids=["on KIP-848", "made for KIP-848", "Streams", "of no known library", "with a claim", "with claims of each pod"],
 )
 def test_it_is_refused_with_the_way_out(of: Any, changes: dict[str, Any], why: str) -> None:
     decided = plan(world(group=of, memory=AT_REST, **changes))

@@ -86,4 +86,6 @@ _WRITES: Final = {
     Purpose.GIVE_UP: "remove pod {name}-{ordinal}, so that its replacement can take its place",
     Purpose.TAKE_BACK: "remove pod {name}-{ordinal}, which has not taken over",
     Purpose.FILL: "make pod {name}-{ordinal}, which is missing",
+    Purpose.KEEP_CLAIMS: "have the volume claims of StatefulSet {name} outlive it; no pod moves",
+    Purpose.SET_RETENTION: "write into StatefulSet {name} what becomes of its volume claims; no pod moves",
 }

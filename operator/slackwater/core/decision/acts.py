@@ -30,6 +30,8 @@ class Purpose(StrEnum):
     GIVE_UP = "remove a pod, so that its replacement can take its place"
     TAKE_BACK = "remove a replacement that has not taken over"
     FILL = "make a pod that neither StatefulSet has"
+    KEEP_CLAIMS = "have the volume claims outlive the StatefulSet"
+    SET_RETENTION = "write down what becomes of the volume claims"
 
     @property
     def disruptive(self) -> bool:
