@@ -25,7 +25,8 @@ LIVE: dict[str, Any] = {
 
 
 def made(replicas: int = 3, fixed: dict[str, Any] | None = None, purpose: Purpose = Purpose.SCALE, **spec: Any) -> Any:
-    act = WriteWorkload(purpose, {"spec": {}}, replicas, UpdateStrategy.ROLLING_UPDATE, 0, "7")
+    version = "7" if fixed else ""
+    act = WriteWorkload(purpose, {"spec": {}}, replicas, UpdateStrategy.ROLLING_UPDATE, 0, version)
     return stateful_set(group(**spec), act, fixed)["spec"]
 
 

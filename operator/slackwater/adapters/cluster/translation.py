@@ -56,6 +56,7 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
         fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
         replicas_by=_writer_of_replicas(metadata.get("managedFields") or ()),
+        is_ending="deletionTimestamp" in metadata,
         retention=spec.get("persistentVolumeClaimRetentionPolicy") or {},
     )
 

@@ -29,7 +29,7 @@ def in_words(world: World, act: Act) -> str:
         case DeletePod():
             return f"delete pod {act.name}: {act.why}"
         case DeleteWorkload():
-            return f"delete StatefulSet {act.name}: {act.why}"
+            return f"delete StatefulSet {act.name}{' without its pods' if act.orphans else ''}: {act.why}"
         case RemoveMembers():
             return f"take {count(len(act.members), 'member')} out of the group: {act.why}"
         case ReleaseMembers():

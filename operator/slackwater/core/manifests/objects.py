@@ -50,7 +50,7 @@ def stateful_set(group: ConsumerGroup, act: WriteWorkload, fixed: Mapping[str, A
 
 def _with_claims(group: ConsumerGroup, act: WriteWorkload, fixed: Mapping[str, Any]) -> Json:
     """What is fixed, with the volume claims that a StatefulSet is made with, and what becomes of them."""
-    claims = fixed.get("volumeClaimTemplates", ()) if fixed else claims_asked_for(group)
+    claims = fixed.get("volumeClaimTemplates", ()) if act.resource_version else claims_asked_for(group)
     if not claims:
         return {**fixed}
     policy = KEPT if act.purpose is Purpose.KEEP_CLAIMS else retention(group, act.start + act.replicas)

@@ -48,6 +48,8 @@ class Workload:
     replicas_by: str = ""
     """Who wrote `replicas` last, where that was not the operator: the field's manager, as the API server has it."""
 
+    is_ending: bool = False
+    """It is being deleted, and something of it is waited for: what belongs to it is still to be let go."""
     retention: Mapping[str, str] = field(default_factory=dict)
     """What becomes of its volume claims: `persistentVolumeClaimRetentionPolicy`."""
 
