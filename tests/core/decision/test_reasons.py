@@ -78,6 +78,8 @@ ONLY_WORDS: Final = frozenset(
             Reason.RECOMMENDATION_APPLIED,
             Reason.RECOMMENDATION_NOT_APPLIED,
             Reason.VOLUME_CLAIMS_CHANGED,
+            Reason.VOLUME_CLAIMS_STAY,
+            Reason.VOLUME_CLAIMS_GO,
             Reason.CREATED,
             Reason.ROLLOUT_STARTED,
         ),

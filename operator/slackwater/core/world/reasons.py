@@ -152,6 +152,8 @@ class Reason(StrEnum):
     RECOMMENDATION_NOT_APPLIED = "RecommendationNotApplied"
     CREATED = "Created"
     VOLUME_CLAIMS_CHANGED = "VolumeClaimsChanged"
+    VOLUME_CLAIMS_STAY = "VolumeClaimsStay"
+    VOLUME_CLAIMS_GO = "VolumeClaimsGo"
     ROLLOUT_STARTED = "RolloutStarted"
     RESTARTING_POD = "RestartingPod"
     HANDING_OVER = "HandingOver"
