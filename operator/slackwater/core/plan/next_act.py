@@ -81,7 +81,10 @@ def cut_over(world: World, workload: Workload, template: Template) -> Decision |
 def keep_claims(world: World, workload: Workload, template: Template) -> Decision | None:
     """Volumes are asked for otherwise than the StatefulSet has them. Before a template that may mount them."""
     changed = change_claims(world, workload, template)
-    return changed if changed is None or changed.hold is None else _meanwhile(world, workload) or changed
+    if changed is None or changed.hold is None:
+        return changed
+    meanwhile = _meanwhile(world.remembering(changed.memory), workload)
+    return changed if meanwhile is None else replace(changed, hold=None).then(meanwhile)
 
 
 def take_up_template(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -115,9 +118,7 @@ def rest_as_scaled(world: World, workload: Workload, template: Template) -> Deci
     A canary that fails meanwhile is given up all the same.
     """
     hold = rests_as_scaled(world, workload)
-    if hold is None:
-        return None
-    return give_up(world, workload, template) or Decision(world.memory, hold=hold)
+    return None if hold is None else give_up(world, workload, template) or Decision(world.memory, hold=hold)
 
 
 def care_for_members(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -174,9 +175,7 @@ def _is_unproven(world: World) -> bool:
 def give_up(world: World, workload: Workload, template: Template) -> Decision | None:
     """The version that is being rolled out has failed. A process that was only refused its id gets a last chance."""
     failure = find_failure(world) if may_fail(world) else None
-    if failure is None:
-        return None
-    return last_chance(world, workload, failure.ordinal) or fail(world, failure)
+    return None if failure is None else last_chance(world, workload, failure.ordinal) or fail(world, failure)
 
 
 def roll(world: World, workload: Workload, template: Template) -> Decision:

@@ -40,36 +40,50 @@ _LET_GO_AGAIN_S: Final = 1.0
 def change_claims(world: World, workload: Workload, template: Template) -> Decision | None:
     """The next step towards the claims that are asked for; None where there is none, or where the rollout under way
     comes first."""
-    memory, remaking = world.memory, world.memory.remaking
+    remaking = world.memory.remaking
     if not (workload.claims or world.group.spec.volume_claim_templates or remaking):
         return None  # as nearly always
+    if workload.is_ending and remaking is not None and remaking.uid == workload.uid:
+        return Decision(world.memory, hold=_until_it_is_gone(workload))  # whatever is asked for by then
     if has_the_claims_asked_for(workload, world.group):
-        known = memory if remaking is None else replace(memory, remaking=None)
-        return _set_retention(world.remembering(known), workload) or (Decision(known) if remaking is not None else None)
-    asked = _digest(world)
-    if remaking is None or remaking.claims != asked:
-        return _announced(world, workload, asked)
-    if remaking.uid not in ("", workload.uid):
-        return _set_retention(world, workload)  # made again with them: somebody, such as a webhook, has them otherwise
-    if lacking := _lacking(world, workload):
-        return Decision(memory, hold=Hold(Reason.VOLUME_CLAIMS_FIXED, _only_without_pods(world, lacking), _AGAIN_S))
-    return _made_again(world, workload, template, remaking)
+        return _as_asked_for(world, workload)
+    announced = Decision(world.memory)
+    if remaking is None or remaking.claims != _digest(world):
+        announced = _announced(world, workload)
+        world = world.remembering(announced.memory)
+    later = _towards_them(world, workload, template)
+    return announced.then(later) if later is not None else announced if announced.notes else None
 
 
-def _announced(world: World, workload: Workload, asked: str) -> Decision:
+def _as_asked_for(world: World, workload: Workload) -> Decision | None:
+    if world.memory.remaking is None:
+        return _set_retention(world, workload)
+    known = world.remembering(replace(world.memory, remaking=None))
+    return _set_retention(known, workload) or Decision(known.memory)
+
+
+def _announced(world: World, workload: Workload) -> Decision:
     lacking = _lacking(world, workload)
     what = _only_without_pods(world, lacking) if lacking else f"{_in_words(workload)} {_its_claims(world)}"
     reason = Reason.VOLUME_CLAIMS_FIXED if lacking else Reason.VOLUME_CLAIMS_CHANGE
     note = Note(reason, what, warning=bool(lacking))
-    return Decision(replace(world.memory, remaking=Remaking(asked, world.now)), notes=(note,))
+    return Decision(replace(world.memory, remaking=Remaking(_digest(world), world.now)), notes=(note,))
+
+
+def _towards_them(world: World, workload: Workload, template: Template) -> Decision | None:
+    """What is asked for is announced already."""
+    remaking = world.memory.remaking
+    if remaking is None or remaking.uid not in ("", workload.uid):
+        return _set_retention(world, workload)  # made again with them: somebody, such as a webhook, has them otherwise
+    if lacking := _lacking(world, workload):
+        hold = Hold(Reason.VOLUME_CLAIMS_FIXED, _only_without_pods(world, lacking), _AGAIN_S)
+        return Decision(world.memory, hold=hold)
+    return _made_again(world, workload, template, remaking)
 
 
 def _made_again(world: World, workload: Workload, template: Template, remaking: Remaking) -> Decision | None:
     """Step by step: each is written down before, and whoever looks again goes on from there."""
     memory = world.memory
-    if workload.is_ending:
-        message = f"waiting for Kubernetes to let the pods of StatefulSet {workload.name} go"
-        return Decision(memory, hold=Hold(Reason.VOLUME_CLAIMS_CHANGE, message, _LET_GO_AGAIN_S))
     if not _is_at_rest(world, workload, template):
         return None
     if hold := _awaits_people(world, workload, remaking):
@@ -85,6 +99,11 @@ def _made_again(world: World, workload: Workload, template: Template, remaking: 
     return Decision(replace(memory, remaking=replace(remaking, uid=workload.uid, fixed=fixed)), act, notes=(note,))
 
 
+def _until_it_is_gone(workload: Workload) -> Hold:
+    message = f"waiting for Kubernetes to let the pods of StatefulSet {workload.name} go"
+    return Hold(Reason.VOLUME_CLAIMS_CHANGE, message, _LET_GO_AGAIN_S)
+
+
 def _is_at_rest(world: World, workload: Workload, template: Template) -> bool:
     """Every pod has the version of the StatefulSet, and so of the one that is made again: none moves by that. A pod
     that ends meanwhile comes back with the same version. The very first version may never come to its end without
@@ -92,7 +111,7 @@ def _is_at_rest(world: World, workload: Workload, template: Template) -> bool:
     memory = world.memory
     is_over = not (memory.phase.under_way and memory.last_good_revision)
     is_whole = is_over and workload.template_hash == template.hash and not world.outdated
-    in_order = workload.settled and workload.strategy is UpdateStrategy.ROLLING_UPDATE
+    in_order = workload.settled and not workload.is_ending and workload.strategy is UpdateStrategy.ROLLING_UPDATE
     return not _has_pods(world) or (in_order and is_whole)
 
 
