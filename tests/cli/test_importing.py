@@ -292,7 +292,7 @@ def test_volumes_of_each_pods_own_come_along_as_somebody_wrote_them() -> None:
         "status": {"phase": "Pending"},
     }
     policy = {"whenDeleted": "Retain", "whenScaled": "Delete"}
-    claims = {"volumeClaimTemplates": [filled_in], "persistentVolumeClaimRetentionPolicy": policy}
+    claims: dict[str, Any] = {"volumeClaimTemplates": [filled_in], "persistentVolumeClaimRetentionPolicy": policy}
     spec = group(imported(workload(**claims), SAID, [kafka_connection()]))["spec"]
     assert spec["volumeClaimTemplates"] == [
         {"metadata": {"name": "state", "labels": {"team": "billing"}}, "spec": CLAIM["spec"]}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox import commands
 from sandbox.errors import CommandFailed
 from sandbox.images import applications
 from sandbox.images.applications import ensure_application
@@ -40,7 +41,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
             (pom.parent / "target" / name).touch()
         (pom.parent / "target" / "maven-status").touch()
 
-    monkeypatch.setattr(applications.commands, "run", maven)
+    monkeypatch.setattr(commands, "run", maven)
     monkeypatch.setattr(applications, "ensure_packages", lambda _: None)
     return asked
 
@@ -67,7 +68,7 @@ def test_what_cannot_be_built_leaves_nothing(
     def fails(words: Sequence[object], deadline_s: float) -> None:
         raise CommandFailed("Maven")
 
-    monkeypatch.setattr(applications.commands, "run", fails)
+    monkeypatch.setattr(commands, "run", fails)
     with pytest.raises(CommandFailed):
         ensure_application(layout, project)
     assert list(layout.cache.iterdir()) == []
