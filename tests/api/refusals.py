@@ -388,6 +388,50 @@ UPGRADES = (
         server="must have at most 16 items",
     ),
 )
+CLAIM: Manifest = {
+    "metadata": {"name": "state"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+CLAIMS = (
+    Refusal(
+        "a warm handover of pods with volumes",
+        consumer_group(rollout={"strategy": "WarmHandover"}, volumeClaimTemplates=[CLAIM]),
+        "spec.rollout.strategy",
+        "they cannot share a volume claim: set rollout.strategy to InPlace, or have the pods do without",
+    ),
+    Refusal(
+        "two claims of one name",
+        consumer_group(volumeClaimTemplates=[CLAIM, CLAIM]),
+        "spec.volumeClaimTemplates",
+        "each claim needs a name of its own: rename one, or remove it",
+    ),
+    Refusal(
+        "a claim that no node may mount",
+        consumer_group(volumeClaimTemplates=[CLAIM | {"spec": {}}]),
+        "spec.volumeClaimTemplates[0].spec.accessModes",
+        "say how nodes may mount the volume, for example accessModes: [ReadWriteOnce]",
+    ),
+    Refusal(
+        "a claim with a name that no volume may have",
+        consumer_group(volumeClaimTemplates=[CLAIM | {"metadata": {"name": "State"}}]),
+        "spec.volumeClaimTemplates[0].metadata.name",
+        "write the name of a volume, such as state: lower-case letters, digits and -",
+    ),
+    Refusal(
+        "a claim without a name",
+        consumer_group(volumeClaimTemplates=[CLAIM | {"metadata": {}}]),
+        "spec.volumeClaimTemplates[0].metadata.name",
+        "is missing: add it",
+        server="Required value",
+    ),
+    Refusal(
+        "claims that are neither kept nor deleted",
+        consumer_group(persistentVolumeClaimRetentionPolicy={"whenScaled": "Recycle"}),
+        "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
+        "write one of 'Retain' or 'Delete'",
+        server='supported values: "Retain", "Delete"',
+    ),
+)
 TEMPLATES = (
     Refusal(
         "no template",
@@ -764,6 +808,7 @@ REFUSALS = (
     *TIMEOUTS,
     *CLIENTS,
     *UPGRADES,
+    *CLAIMS,
     *TEMPLATES,
     *FIELDS,
     *CONNECTIONS,

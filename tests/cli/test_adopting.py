@@ -29,6 +29,7 @@ from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import KafkaView, Unobserved
 from slackwater.core.world.profile import Profile
 from tests.api.manifests import consumer_group
+from tests.api.refusals import CLAIM
 from tests.core.factories import members, observation, stranger, workload
 from tests.shell.fakes import FakeApi
 
@@ -197,7 +198,10 @@ def test_a_pod_lost_at_any_step_costs_no_other_and_is_seen(step: int, lost: int)
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ({"volumeClaimTemplates": [{"metadata": {"name": "data"}}]}, "has volumeClaimTemplates (data)"),
+        (
+            {"volumeClaimTemplates": [CLAIM]},
+            "has other volumeClaimTemplates (state) than the ConsumerGroup asks for (none)",
+        ),
         ({"ordinals": {"start": 1}}, "do not start with 0"),
         ({"selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}, "by matchExpressions"),
     ],
@@ -206,6 +210,16 @@ def test_what_a_group_cannot_have_is_refused(spec: Json, words: str) -> None:
     with pytest.raises(CannotBeAdopted) as refused:
         check_adoptable(Cluster(**spec).standing)
     assert words in str(refused.value)
+
+
+def test_volumes_come_along_where_the_group_asks_for_the_same() -> None:
+    """Whatever the API server has filled in."""
+    cluster = Cluster(volumeClaimTemplates=[{**CLAIM, "status": {"phase": "Pending"}}])
+    cluster.group["spec"]["volumeClaimTemplates"] = [CLAIM]
+    check_adoptable(cluster.standing)
+    cluster.group["spec"]["volumeClaimTemplates"] = [CLAIM, {**CLAIM, "metadata": {"name": "cache"}}]
+    with pytest.raises(CannotBeAdopted, match=r"\(state\) than the ConsumerGroup asks for \(state, cache\)"):
+        check_adoptable(cluster.standing)
 
 
 def test_a_template_that_the_selector_does_not_select_is_refused() -> None:

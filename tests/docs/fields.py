@@ -80,8 +80,8 @@ def _without_section(field: Schema) -> Iterator[Schema]:
     """The schemas of a field that are too much for a cell, and have no section of their own."""
     if "additionalProperties" in field:
         yield field
-    elif _OPEN in field:
-        yield from _parts(field)
+    elif _OPEN in (part := field.get("items", field)):
+        yield from _parts(part)
 
 
 def _parts(schema: Schema) -> Iterator[Schema]:

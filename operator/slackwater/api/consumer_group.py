@@ -20,13 +20,18 @@ from slackwater.api.references import ConnectionRef
 from slackwater.api.rollout import Rollout, RolloutStrategy
 from slackwater.api.text import Text
 from slackwater.api.timeouts import Timeouts
+from slackwater.api.volume_claims import RetentionPolicy, VolumeClaimTemplate
 
 _TARGETS_CONSUMER: Final = f"({cel_given('protocol.target')} && self.protocol.target == 'Consumer')"
 _IS_WARM: Final = f"({cel_given('rollout.strategy')} && self.rollout.strategy == 'WarmHandover')"
 _SESSION: Final = f"({cel_given('timeouts.session')} ? self.timeouts.session : '45s')"
 _MAX_POLL_INTERVAL: Final = f"({cel_given('timeouts.maxPollInterval')} ? self.timeouts.maxPollInterval : '5m')"
 
+_HAS_CLAIMS: Final = "(has(self.volumeClaimTemplates) && size(self.volumeClaimTemplates) > 0)"
+
 MOST_MEMBERS_PER_POD: Final = 1_000
+MOST_CLAIMS: Final = 8
+"""For each pod. A rule compares their names in pairs, and the API server bounds what that may cost."""
 
 
 class Membership(StrEnum):
@@ -79,6 +84,11 @@ class ConsumerGroupSpec(ApiModel):
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
     """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it,
     unless another ConsumerGroup has the same groupId there."""
+    volume_claim_templates: Annotated[tuple[VolumeClaimTemplate, ...], Field(max_length=MOST_CLAIMS)] = ()
+    """The volumes that each pod keeps over its restarts, as in a StatefulSet; with rollout.strategy InPlace only. What
+    is changed here later holds for claims that are made from then on; docs/state.md says what becomes of the others."""
+    persistent_volume_claim_retention_policy: RetentionPolicy | None = None
+    """Whether claims outlive their pods and the ConsumerGroup. When not given, they do."""
     template: PodTemplate
     """Template of the consumers' pods, as in a StatefulSet."""
 
@@ -150,6 +160,26 @@ class ConsumerGroupSpec(ApiModel):
         classic = self.protocol.target is not ProtocolTarget.CONSUMER
         in_place = self.rollout.strategy is RolloutStrategy.IN_PLACE
         return in_place or (classic and self.membership is Membership.STATIC)
+
+    @rule(
+        f"!{_IS_WARM} || !{_HAS_CLAIMS}",
+        "a warm handover runs two pods of one ordinal at once, and they cannot share a volume claim: set"
+        " rollout.strategy to InPlace, or have the pods do without volumeClaimTemplates",
+        field_path="rollout.strategy",
+    )
+    def handover_shares_no_volume(self) -> bool:
+        in_place = self.rollout.strategy is RolloutStrategy.IN_PLACE
+        return in_place or not self.volume_claim_templates
+
+    @rule(
+        "!has(self.volumeClaimTemplates) || self.volumeClaimTemplates.all(one,"
+        " self.volumeClaimTemplates.exists_one(other, other.metadata.name == one.metadata.name))",
+        "each claim needs a name of its own: rename one, or remove it",
+        field_path="volumeClaimTemplates",
+    )
+    def claims_have_different_names(self) -> bool:
+        names = [each.metadata.name for each in self.volume_claim_templates]
+        return len(set(names)) == len(names)
 
     @rule(
         f"!({cel_given('protocol.profiles')}) || self.client.library == 'Other'",

@@ -740,3 +740,18 @@ def test_a_group_that_has_been_calm_for_almost_long_enough_is_looked_at_in_time(
     hold = group_is_settled(given, kafka, NOBODY)
     assert hold is not None
     assert hold.recheck_s == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) didn't match PersistentVolume's node affinity.",
+        "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) had volume node affinity conflict.",
+        "0/3 nodes are available: 3 node(s) had no available volume zone.",
+    ],
+)
+def test_what_kubernetes_says_of_a_pod_whose_volume_is_on_a_full_node_is_repeated(said: str) -> None:
+    waiting = pod(1, ready=False, waiting="Unschedulable", waiting_message=said)
+    hold = first_refusal(world(pods=(pod(0), waiting, pod(2))), frozenset())
+    assert hold is not None
+    assert hold.message == f"pod payments-1 is not Ready (no room on the node that has its volume: {said})"

@@ -20,6 +20,7 @@ from slackwater.core.world.memory import (
 from slackwater.core.world.pods import Run
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.set_back import not_in_the_future
 from slackwater.core.world.turn import TurnRecord
 from tests.core.factories import NOW
@@ -43,6 +44,7 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "upgrade": RolloutMemory(upgrade=replace(upgrade, stopped_at=at)),
         "released": RolloutMemory(released={"payments-1": Release("a", at, tries=3)}),
         "refused": RolloutMemory(refused={"payments-1": Refusal(at, 2, uid="uid", started_at=NOW + 3600)}),
+        "remaking": RolloutMemory(remaking=Remaking("claims", at)),
         "holders": RolloutMemory(holders={"payments-1": LastHolder("a", at)}),
         "turn.asked_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, at)),
         "turn.given_at": RolloutMemory(turn=TurnRecord(MoveReason.ROLLOUT, NOW - 99, at)),
@@ -64,6 +66,7 @@ def remembered(field: str, at: float) -> RolloutMemory:
         "released",
         "refused",
         "holders",
+        "remaking",
         "turn.asked_at",
         "turn.given_at",
         "turn.done_at",

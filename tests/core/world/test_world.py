@@ -37,6 +37,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.settings import Setting
 from slackwater.core.world.took import Took, with_another
 from slackwater.core.world.tuning import Tuning
@@ -310,6 +311,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "handover": st.none() | HANDOVERS,
     "canary": st.none() | CANARIES,
     "put_back": st.none() | PUT_BACKS,
+    "remaking": st.none() | st.builds(Remaking, WORDS, MOMENTS, WORDS, st.dictionaries(WORDS, WORDS, max_size=2)),
     "turn": st.none()
     | st.builds(
         TurnRecord,

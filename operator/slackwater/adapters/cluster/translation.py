@@ -27,7 +27,7 @@ _NOT_MADE: Final = re.compile(
     r"create pod (?P<pod>\S+) in statefulset \S+ failed error: (?:pods \"[^\"]*\" )?(?P<why>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_FIXED = ("selector", "serviceName", "podManagementPolicy")
+_FIXED = ("selector", "serviceName", "podManagementPolicy", "volumeClaimTemplates")
 
 
 def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
@@ -56,6 +56,8 @@ def to_workload(obj: Json, written: tuple[str, int] | None = None) -> Workload:
         fixed={name: spec[name] for name in _FIXED if name in spec},
         created_at=moment(metadata["creationTimestamp"]) if "creationTimestamp" in metadata else 0.0,
         replicas_by=_writer_of_replicas(metadata.get("managedFields") or ()),
+        is_ending="deletionTimestamp" in metadata,
+        retention=spec.get("persistentVolumeClaimRetentionPolicy") or {},
     )
 
 

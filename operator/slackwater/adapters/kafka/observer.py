@@ -230,7 +230,7 @@ class Observer:
         waiting = {key: self._waiting.pop(key) for key in keys if key in self._waiting}
         topics: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
         for watch in watches.values():
-            topics[watch.group_id] |= watch.topics
+            topics[watch.group_id] |= watch.asked
         settings_of = {watch.group_id for watch in watches.values() if watch.settings}
         try:
             views = await self._reader.observe(topics, settings_of)
@@ -255,9 +255,12 @@ class Observer:
             if self._watches.get(key) is not watch:  # unwatched, or to be looked at again in the next pass
                 self._settle_later(key, waiting.get(key, []))
                 continue
+            before = watch.asked
             if watch.take(folded[key]) or watch.in_motion:
                 changed.append(key)
             self._sort_in(key)
+            if watch.asked != before:
+                self._ask_for(key)
             self._settle(waiting.get(key, []), watch.view)
         return changed
 

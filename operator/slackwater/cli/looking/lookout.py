@@ -114,7 +114,7 @@ class Lookout:
         if watch is not None and reader is not None:
             settings_of = (watch.group_id,) if watch.settings else ()
             views, _ = await asyncio.gather(
-                reader.observe({watch.group_id: watch.topics}, settings_of), self._ask_brokers()
+                reader.observe({watch.group_id: watch.asked}, settings_of), self._ask_brokers()
             )
             watch.fold(views[watch.group_id])
 

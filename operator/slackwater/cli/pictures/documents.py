@@ -86,7 +86,8 @@ def _act(world: World, act: Act) -> Json:
         case WriteWorkload():
             return {**heading, **_write(world, act)}
         case DeleteWorkload():
-            return {**heading, "statefulSet": act.name, "why": act.why}
+            alone = {"withoutItsPods": True} if act.orphans else {}
+            return {**heading, "statefulSet": act.name, **alone, "why": act.why}
         case DeletePod():
             return {**heading, "pod": act.name, "ordinal": act.ordinal, "why": act.why}
         case RemoveMembers() | ReleaseMembers():

@@ -29,7 +29,7 @@ def in_words(world: World, act: Act) -> str:
         case DeletePod():
             return f"delete pod {act.name}: {act.why}"
         case DeleteWorkload():
-            return f"delete StatefulSet {act.name}: {act.why}"
+            return f"delete StatefulSet {act.name}{' without its pods' if act.orphans else ''}: {act.why}"
         case RemoveMembers():
             return f"take {count(len(act.members), 'member')} out of the group: {act.why}"
         case ReleaseMembers():
@@ -86,4 +86,6 @@ _WRITES: Final = {
     Purpose.GIVE_UP: "remove pod {name}-{ordinal}, so that its replacement can take its place",
     Purpose.TAKE_BACK: "remove pod {name}-{ordinal}, which has not taken over",
     Purpose.FILL: "make pod {name}-{ordinal}, which is missing",
+    Purpose.KEEP_CLAIMS: "have the volume claims of StatefulSet {name} outlive it; no pod moves",
+    Purpose.SET_RETENTION: "write into StatefulSet {name} what becomes of its volume claims; no pod moves",
 }

@@ -30,6 +30,8 @@ class Purpose(StrEnum):
     GIVE_UP = "remove a pod, so that its replacement can take its place"
     TAKE_BACK = "remove a replacement that has not taken over"
     FILL = "make a pod that neither StatefulSet has"
+    KEEP_CLAIMS = "have the volume claims outlive the StatefulSet"
+    SET_RETENTION = "write down what becomes of the volume claims"
 
     @property
     def disruptive(self) -> bool:
@@ -105,7 +107,7 @@ class WriteWorkload:
 
 @dataclass(frozen=True, slots=True)
 class DeleteWorkload:
-    """Delete exactly this StatefulSet, with the pods that it has; another one under the same name is left alone."""
+    """Delete exactly this StatefulSet, as a rule with its pods; another one under the same name is left alone."""
 
     disruptive: ClassVar[bool] = False
     asks_the_gates: ClassVar[bool] = False
@@ -117,6 +119,8 @@ class DeleteWorkload:
     """The revision of the StatefulSet that stays, and that of the last good version: they may belong to the one that
     goes, which has no pod any more, and must not go with that. Both select the same labels, so the one adopts what the
     other left as an orphan."""
+    orphans: bool = False
+    """Its pods stay, with their volume claims and its revisions, for one of its name that is made next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,7 @@ def kind_of(act: Act) -> str:
         case WriteWorkload():
             return act.purpose.value
         case DeleteWorkload():
-            return "delete statefulset"
+            return "orphan pods" if act.orphans else "delete statefulset"
         case DeletePod():
             return "delete pod"
         case RemoveMembers():

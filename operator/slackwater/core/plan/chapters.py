@@ -29,7 +29,8 @@ from slackwater.core.members.sharing import (
     note_that_it_is_gone,
     who_has_the_group,
 )
-from slackwater.core.plan.next_act import in_the_way, next_act
+from slackwater.core.plan.foreign import in_the_way
+from slackwater.core.plan.next_act import next_act
 from slackwater.core.protocol.upgrade import set_course
 from slackwater.core.rollout.beginning import (
     begin,

@@ -23,6 +23,7 @@ from slackwater.core.manifests.writes import shape
 from slackwater.core.members.refused import last_chance
 from slackwater.core.members.work import what_is_read_if_calm
 from slackwater.core.plan.first_pods import first_pods
+from slackwater.core.plan.foreign import in_the_way
 from slackwater.core.protocol import cutover
 from slackwater.core.protocol.upgrade import finish_step
 from slackwater.core.rollout import orphans
@@ -32,6 +33,7 @@ from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.rollout.in_place import next_move, somebody_else_lets_go
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
+from slackwater.core.rollout.volumes import change_claims
 from slackwater.core.timeouts.adoption import completed
 from slackwater.core.upkeep import upkeep
 from slackwater.core.world.memory import RolloutPhase
@@ -76,6 +78,15 @@ def cut_over(world: World, workload: Workload, template: Template) -> Decision |
     return (_meanwhile(world, workload) if waits_to_begin else None) or step
 
 
+def keep_claims(world: World, workload: Workload, template: Template) -> Decision | None:
+    """Volumes are asked for otherwise than the StatefulSet has them. Before a template that may mount them."""
+    changed = change_claims(world, workload, template)
+    if changed is None or changed.hold is None:
+        return changed
+    meanwhile = _meanwhile(world.remembering(changed.memory), workload)
+    return changed if meanwhile is None else replace(changed, hold=None).then(meanwhile)
+
+
 def take_up_template(world: World, workload: Workload, template: Template) -> Decision | None:
     """The StatefulSet does not hold the template: it is new, or somebody has edited it. No pod moves by this."""
     is_new = workload.template_hash != template.hash
@@ -107,9 +118,7 @@ def rest_as_scaled(world: World, workload: Workload, template: Template) -> Deci
     A canary that fails meanwhile is given up all the same.
     """
     hold = rests_as_scaled(world, workload)
-    if hold is None:
-        return None
-    return give_up(world, workload, template) or Decision(world.memory, hold=hold)
+    return None if hold is None else give_up(world, workload, template) or Decision(world.memory, hold=hold)
 
 
 def care_for_members(world: World, workload: Workload, template: Template) -> Decision | None:
@@ -166,9 +175,7 @@ def _is_unproven(world: World) -> bool:
 def give_up(world: World, workload: Workload, template: Template) -> Decision | None:
     """The version that is being rolled out has failed. A process that was only refused its id gets a last chance."""
     failure = find_failure(world) if may_fail(world) else None
-    if failure is None:
-        return None
-    return last_chance(world, workload, failure.ordinal) or fail(world, failure)
+    return None if failure is None else last_chance(world, workload, failure.ordinal) or fail(world, failure)
 
 
 def roll(world: World, workload: Workload, template: Template) -> Decision:
@@ -183,6 +190,7 @@ def roll(world: World, workload: Workload, template: Template) -> Decision:
 ACTS: Final[tuple[FoundAct, ...]] = (
     hand_over,
     cut_over,
+    keep_claims,
     take_up_template,
     change_replicas,
     care_for_members,
@@ -192,14 +200,6 @@ ACTS: Final[tuple[FoundAct, ...]] = (
     give_up,
     roll,
 )
-
-
-def in_the_way(name: str, owner: str, *, adoptable: bool = False) -> Hold:
-    """A StatefulSet under one of our names that is not ours. `owner`: its controller, empty where it has none."""
-    adopt = f"kubectl slackwater adopt {name} takes it over without a restart; else " if adoptable else ""
-    theirs, nobodys = f"belongs to {owner}: give one of the two", f"is not ours: {adopt}delete it, or give this group"
-    message = f"StatefulSet {name} is there already and {theirs if owner else nobodys} another name"
-    return Hold(Reason.FOREIGN_STATEFUL_SET, message, 60.0)
 
 
 def _is_edited(world: World, workload: Workload, template: Template) -> bool:

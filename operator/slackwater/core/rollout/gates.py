@@ -290,4 +290,6 @@ def _why_waiting(pod: Pod) -> str:
     if pod.starting:
         return " (its startup probe has not succeeded yet)"
     detail = f": {pod.waiting_message}" if pod.waiting_message else ""
+    if pod.waits_for_its_volumes_node:
+        return f" (no room on the node that has its volume{detail})"
     return f" ({pod.waiting}{detail})" if pod.waiting else ""

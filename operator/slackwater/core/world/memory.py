@@ -25,6 +25,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.took import Took
 from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.turn import TurnRecord
@@ -239,6 +240,7 @@ class RolloutMemory:
     handover: WireHandover | None = None
     canary: Canary | None = None
     put_back: PutBack | None = None
+    remaking: Remaking | None = None
     turn: TurnRecord | None = None
     """Where ConsumerFleets select the group: of the rollout under way, or of the last one."""
     took: Took | None = None

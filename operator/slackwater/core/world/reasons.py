@@ -110,6 +110,8 @@ class Reason(StrEnum):
     INSTANCE_IDS_IN_USE = "InstanceIdsInUse", Facet.DEGRADES
     FOREIGN_STATEFUL_SET = "ForeignStatefulSet", Facet.DEGRADES, Facet.STANDS_STILL
     ORPHANED_PODS = "OrphanedPods", Facet.DEGRADES
+    VOLUME_CLAIMS_CHANGE = "VolumeClaimsChange", Facet.STANDS_STILL
+    VOLUME_CLAIMS_FIXED = "VolumeClaimsFixed", Facet.DEGRADES, Facet.STANDS_STILL
     RESTART_IN_HAND = "RestartInHand"
     HANDOVER_IMPOSSIBLE = "HandoverImpossible", Facet.STANDS_STILL
     NO_ROOM = "NoRoom", Facet.STANDS_STILL
@@ -149,6 +151,9 @@ class Reason(StrEnum):
     RECOMMENDATION_APPLIED = "RecommendationApplied"
     RECOMMENDATION_NOT_APPLIED = "RecommendationNotApplied"
     CREATED = "Created"
+    VOLUME_CLAIMS_CHANGED = "VolumeClaimsChanged"
+    VOLUME_CLAIMS_STAY = "VolumeClaimsStay"
+    VOLUME_CLAIMS_GO = "VolumeClaimsGo"
     ROLLOUT_STARTED = "RolloutStarted"
     RESTARTING_POD = "RestartingPod"
     HANDING_OVER = "HandingOver"

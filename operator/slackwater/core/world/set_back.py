@@ -34,6 +34,9 @@ def not_in_the_future(memory: RolloutMemory, now: float) -> RolloutMemory:
         retried_at=None if memory.retried_at is None else min(memory.retried_at, now),
         ended_since=maybe(memory.ended_since),
         claimed=None if memory.claimed is None else replace(memory.claimed, at=past(memory.claimed.at)),
+        remaking=None
+        if memory.remaking is None
+        else replace(memory.remaking, announced_at=past(memory.remaking.announced_at)),
         outranked=None if memory.outranked is None else Outranked(maybe(memory.outranked.gone_since)),
         step=None if step is None else replace(step, started_at=past(step.started_at)),
         canary=None if canary is None else replace(canary, held_since=past(canary.held_since)),
@@ -55,6 +58,7 @@ def _moments(memory: RolloutMemory) -> Iterator[float]:
         memory.ended_since,
         memory.claimed.at if memory.claimed is not None else None,
         memory.outranked.gone_since if memory.outranked is not None else None,
+        memory.remaking.announced_at if memory.remaking is not None else None,
         step.started_at if step is not None else None,
         canary.held_since if canary is not None else None,
         upgrade.stopped_at if upgrade is not None else None,
