@@ -22,6 +22,7 @@ from tests.api.manifests import (
 from tests.api.refusal import DURATION, POSITIVE, Refusal
 
 HOST_PORT = "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092"
+AT_ONCE = "write how many pods may be away at once: 1 or more, or 1% to 100%"
 
 
 def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
@@ -147,6 +148,24 @@ NUMBERS = (
         consumer_group(rollout={"maxLag": {"absolute": 5, "growth": 5}}),
         "spec.rollout.maxLag",
         "give maxLag one bound: either absolute, the most records that the group may lag, or growth",
+    ),
+    Refusal(
+        "no pod may be away",
+        consumer_group(rollout={"maxUnavailable": 0}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "a share of the pods that is none",
+        consumer_group(rollout={"maxUnavailable": "0%"}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "more than all pods",
+        consumer_group(rollout={"maxUnavailable": "101%"}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
     ),
     Refusal(
         "canary that shrinks",

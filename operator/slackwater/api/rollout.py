@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from slackwater.api.amounts import Amount, IntOrPercent
 from slackwater.api.durations import DurationMs, PositiveDurationMs
 from slackwater.api.model import MOST_PODS, WITHOUT_DEFAULT, ApiModel, Int32, Int64, rule
 
@@ -50,8 +51,9 @@ class CanaryStep(ApiModel):
 
 class Rollout(ApiModel):
     strategy: Annotated[RolloutStrategy, Field(json_schema_extra=WITHOUT_DEFAULT)] = RolloutStrategy.IN_PLACE
-    """InPlace, also when not given, restarts pods one at a time. WarmHandover starts each replacement before its pod
-    ends: no idle partitions, some duplicates, one pod more; for static members of the classic protocol."""
+    """InPlace, also when not given, restarts pods one at a time, or maxUnavailable at a time. WarmHandover starts each
+    replacement before its pod ends: no idle partitions, some duplicates, one pod more; for static members of the
+    classic protocol."""
     stable_for_ms: Annotated[DurationMs, Field(alias="stableFor", json_schema_extra=WITHOUT_DEFAULT)] = 10_000
     """The group has to have been calm this long before each step; 10s when not given."""
     max_lag: MaxLag | None = None
@@ -60,6 +62,15 @@ class Rollout(ApiModel):
         PositiveDurationMs, Field(alias="rejoinTimeout", json_schema_extra=WITHOUT_DEFAULT)
     ] = 300_000
     """A restarted pod that is not back in the group after this time has failed; 5m when not given."""
+    max_unavailable: Annotated[
+        IntOrPercent,
+        Amount("write how many pods may be away at once: 1 or more, or 1% to 100%"),
+        Field(json_schema_extra=WITHOUT_DEFAULT),
+    ] = 1
+    """InPlace: how many pods may be away at once because of the rollout: a number, or a share of all pods, rounded
+    down, and 1 at least; 1 when not given. The first pod of a version always goes alone and has to be back in the
+    group. A rollback goes the same way; a step to another protocol, and an adopted StatefulSet under OrderedReady, one
+    pod at a time."""
     surge_timeout_ms: Annotated[DurationMs | None, Field(alias="surgeTimeout")] = None
     """WarmHandover: when there has been no room for one pod more for so long, the rollout goes on in place. Without it
     the rollout waits."""

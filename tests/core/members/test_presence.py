@@ -31,7 +31,7 @@ from slackwater.core.members.presence import (
 )
 from slackwater.core.world.handover import Begun, Handover, Held, TakenOver
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -41,6 +41,7 @@ from slackwater.core.world.observation import (
     Unobserved,
 )
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     LONG_AGO,

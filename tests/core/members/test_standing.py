@@ -11,8 +11,9 @@ from slackwater.core.decision.reasons import Reason
 from slackwater.core.members.standing import find_halted, find_standing
 from slackwater.core.members.work import is_stalled
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, PartitionOffsets, Unobserved
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, dynamic_member, folded, group, observation, owned_by, pod, tp, world
 from tests.core.members.returns import BEFORE_IT, STARTED, look, never_commits, one_stands, returned

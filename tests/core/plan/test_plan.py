@@ -18,11 +18,12 @@ from slackwater.core.plan import plan
 from slackwater.core.world.claimed import Outranked
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.step import Step
 from slackwater.core.world.workload import UpdateStrategy
 from slackwater.core.world.world import World
 from tests.core.factories import (

@@ -14,9 +14,10 @@ from slackwater.core.manifests.template import Template, wanted_template
 from slackwater.core.members.work import what_is_read
 from slackwater.core.rollout.beginning import begin, last_good, note_lag, note_pod_made, note_what_pods_are
 from slackwater.core.world.made_with import ADOPTED, MadeWith
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.pods import Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NAME, NEW, NOW, OLD, changed, observation, pod, workload, world
 from tests.core.handover.stories import over

@@ -11,8 +11,9 @@ from slackwater.api.annotations import PAUSE
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, may_fail, what_next
 from slackwater.core.rollout.failure import Failure
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import TopicPartition
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import NOW, group, tp, world
 

@@ -12,9 +12,10 @@ from slackwater.core.rollout import excuses, failure
 from slackwater.core.rollout.failure import find_failure
 from slackwater.core.world.handover import Begun, Handover, Held, Over
 from slackwater.core.world.history import interrupted
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import GroupObservation, GroupState, Member, PartitionOffsets, Unobserved
 from slackwater.core.world.pods import NotMade, Pod
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

@@ -31,7 +31,7 @@ from slackwater.core.world.claims import Claim
 from slackwater.core.world.handover import Begun, Handover, Held, Over
 from slackwater.core.world.history import GroupHistory, interrupted
 from slackwater.core.world.made_with import MadeWith
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -41,6 +41,7 @@ from slackwater.core.world.observation import (
     Unobserved,
 )
 from slackwater.core.world.pods import Pod, Sidecar
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

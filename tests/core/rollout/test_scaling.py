@@ -21,10 +21,11 @@ from slackwater.core.rollout.scaling import (
     scale,
 )
 from slackwater.core.status.conditions import verdicts
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step, Upgrade, read_memory, write_memory
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Upgrade, read_memory, write_memory
 from slackwater.core.world.observation import GroupState, Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.step import Step
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,

@@ -359,8 +359,14 @@ class StatefulSet:
             _is_static(template),
             now,
             start_due=now + version.pull_s,
-            template_hash=template["metadata"]["annotations"][HASH_ANNOTATION],
+            template_hash=hash_of(template),
         )
+
+
+def hash_of(template: Json) -> str:
+    """As the operator has written it down."""
+    name: str = template["metadata"]["annotations"][HASH_ANNOTATION]
+    return name
 
 
 def _is_static(template: Json) -> bool:

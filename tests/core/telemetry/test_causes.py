@@ -14,8 +14,9 @@ from slackwater.core.telemetry.causes import CLUES, with_reason
 from slackwater.core.telemetry.lives import Episode
 from slackwater.core.telemetry.sight import PodEnd, Sight
 from slackwater.core.world.handover import Begun, Handover, Held
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.step import Step
 from tests.core.factories import NEW, NOW, OLD, group, pod, workload, world
 
 R: Final = RestartReason

@@ -14,13 +14,13 @@ from slackwater.core.world.memory import (
     LastHolder,
     Release,
     RolloutMemory,
-    Step,
     Upgrade,
 )
 from slackwater.core.world.pods import Run
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.set_back import not_in_the_future
+from slackwater.core.world.step import Step
 from slackwater.core.world.turn import TurnRecord
 from tests.core.factories import NOW
 

@@ -82,6 +82,17 @@ def _tried_again(world: World) -> Decision:
     return Decision(memory, hold=Hold(Reason.CANARY_HOLD, message, 60.0))
 
 
+def room_before_the_next_step(world: World, workload: Workload) -> int:
+    """How many more pods may have the version before the next step is held; as many as there are where none is."""
+    if world.memory.phase is not RolloutPhase.PROGRESSING:
+        return world.replicas
+    steps, canary, updated = world.group.spec.rollout.canary, world.memory.canary, _updated(world, workload)
+    passed = canary.size_in(steps) if canary is not None and canary.passed else 0
+    return min(
+        (step.replicas - updated for step in steps if step.replicas > max(updated, passed)), default=world.replicas
+    )
+
+
 def canary_ahead(world: World) -> bool:
     """Whether some canary step of the rollout under way is still to be held."""
     steps, canary = world.group.spec.rollout.canary, world.memory.canary

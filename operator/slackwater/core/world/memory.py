@@ -25,6 +25,7 @@ from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
+from slackwater.core.world.step import Step
 from slackwater.core.world.took import Took
 from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.turn import TurnRecord
@@ -58,26 +59,6 @@ class RolloutPhase(StrEnum):
     @property
     def goes_back(self) -> bool:
         return self in (RolloutPhase.ROLLING_BACK, RolloutPhase.ROLLED_BACK)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The restart in hand, or the last one."""
-
-    __pydantic_config__ = _WIRE
-
-    ordinal: int
-    started_at: Moment
-    members_before: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
-    made: bool = False
-    """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
-    taken_out: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id: taken out while they lived, so that the group rebalances for another topic."""
-    halted: tuple[str, ...] = ()
-    """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
-    down: tuple[int, ...] = ()
-    """The highest ordinals of pods that were down when it began: who is since then may have been felled by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ class World(Answering):
         """What Kubernetes said since the last restart; empty where it said nothing, or the pod is there."""
         said = self.not_made.get(self.pod_name(ordinal)) if self.pod(ordinal) is None else None
         step = self.memory.step
-        before = step is not None and step.ordinal == ordinal and said is not None and said.at < int(step.started_at)
+        before = step is not None and ordinal in step.ordinals and said is not None and said.at < int(step.started_at)
         return "" if said is None or before else said.message
 
     def made_with(self, pod: Pod) -> MadeWith:
