@@ -129,6 +129,7 @@ HALTS: list[tuple[str, World, list[int]]] = [
     ("one has stood for ever", beside_one_that_stands(5000, 5000), [3]),
     ("one has what a transaction left", beside_one_that_stands(45, 50, came_ago_s=45), [3]),
     ("the next pod is under way", halting(*HALTED, step=replace(STEP, ordinal=0)), []),
+    ("it went together with another one", halting(*HALTED, step=replace(STEP, ordinal=0, also=(1,))), [3]),
     ("it is not known which pod was restarted last", halting(*HALTED, step=None), []),
     (
         "Kafka was out of sight meanwhile",

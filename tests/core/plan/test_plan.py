@@ -616,6 +616,8 @@ def test_what_may_have_been_edited_is_written_again(known: dict[str, str]) -> No
         (Step(2, NOW - 2), {"partition": 3}, UpdateStrategy.ROLLING_UPDATE, 3),
         (Step(2, NOW - 2, made=True), {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 3),
         (None, {"partition": 2}, UpdateStrategy.ROLLING_UPDATE, 3),
+        (Step(2, NOW - 2, also=(1, 0)), {"partition": 0}, UpdateStrategy.ROLLING_UPDATE, 0),
+        (Step(2, NOW - 2, also=(1, 0), made_also=(0,)), {"partition": 0}, UpdateStrategy.ROLLING_UPDATE, 1),
         (Step(1, NOW - 2), {"strategy": UpdateStrategy.ON_DELETE}, UpdateStrategy.ON_DELETE, 3),
     ],
     ids=[
@@ -624,6 +626,8 @@ def test_what_may_have_been_edited_is_written_again(known: dict[str, str]) -> No
         "the operator died before it let the pod go",
         "its pod was made",
         "no step is in hand",
+        "several are let go",
+        "one of several was made",
         "out of order",
     ],
 )

@@ -216,6 +216,14 @@ def test_the_pod_in_hand_was_made(there: Pod | None, made: bool) -> None:
     assert step.made is made
 
 
+def test_each_of_several_pods_in_hand_was_made() -> None:
+    given = at(RolloutPhase.PROGRESSING, step=Step(2, NOW - 4.5, also=(1, 0)))
+    there = (pod(2, created_at=NOW - 3), pod(1), pod(0, created_at=NOW - 2))
+    step = note_pod_made(replace(given, all_pods=there)).memory.step
+    assert step is not None
+    assert (step.made, step.made_also) == (True, (0,))
+
+
 @pytest.mark.parametrize(
     ("kept", "expected"),
     [

@@ -124,6 +124,11 @@ ONE_TRIED = (*members(0, 1), member(2, "b"))
         pytest.param(
             asked_for_more({"annotations": {PAUSE: ""}}, memory={"step": Step(2, NOW - 100)}, **HALF), 2, id="in hand"
         ),
+        pytest.param(
+            asked_for_more({"annotations": {PAUSE: ""}}, memory={"step": replace(MADE["step"], also=(1,))}, **HALF),
+            2,
+            id="one of several in hand",
+        ),
     ],
 )
 def test_pods_that_are_added_meanwhile_have_no_version_that_may_be_the_cause(given: World, partition: int) -> None:

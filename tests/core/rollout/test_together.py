@@ -141,7 +141,7 @@ def test_whoever_is_let_go_is_deleted_one_after_the_other() -> None:
     assert hastened(changed(changed(at, 3, revision=NEW), 2, terminating=True, ready=False)) is None
 
 
-NO_HASTE = {
+NO_HASTE: dict[str, dict[str, Any]] = {
     "its controller has not read the partition": {"observed_generation": 1, "generation": 2},
     "nobody is let go": {"partition": PODS},
     "pods go by hand": {"strategy": UpdateStrategy.ON_DELETE},
@@ -184,3 +184,11 @@ def test_a_rollout_that_has_stopped_raises_the_partition(partition: int, closes:
     assert (decided.act is not None) is closes
     if isinstance(decided.act, WriteWorkload):
         assert (decided.act.purpose, decided.act.partition) == (Purpose.CLOSE_OUT_OF_ORDER, PODS)
+
+
+@pytest.mark.parametrize(("partition", "purpose"), [(2, None), (1, Purpose.CLOSE_OUT_OF_ORDER)])
+def test_a_batch_goes_as_it_may_where_somebody_restarts_the_set(partition: int, purpose: Purpose | None) -> None:
+    """`kubectl rollout restart`: whoever is no part of the batch is held."""
+    memory = {"step": BATCH, "revisions": {"payments": "payments-other"}}
+    act = move(given(memory=memory, partition=partition)).act
+    assert isinstance(act, DeletePod) if purpose is None else isinstance(act, WriteWorkload) and act.purpose is purpose

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Final
 
 import pytest
@@ -103,11 +104,11 @@ def break_there(run: Run, ordinals: Collection[int], version: str = "v2") -> Non
     """Pods of the version do not get Ready on these ordinals' nodes."""
     tick = run.outside.tick
 
-    def ticked(*given: Any) -> None:
+    def ticked(passed_s: float, random: Random | None = None) -> None:
         for pod in run.outside.pods:
             if pod.ordinal in ordinals and run.outside.image(pod) == version:
                 pod.version = VERSIONS["never-ready"]
-        tick(*given)
+        tick(passed_s, random)
 
     run.outside.tick = ticked  # type: ignore[method-assign]
 

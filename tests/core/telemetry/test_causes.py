@@ -38,6 +38,7 @@ EPISODE: Final = Episode(
     stopped_at=NOW,
 )
 LAST_STEP: Final = RolloutMemory(step=Step(2, NOW - 1, {"payments-2": "payments-2-a"}))
+OF_SEVERAL: Final = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=Step(5, NOW - 1, {}, also=(3, 2)))
 ITS_ORDINAL: Final = RolloutMemory(phase=RolloutPhase.PROGRESSING, step=Step(2, NOW - 1, {}))
 DRAINS: Final = RolloutMemory(
     upgrade=Upgrade(Profile.EAGER, StrategyName.DRAIN_CUTOVER, (Profile.COOPERATIVE,), step=1)
@@ -73,6 +74,7 @@ TABLES: Final[dict[str, list[Row]]] = {
     ],
     "was_taken_down": [
         ("its ordinal's step", sight(ITS_ORDINAL), EPISODE, R.ROLLOUT),
+        ("the step of several", sight(OF_SEVERAL), EPISODE, R.ROLLOUT),
         ("no rollout is under way", sight(replace(ITS_ORDINAL, phase=RolloutPhase.COMPLETE)), EPISODE, None),
         ("another ordinal's step", sight(ITS_ORDINAL), replace(EPISODE, ordinal=1), None),
         ("it ended before the step", sight(ITS_ORDINAL), replace(EPISODE, stopped_at=NOW - 3), None),
