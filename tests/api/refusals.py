@@ -168,6 +168,37 @@ NUMBERS = (
         AT_ONCE,
     ),
     Refusal(
+        "canary of no size",
+        consumer_group(rollout={"canary": [{"hold": "5m"}]}),
+        "spec.rollout.canary[0]",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+    ),
+    Refusal(
+        "canary of two sizes",
+        consumer_group(rollout={"canary": [{"replicas": 1, "percent": 10}]}),
+        "spec.rollout.canary[0]",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+    ),
+    Refusal(
+        "canary of a share that is more than all",
+        consumer_group(rollout={"canary": [{"percent": 101}]}),
+        "spec.rollout.canary[0].percent",
+        "write 100 or less",
+        server="should be less than or equal to 100",
+    ),
+    Refusal(
+        "canary by numbers and shares",
+        consumer_group(rollout={"canary": [{"replicas": 1}, {"percent": 50}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas, or all of them by growing percent",
+    ),
+    Refusal(
+        "canary of shares that shrink",
+        consumer_group(rollout={"canary": [{"percent": 50}, {"percent": 10}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas, or all of them by growing percent",
+    ),
+    Refusal(
         "canary that shrinks",
         consumer_group(rollout={"canary": [{"replicas": 2}, {"replicas": 1, "hold": "5m"}]}),
         "spec.rollout.canary",

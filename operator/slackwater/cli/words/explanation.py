@@ -160,7 +160,7 @@ def _canary_stops(world: World, plan: Decision) -> str:
     """Where it is to stop. It stands at a step already where nothing but that step holds it."""
     if plan.memory.phase is not RolloutPhase.PROGRESSING:
         return ""
-    canary, steps = plan.memory.canary, world.group.spec.rollout.canary
+    canary, steps = plan.memory.canary, world.canary
     stands = plan.hold is not None and plan.hold.reason is Reason.CANARY_HOLD
     is_there = canary is not None and (canary.passed or (stands and not canary.lost))
     reached = canary.size_in(steps) if canary is not None and is_there else 0

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.rollout import CanaryStep
+from slackwater.api.rollout import Stop
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
@@ -77,7 +77,7 @@ class Canary:
     behind: int = 0
     """How many the largest step has that was held and has passed before it; 0: none."""
 
-    def size_in(self, steps: tuple[CanaryStep, ...]) -> int:
+    def size_in(self, steps: tuple[Stop, ...]) -> int:
         """How many pods its step has; 0 where that is not known."""
         if self.replicas is not None:
             return self.replicas

@@ -15,6 +15,7 @@ from typing import Any
 from slackwater.api.consumer_group import Membership
 from slackwater.api.kafka_connection import Prefixes
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.rollout import Stop
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
 from slackwater.core.world.answers import Answering
@@ -93,6 +94,11 @@ class World(Answering):
     def replicas(self) -> int:
         """How many pods there are to be now: during a rollout those that it goes on with, whatever the spec says."""
         return self.memory.replicas_of(self.group.spec.replicas)
+
+    @cached_property
+    def canary(self) -> tuple[Stop, ...]:
+        """Where the rollout is to stop, of as many pods as there are to be."""
+        return self.group.spec.rollout.stops(self.replicas)
 
     @cached_property
     def beside(self) -> Beside | None:
