@@ -22,6 +22,7 @@ from tests.api.manifests import (
 from tests.api.refusal import DURATION, POSITIVE, Refusal
 
 HOST_PORT = "write host:port of one or more brokers, with commas between them, such as broker-0:9092,broker-1:9092"
+AT_ONCE = "write how many pods may be away at once: 1 or more, or 1% to 100%"
 
 
 def _env(variable: str, source: str, prefix: str = "KAFKA_", library: str = "Java") -> Refusal:
@@ -147,6 +148,55 @@ NUMBERS = (
         consumer_group(rollout={"maxLag": {"absolute": 5, "growth": 5}}),
         "spec.rollout.maxLag",
         "give maxLag one bound: either absolute, the most records that the group may lag, or growth",
+    ),
+    Refusal(
+        "no pod may be away",
+        consumer_group(rollout={"maxUnavailable": 0}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "a share of the pods that is none",
+        consumer_group(rollout={"maxUnavailable": "0%"}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "more than all pods",
+        consumer_group(rollout={"maxUnavailable": "101%"}),
+        "spec.rollout.maxUnavailable",
+        AT_ONCE,
+    ),
+    Refusal(
+        "canary of no size",
+        consumer_group(rollout={"canary": [{"hold": "5m"}]}),
+        "spec.rollout.canary[0]",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+    ),
+    Refusal(
+        "canary of two sizes",
+        consumer_group(rollout={"canary": [{"replicas": 1, "percent": 10}]}),
+        "spec.rollout.canary[0]",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+    ),
+    Refusal(
+        "canary of a share that is more than all",
+        consumer_group(rollout={"canary": [{"percent": 101}]}),
+        "spec.rollout.canary[0].percent",
+        "write 100 or less",
+        server="should be less than or equal to 100",
+    ),
+    Refusal(
+        "canary by numbers and shares",
+        consumer_group(rollout={"canary": [{"replicas": 1}, {"percent": 50}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas, or all of them by growing percent",
+    ),
+    Refusal(
+        "canary of shares that shrink",
+        consumer_group(rollout={"canary": [{"percent": 50}, {"percent": 10}]}),
+        "spec.rollout.canary",
+        "list the canary steps by growing replicas, or all of them by growing percent",
     ),
     Refusal(
         "canary that shrinks",

@@ -92,6 +92,9 @@ def test_one_mistake_is_one_complaint(kubectl: Kubectl) -> None:
             client={"library": "Other"},
             protocol={"profiles": {"Eager": {f"setting.{number}": "x" * 1024 for number in range(16)}}},
         ),
+        consumer_group(name="shares", rollout={"canary": [{"percent": 10, "hold": "5m"}, {"percent": 50}]}),
+        consumer_group(name="several", rollout={"maxUnavailable": 3}),
+        consumer_group(name="a-share", rollout={"maxUnavailable": "30%"}),
         consumer_group(
             name="canaries", rollout={"canary": [{"replicas": 1}, {"replicas": 3, "hold": "5m"}], "stableFor": "0s"}
         ),

@@ -47,7 +47,9 @@ def test_every_rule_is_in_the_table_of_refusals(schema: Schema) -> None:
         "Kafka cannot count beyond 24 days: lower timeouts.maxPollInterval to 576h or less",
         "give maxLag one bound: either absolute, the most records that the group may lag, or growth, the most by which"
         " its lag may grow during a rollout",
-        "list the canary steps by growing replicas",
+        "list the canary steps by growing replicas, or all of them by growing percent",
+        "say how many pods the canary step has: either replicas, a number, or percent, a share of all pods",
+        "write how many pods may be away at once: 1 or more, or 1% to 100%",
     }
     untested = {rule["message"] for rule in rules if not any(found in rule["message"] for found in tested)}
     assert untested <= known

@@ -146,6 +146,7 @@ def test_what_is_not_said_has_its_default() -> None:
     assert spec.rollout.stable_for_ms == 10_000
     assert spec.rollout.rejoin_timeout_ms == 300_000
     assert spec.rollout.canary == ()
+    assert spec.rollout.max_unavailable == 1
     assert spec.rollout.max_lag is None
 
 

@@ -18,7 +18,7 @@ from slackwater.core.manifests.template import render_template
 from slackwater.core.members.work import what_is_read
 from slackwater.core.world.claims import Claim
 from slackwater.core.world.history import GroupHistory, advance, interrupted
-from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import Canary, RolloutMemory, RolloutPhase
 from slackwater.core.world.observation import (
     GroupObservation,
     GroupState,
@@ -29,6 +29,7 @@ from slackwater.core.world.observation import (
 )
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.step import Step
 from slackwater.core.world.turn import Turn, TurnRecord, TurnStanding
 from slackwater.core.world.workload import UpdateStrategy, Workload
 from slackwater.core.world.world import World

@@ -49,6 +49,7 @@ CAUSES: Final = {
     Cause.NOT_READY: True,
     Cause.INCOMPLETE: True,
     Cause.KEPT: True,
+    Cause.TOGETHER: False,
     Cause.RETRIED: True,
     Cause.FENCED: False,
     Cause.NOT_COME: False,

@@ -105,6 +105,7 @@ OTHERS: Final[dict[str, Any]] = {
     "rollout.stableFor": "30s",
     "rollout.maxLag": {"growth": 1000},
     "rollout.rejoinTimeout": "10m",
+    "rollout.maxUnavailable": "30%",
     "rollout.surgeTimeout": "1m",
     "rollout.handover": "Predictive",
     "rollout.onFailure": "Rollback",

@@ -19,9 +19,10 @@ from slackwater.core.fleet.standstill import STANDS_AFTER_S, came_before_its_tur
 from slackwater.core.fleet.turn import standing_of
 from slackwater.core.manifests.template import wanted_template
 from slackwater.core.plan import plan
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.step import Step
 from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, workload, world

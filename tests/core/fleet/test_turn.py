@@ -29,9 +29,10 @@ from slackwater.core.pace import in_motion
 from slackwater.core.plan import plan
 from slackwater.core.rollout.gates import first_refusal
 from slackwater.core.status.compose import compose_status
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step, Upgrade
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Upgrade
 from slackwater.core.world.observation import GroupState
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.step import Step
 from slackwater.core.world.turn import ALWAYS_ASKS, Turn, TurnRecord, TurnStanding
 from slackwater.core.world.world import World
 from tests.core.factories import NEW, NOW, changed, group, members, observation, pod, workload, world

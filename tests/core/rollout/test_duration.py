@@ -9,7 +9,8 @@ import pytest
 
 from slackwater.core.decision.decision import Decision
 from slackwater.core.rollout.duration import timed
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.step import Step
 from slackwater.core.world.took import with_another
 from tests.core.factories import NOW, group, world
 

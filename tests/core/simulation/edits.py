@@ -120,6 +120,7 @@ EDITS: Final[Mapping[str, Draw]] = {
 NEVER_EDITED: Final[Mapping[str, str]] = {
     "groupId": "it cannot be changed: the API server refuses that, as tests/e2e show",
     "connectionRef.kind": "no decision tells one kind from the other: tests/shell, tests/e2e/rights",
+    "rollout.maxUnavailable": "histories' seeds go on meaning what they mean: test_several plays them with it",
     "readinessGate": "the simulation's pods have no conditions: tests/core/members/test_rejoined.py, tests/e2e/rights",
     "disruptionBudget.enabled": "no decision sees the budget: tests/shell/test_reconciler_beside.py",
     "disruptionBudget.maxUnavailable": "likewise: tests/core/manifests",

@@ -8,6 +8,7 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, Final
 
+from slackwater.api.amounts import amount_of
 from slackwater.api.annotations import ABORT, FORCE, PAUSE, PROMOTE, RESTART, RETRY
 from slackwater.api.parsing import parse_consumer_group
 from slackwater.api.resources import ConsumerGroup
@@ -301,6 +302,13 @@ class Outside:
 
     def image(self, pod: SimulatedPod) -> str:
         return _version_name(self.revisions[pod.revision])
+
+    @property
+    def most_away(self) -> int:
+        """How many pods people let be away at once."""
+        rollout = self.spec.get("rollout") or {}
+        pods = max(self.spec.get("replicas", 1), read_memory(self.status).replicas or 0)
+        return amount_of(rollout.get("maxUnavailable", 1), pods)
 
     @property
     def wanted_version(self) -> str:

@@ -399,7 +399,7 @@ class StatefulSet:
             _is_static(template),
             now,
             start_due=now + version.pull_s,
-            template_hash=template["metadata"]["annotations"][HASH_ANNOTATION],
+            template_hash=hash_of(template),
             volumes=frozenset(names_of_claims(self.claims)),
         )
 
@@ -410,6 +410,12 @@ class StatefulSet:
         """With `whenDeleted: Delete` they belong to it, and go with it: also where it goes without its pods, if the
         garbage collector has not seen yet whose they are."""
         self.owned_claims = set(self.kept_claims) if self.retention.get("whenDeleted") == "Delete" else set()
+
+
+def hash_of(template: Json) -> str:
+    """As the operator has written it down."""
+    name: str = template["metadata"]["annotations"][HASH_ANNOTATION]
+    return name
 
 
 def _is_static(template: Json) -> bool:

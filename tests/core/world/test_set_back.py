@@ -14,7 +14,6 @@ from slackwater.core.world.memory import (
     LastHolder,
     Release,
     RolloutMemory,
-    Step,
     Upgrade,
 )
 from slackwater.core.world.pods import Run
@@ -22,6 +21,7 @@ from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.set_back import not_in_the_future
+from slackwater.core.world.step import Step
 from slackwater.core.world.turn import TurnRecord
 from tests.core.factories import NOW
 

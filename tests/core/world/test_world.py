@@ -27,7 +27,6 @@ from slackwater.core.world.memory import (
     Release,
     RolloutMemory,
     RolloutPhase,
-    Step,
     Upgrade,
     read_memory,
     write_memory,
@@ -39,6 +38,7 @@ from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.remaking import Remaking
 from slackwater.core.world.settings import Setting
+from slackwater.core.world.step import Step
 from slackwater.core.world.took import Took, with_another
 from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.turn import TurnRecord

@@ -79,6 +79,7 @@ NEVER_EDITED: Final[Mapping[str, str]] = {
     "connectionRef.kind": "tests/e2e/rights",
     "protocol.upgradeFrom": "of Kafka Streams only",
     "protocol.profiles": "of library Other only",
+    "rollout.maxUnavailable": "its two pods go one after the other: tests/core/simulation/test_several.py",
     "rollout.rejoinTimeout": "as long as this machine takes to start a pod",
 }
 """Path in the spec → why no history edits it, or what is below it."""

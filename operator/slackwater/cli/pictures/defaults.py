@@ -22,6 +22,7 @@ _OF_CONSUMER: Final = ("timeouts.consumer.session", "timeouts.consumer.heartbeat
 _OF_CLASSIC: Final = ("timeouts.session", "timeouts.heartbeat")
 _OF_ADVICE: Final = ("timeouts.objective.recoverWithin", "timeouts.objective.needlessRebalancesPerMonth")
 _OF_HANDOVER: Final = ("rollout.handover", "rollout.surgeTimeout")
+_OF_IN_PLACE: Final = ("rollout.maxUnavailable",)
 _NOBODYS: Final = {
     "protocol.target": "the consumers' own",
     "timeouts.maxPollRecords": "the library's own",
@@ -95,7 +96,7 @@ def _that_count(look: DefaultsLook) -> Iterator[Line]:
     them."""
     values = {line.field: line.value for line in look.origins.lines}
     idle = set(_OF_CLASSIC if values["protocol.target"] == "Consumer" else _OF_CONSUMER)
-    idle.update(() if values["rollout.strategy"] == "WarmHandover" else _OF_HANDOVER)
+    idle.update(_OF_IN_PLACE if values["rollout.strategy"] == "WarmHandover" else _OF_HANDOVER)
     idle.update(_OF_ADVICE if values["timeouts.mode"] == "Off" else ())
     for line in look.origins.lines:
         if line.field not in idle or line.layer is not Layer.BUILT_IN or line.comes is not None or line.over:

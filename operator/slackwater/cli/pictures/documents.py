@@ -106,6 +106,7 @@ def _write(world: World, act: WriteWorkload) -> Json:
         "purpose": act.purpose.name,
         "pod": None if act.ordinal is None else f"{act.name or world.group.name}-{act.ordinal}",
         "ordinal": act.ordinal,
+        "also": list(act.also),
         "replicas": act.replicas,
         "strategy": act.strategy.value,
         "partition": act.partition,

@@ -61,6 +61,7 @@ class Cause(StrEnum):
     RETRIED = "it has failed, and is to be tried again"
     FENCED = "its instance id was taken by the other process of its handover, which has ended since"
     NOT_COME = "it has not come into the group, and may have been fenced in its handover"
+    TOGETHER = "it was let go together with another one, as rollout.maxUnavailable allows"
     REFUSED = "its consumer was refused while the id of its predecessor was held, and cannot join any more"
     LAST_CHANCE = (
         "its container was restarted and it has not joined since: it may have met the id of its dead predecessor"
@@ -68,7 +69,8 @@ class Cause(StrEnum):
 
     @property
     def asks_the_gates(self) -> bool:
-        """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody."""
+        """It is a step of a rollout. The others repair a pod that is out of the group, which can disturb nobody; or
+        hasten what was let go by a write that has asked them."""
         return self in (
             Cause.DOWN,
             Cause.KEPT_OUT,
@@ -95,6 +97,8 @@ class WriteWorkload:
     """Which StatefulSet; empty: the one that is called as the group is."""
     start: int = 0
     """Its lowest ordinal."""
+    also: tuple[int, ...] = ()
+    """Ordinals of the other pods that it lets go, beside `ordinal`."""
 
     @property
     def disruptive(self) -> bool:

@@ -29,6 +29,7 @@ AT_ONCE: Final = (
     "rollout.stableFor",
     "rollout.maxLag",
     "rollout.rejoinTimeout",
+    "rollout.maxUnavailable",
     "rollout.surgeTimeout",
     "rollout.handover",
     "rollout.onFailure",

@@ -23,7 +23,8 @@ from slackwater.core.rollout.canary import canary_hold, is_held_at_canary
 from slackwater.core.rollout.candidates import has_retry, known_down, step_with
 from slackwater.core.rollout.failure import Failure, find_failure
 from slackwater.core.rollout.gates import first_refusal
-from slackwater.core.world.memory import RolloutMemory, Step
+from slackwater.core.world.memory import RolloutMemory
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import Beside, Direction, is_overtaken, never_was_whole
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World

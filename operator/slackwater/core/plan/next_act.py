@@ -31,7 +31,7 @@ from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
-from slackwater.core.rollout.in_place import next_move, somebody_else_lets_go
+from slackwater.core.rollout.in_place import lets_go, next_move
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
 from slackwater.core.rollout.volumes import change_claims
 from slackwater.core.timeouts.adoption import completed
@@ -138,8 +138,7 @@ def stay_stopped(world: World, workload: Workload, template: Template) -> Decisi
     if not memory.last_good_revision and world.pods and is_well(world):
         return _rolled(world, workload, template)  # slow to start; there is no other version that it could be
     # Any pod that ends would come back with what failed.
-    is_open = workload.strategy is UpdateStrategy.ON_DELETE or somebody_else_lets_go(world, workload)
-    act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if is_open else None
+    act = shape(world, template, Purpose.CLOSE_OUT_OF_ORDER) if lets_go(world, workload) else None
     return Decision(memory, act, _stopped(world))
 
 
@@ -228,7 +227,7 @@ def _going_on_with_the_step(world: World, workload: Workload, taken: Decision) -
     """What was edited is put right without taking a step in hand back: a pod that ends, or has yet to be made, comes
     back with the version that it was let go for."""
     step, act, all_start = world.memory.step, taken.act, cutover.all_start(world, workload)
-    ordinal = 0 if all_start else step.ordinal if step is not None and not step.made else None
+    ordinal = 0 if all_start else min(step.unmade, default=None) if step is not None else None
     if not isinstance(act, WriteWorkload) or ordinal is None or not world.memory.phase.under_way:
         return taken
     if workload.strategy is UpdateStrategy.ON_DELETE:

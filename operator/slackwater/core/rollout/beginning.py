@@ -14,7 +14,8 @@ from slackwater.core.rollout.step import step_of
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
 from slackwater.core.timeouts.classic import classic_timeouts
 from slackwater.core.world.made_with import ADOPTED
-from slackwater.core.world.memory import RolloutMemory, RolloutPhase, Step
+from slackwater.core.world.memory import RolloutMemory, RolloutPhase
+from slackwater.core.world.step import Step
 from slackwater.core.world.two_sets import names_of
 from slackwater.core.world.workload import Workload
 from slackwater.core.world.world import World
@@ -83,12 +84,13 @@ def note_revisions(world: World) -> Decision:
 
 
 def note_pod_made(world: World) -> Decision:
-    """The pod in hand was made: if it vanishes later, the new version is not to blame."""
+    """A pod in hand was made: if it vanishes later, the new version is not to blame."""
     step = world.memory.step
-    pod = world.pod(step.ordinal) if step is not None else None
-    if step is None or step.made or pod is None or pod.created_at < int(step.started_at):
+    if step is None or not step.unmade:
         return Decision(world.memory)
-    return Decision(replace(world.memory, step=replace(step, made=True)))
+    there = (pod for ordinal in step.unmade if (pod := world.pod(ordinal)) is not None)
+    made = {pod.ordinal for pod in there if pod.created_at >= int(step.started_at)}
+    return Decision(replace(world.memory, step=step.with_made(made)) if made else world.memory)
 
 
 def last_good(world: World) -> Template | None:

@@ -257,7 +257,7 @@ def _last_restarted_works(world: World, down: Down) -> Hold | None:
     step, outdated = step_of(world.memory), {pod.ordinal for pod in world.outdated}
     for pod in reversed(world.wanted_pods):
         overtaken = pod.ordinal in outdated and _was_overtaken(world, pod)
-        restarted = step is None or step.ordinal == pod.ordinal or overtaken  # None: it may be any
+        restarted = step is None or pod.ordinal in step.ordinals or overtaken  # None: it may be any
         if pod.ordinal in outdated and lacks_members_for_good(world, pod):
             continue
         if not restarted or pod.ordinal in down:

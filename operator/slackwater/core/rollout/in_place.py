@@ -2,8 +2,9 @@
 
 The order of things in one pass: a restart under way is waited for; pods that are known to be down go first (under
 OrderedReady, the lowest of them), since they have nothing to lose; then those that work although they are not Ready;
-then the highest outdated ordinal. All gates hold before each, but for pods that are out of the group: what goes on
-there keeps nobody out of it. A canary's hold comes after the gates, and before any pod goes.
+then the highest outdated ordinal, or as many of the highest as may be away at once (`together`). All gates hold before
+each, but for pods that are out of the group: what goes on there keeps nobody out of it. A canary's hold comes after the
+gates, and before any pod goes.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from slackwater.core.rollout.candidates import (
     unready_at_work,
 )
 from slackwater.core.rollout.gates import cannot_be_made, first_refusal
+from slackwater.core.rollout.together import haste, is_left_open, let_go_together
 from slackwater.core.rollout.way_back import has_had_its_time
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.pods import Pod
@@ -44,7 +46,7 @@ def next_move(world: World, workload: Workload, template: Template) -> Decision:
     """Choose at most one step. The StatefulSet already holds `template`."""
     if somebody_else_lets_go(world, workload):
         return Decision(world.memory, act=_close(world, workload, template))
-    return _next_restart(world, workload, template)
+    return haste(world, workload) or _next_restart(world, workload, template)
 
 
 def _next_restart(world: World, workload: Workload, template: Template) -> Decision:
@@ -77,8 +79,10 @@ def _next_restart(world: World, workload: Workload, template: Template) -> Decis
     if by_hand:
         by_hand_now = _replace_by_hand(world, workload, template, chosen, _cause(world, chosen, down, kept))
         return _by_turn(world, by_hand_now) if needs_turn else by_hand_now
-    act = in_place(world, workload, template, Purpose.RESTART, candidates[0].ordinal, candidates[0].ordinal)
-    return _by_turn(world, Decision(_with_step(world.remembering(canary.memory), candidates[0]), act=act))
+    go = let_go_together(world, workload, candidates)
+    act = in_place(world, workload, template, Purpose.RESTART, go[-1].ordinal, go[0].ordinal)
+    act = replace(act, also=tuple(pod.ordinal for pod in go[1:]))
+    return _by_turn(world, Decision(_with_step(world.remembering(canary.memory), go), act=act))
 
 
 def _refusal(world: World, down: frozenset[int], *, needs_turn: bool, is_out: bool) -> Hold | None:
@@ -98,9 +102,15 @@ def _by_turn(world: World, decided: Decision) -> Decision:
     return replace(decided, memory=given(world, decided.memory))
 
 
+def lets_go(world: World, workload: Workload) -> bool:
+    """Its controller may restart pods, or make those that end, with the version that it holds."""
+    opened = workload.strategy is UpdateStrategy.ON_DELETE or is_left_open(world, workload)
+    return opened or somebody_else_lets_go(world, workload)
+
+
 def somebody_else_lets_go(world: World, workload: Workload) -> bool:
     """Another revision than ours came (`kubectl rollout restart`), and the controller restarts the pods that the
-    partition has let go by it, as soon as each is Ready. The one of the step goes as it may, once; and on the way back
+    partition has let go by it, as soon as each is Ready. Those of the step go as they may, once; and on the way back
     one that is ending comes back with the newest, which may be ours, written just before the operator was restarted.
     """
     known = world.memory.revisions.get(workload.name, workload.update_revision)
@@ -108,16 +118,17 @@ def somebody_else_lets_go(world: World, workload: Workload) -> bool:
         return False
     going_back = world.memory.phase.goes_back
     stay = [pod for pod in world.outdated if not _is_in_hand(world, pod) and not (going_back and pod.terminating)]
-    return workload.strategy is UpdateStrategy.ROLLING_UPDATE and any(
-        each.ordinal >= workload.partition for each in stay
-    )
+    rolls = workload.strategy is UpdateStrategy.ROLLING_UPDATE
+    return rolls and any(each.ordinal >= workload.partition for each in stay)
 
 
 def _is_in_hand(world: World, pod: Pod) -> bool:
     """By the step: it is yet to be restarted, or is not Ready again. Where the partition closed now, one that the
     controller has just taken would come back with the version before, and would have to go once more."""
     step = world.memory.step
-    return step is not None and step.ordinal == pod.ordinal and not (step.made and pod.ready)
+    if step is None or pod.ordinal not in step.ordinals:
+        return False
+    return pod.ordinal in step.unmade or not pod.ready
 
 
 def _kept_by_its_controller(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> frozenset[int]:
@@ -177,7 +188,7 @@ def _replace_by_hand(world: World, workload: Workload, template: Template, pod: 
     )
     if comes_back_new:
         act = DeletePod(pod.name, pod.uid, pod.ordinal, cause)
-        return Decision(_with_step(world, pod), act=act)
+        return Decision(_with_step(world, (pod,)), act=act)
     return Decision(world.memory, act=in_place(world, workload, template, Purpose.OPEN_OUT_OF_ORDER, 0, pod.ordinal))
 
 
@@ -207,6 +218,8 @@ def _close(world: World, workload: Workload, template: Template) -> WriteWorkloa
     return in_place(world, workload, template, Purpose.CLOSE_OUT_OF_ORDER, floor)
 
 
-def _with_step(world: World, pod: Pod) -> RolloutMemory:
-    before = {member.instance_id: member.member_id for member in world.members_of(pod) if member.instance_id}
-    return replace(world.memory, step=step_with(world, pod, before))
+def _with_step(world: World, pods: tuple[Pod, ...]) -> RolloutMemory:
+    members = (member for pod in pods for member in world.members_of(pod))
+    before = {member.instance_id: member.member_id for member in members if member.instance_id}
+    step = step_with(world, pods[0], before)
+    return replace(world.memory, step=replace(step, also=tuple(pod.ordinal for pod in pods[1:])))

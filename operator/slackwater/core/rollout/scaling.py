@@ -198,7 +198,7 @@ def _waits_for_its_sake(world: World, workload: Workload) -> bool:
     would be taken back.
     """
     memory = world.memory
-    in_hand = memory.step is not None and not memory.step.made
+    in_hand = memory.step is not None and bool(memory.step.unmade)
     good_before = workload.current_revision == memory.last_good_revision
     if memory.phase is not RolloutPhase.PROGRESSING or in_hand or not good_before:
         return False

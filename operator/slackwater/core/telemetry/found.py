@@ -78,7 +78,7 @@ def _restarted_in_hand(sight: Sight, place: str, ordinal: int, pod: Pod | None) 
     """The member that the restart in hand has ended in this place."""
     memory = sight.world.memory
     step = memory.step
-    if step is None or step.ordinal != ordinal or place not in step.members_before or not memory.phase.under_way:
+    if step is None or ordinal not in step.ordinals or place not in step.members_before or not memory.phase.under_way:
         return frozenset()
     replaced = pod is None or pod.created_at >= int(step.started_at)
     return frozenset((step.members_before[place],)) if replaced else frozenset()

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.errors import InvalidSpec
-from slackwater.api.rollout import CanaryStep
+from slackwater.api.rollout import Stop
 from slackwater.api.timestamps import Moment
 from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
@@ -26,6 +26,7 @@ from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
 from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.remaking import Remaking
+from slackwater.core.world.step import Step
 from slackwater.core.world.took import Took
 from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.turn import TurnRecord
@@ -62,26 +63,6 @@ class RolloutPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The restart in hand, or the last one."""
-
-    __pydantic_config__ = _WIRE
-
-    ordinal: int
-    started_at: Moment
-    members_before: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id of the pod's members before it was restarted, so that a return can be told (F41)."""
-    made: bool = False
-    """The pod that replaces it was seen: should it vanish later, that is not the new version's doing."""
-    taken_out: Mapping[str, str] = field(default_factory=dict)
-    """Instance id → member id: taken out while they lived, so that the group rebalances for another topic."""
-    halted: tuple[str, ...] = ()
-    """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
-    down: tuple[int, ...] = ()
-    """The highest ordinals of pods that were down when it began: who is since then may have been felled by it."""
-
-
-@dataclass(frozen=True, slots=True)
 class Canary:
     __pydantic_config__ = _WIRE
 
@@ -97,7 +78,7 @@ class Canary:
     behind: int = 0
     """How many the largest step has that was held and has passed before it; 0: none."""
 
-    def size_in(self, steps: tuple[CanaryStep, ...]) -> int:
+    def size_in(self, steps: tuple[Stop, ...]) -> int:
         """How many pods its step has; 0 where that is not known."""
         if self.replicas is not None:
             return self.replicas

@@ -15,6 +15,7 @@ from typing import Any
 from slackwater.api.consumer_group import Membership
 from slackwater.api.kafka_connection import Prefixes
 from slackwater.api.resources import ConsumerGroup
+from slackwater.api.rollout import Stop
 from slackwater.api.timeouts import Timeouts
 from slackwater.core.world.advice import Advice
 from slackwater.core.world.answers import Answering
@@ -93,6 +94,11 @@ class World(Answering):
     def replicas(self) -> int:
         """How many pods there are to be now: during a rollout those that it goes on with, whatever the spec says."""
         return self.memory.replicas_of(self.group.spec.replicas)
+
+    @cached_property
+    def canary(self) -> tuple[Stop, ...]:
+        """Where the rollout is to stop, of as many pods as there are to be."""
+        return self.group.spec.rollout.stops(self.replicas)
 
     @cached_property
     def beside(self) -> Beside | None:
@@ -178,7 +184,7 @@ class World(Answering):
         """What Kubernetes said since the last restart; empty where it said nothing, or the pod is there."""
         said = self.not_made.get(self.pod_name(ordinal)) if self.pod(ordinal) is None else None
         step = self.memory.step
-        before = step is not None and step.ordinal == ordinal and said is not None and said.at < int(step.started_at)
+        before = step is not None and ordinal in step.ordinals and said is not None and said.at < int(step.started_at)
         return "" if said is None or before else said.message
 
     def made_with(self, pod: Pod) -> MadeWith:
