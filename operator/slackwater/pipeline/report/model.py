@@ -20,6 +20,7 @@ class Standing(StrEnum):
     RECOMMENDED = "Recommended"
     KEEP_TODAY = "KeepToday"
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
     INFEASIBLE = "Infeasible"
     NONE_YET = "NoneYet"
     AUDITED_ONLY = "AuditedOnly"
