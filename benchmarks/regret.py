@@ -21,7 +21,7 @@ from benchmarks.silences import (
     YARDSTICK,
     Mixture,
 )
-from slackwater.pipeline.statistics.choice import cheapest, comparison
+from slackwater.pipeline.statistics.choice import cheapest, comparison, sureness
 from slackwater.pipeline.statistics.constraint import Allowed, Limit
 from slackwater.pipeline.statistics.cost import Costs
 from slackwater.pipeline.statistics.fleet import Fleet, fleet_of, shape_of
@@ -105,7 +105,8 @@ def _one_history(mixture: Mixture, restarts: int, seed: int, fleet: Fleet | None
         priced = replace(model, costs=costs)
         points_s = np.array((cheapest(priced, ALLOWED), *TODAY_S))
         estimated = priced.cost(points_s)
-        shown = [comparison(estimated[:, 0], before).is_shown_better for before in estimated[:, 1:].T]
+        sure = sureness(own.independent)
+        shown = [comparison(estimated[:, 0], before, sure=sure).is_shown_better for before in estimated[:, 1:].T]
         target, *today = mixture.cost(costs, points_s, RESTARTS_A_MONTH, LOST_A_MONTH)
         best = best_cost(mixture, costs)
         followed = target if shown[0] else today[0]

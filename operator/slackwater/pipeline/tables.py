@@ -104,8 +104,10 @@ class _Folders:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         context = spark.sparkContext
-        self._path: Any = context._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr] # noqa: SLF001
-        self._system: Any = self._path(path).getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
+        jvm: Any = context._jvm  # noqa: SLF001 - pyspark's own way to Java has no public name
+        java_context: Any = context._jsc  # noqa: SLF001 - as above
+        self._path = jvm.org.apache.hadoop.fs.Path
+        self._system = self._path(path).getFileSystem(java_context.hadoopConfiguration())
 
     def exists(self, path: str) -> bool:
         return bool(self._system.exists(self._path(path)))

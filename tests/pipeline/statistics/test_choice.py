@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from slackwater.pipeline.statistics.choice import Comparison, Estimate, _undecided, comparison, in_whole_seconds
+from slackwater.pipeline.statistics.choice import (
+    Comparison,
+    Estimate,
+    _undecided,
+    comparison,
+    in_whole_seconds,
+    sureness,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +38,13 @@ def test_only_replicates_tell_how_sure_it_is_and_a_tie_does_no_harm() -> None:
     target, today = np.array([0.0, 9.0, 10.0, 11.0, 10.3]), np.full(5, 10.0)
     found = comparison(target, today)
     assert (found.saving.value, found.today_cost, found.harmless) == (10.0, 10.0, 0.5)
+
+
+def test_while_little_is_known_a_change_has_to_be_surer() -> None:
+    """A group that is looked at every week has many chances to be wrong."""
+    assert (sureness(59.9), sureness(60.0)) == (0.95, 0.8)
+    sure, unsure = (Comparison(Estimate(1, 9, 20), 100.0, 0.9, 0.0, sureness(count)) for count in (300, 30))
+    assert (sure.is_shown_better, unsure.is_shown_better) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,11 @@ class Tally:
 
     def counts(self) -> tuple[Floats, Floats]:
         """Values, ascending, and how often there was each."""
-        of, values = (self.steps, lengths_of) if self.steps else (self.exact, None)
+        of = self.steps or self.exact
         keys = sorted(of)
         found = np.array(keys, dtype=np.float64)
         times = np.array([of[key] for key in keys], dtype=np.float64)
-        return (found if values is None else values(found, self.grid_from)), times
+        return (lengths_of(found, self.grid_from) if self.steps else found), times
 
     def _gridded(self, exact: Counter[float]) -> Counter[float]:
         found: Counter[float] = Counter()
@@ -45,4 +45,4 @@ class Tally:
         return found
 
     def _step(self, value: float) -> float:
-        return float(steps_of(np.float64(value), self.grid_from))  # type: ignore[arg-type]
+        return float(steps_of(np.array([value]), self.grid_from)[0])

@@ -8,7 +8,8 @@
     advising    one group's row and history → its recommendation; knows neither Spark nor Arrow
     judging     rows in, rows out: calls the statistics once a group; runs on the workers, knows no Spark session
     publishing  messages to a compacted topic, or to a file that the operator follows
-    summary     what a run found, small enough to show
+    found       what a run found, as values; knows no Spark
+    summary     the same out of a lake
     job         all of it
     command     its command line
     printing    its summary for people

@@ -23,6 +23,9 @@ SURE_ENOUGH: Final = 0.8
 """The share of replicates in which a change has to do no harm. What is expected to pay and may do a little harm is
 worth it: at 95 % a tenth of what a fleet could save was left lying, and no more changes turned out well (decision 22).
 """
+FEW_RESTARTS: Final = 60.0
+"""Independent ones below which a change has to be as sure as `CONFIDENCE`: who is looked at every week has many chances
+to be wrong while little is known, and can wait."""
 MONTHS_TO_PAY: Final = 12.0
 """What a change costs once has to come back within."""
 _GRID_POINTS: Final = 120
@@ -48,12 +51,14 @@ class Comparison:
     """The share of replicates in which it does no harm."""
     change_cost: float = 0.0
     """What the change itself costs, in partition-seconds a month, for `MONTHS_TO_PAY`."""
+    sure: float = SURE_ENOUGH
+    """The share of replicates in which it has to do no harm."""
 
     @property
     def is_shown_better(self) -> bool:
         """It is expected to save more than the change costs, and it is shown to do no harm."""
         needed = NOTICEABLE * self.today_cost + self.change_cost
-        return self.harmless >= SURE_ENOUGH and self.saving.value >= needed
+        return self.harmless >= self.sure and self.saving.value >= needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +90,19 @@ def choose(model: GroupModel, allowed: Allowed, today_s: float, restarting: int 
     target, today = cost[:, -2], cost[:, -1]
     lower_s, upper_s = _undecided(grid_s, cost[1:, :-2], target[1:], target_s)
     change_cost = restarting * model.cost_of_a_restart(today_s) / MONTHS_TO_PAY
-    return Choice(target_s, lower_s, upper_s, comparison(target, today, change_cost))
+    sure = sureness(model.silences.independent)
+    return Choice(target_s, lower_s, upper_s, comparison(target, today, change_cost, sure))
 
 
-def comparison(target: Floats, today: Floats, change_cost: float = 0.0) -> Comparison:
+def sureness(independent: float) -> float:
+    """How sure a change has to be after so many independent restarts."""
+    return CONFIDENCE if independent < FEW_RESTARTS else SURE_ENOUGH
+
+
+def comparison(target: Floats, today: Floats, change_cost: float = 0.0, sure: float = SURE_ENOUGH) -> Comparison:
     """Of two columns of costs, rows as in `GroupModel.cost`."""
     harmless = float((target <= HARM * today)[1:].mean())
-    return Comparison(estimate_of(today - target), float(today[0]), harmless, change_cost)
+    return Comparison(estimate_of(today - target), float(today[0]), harmless, change_cost, sure)
 
 
 def estimate_of(rows: Floats) -> Estimate:
