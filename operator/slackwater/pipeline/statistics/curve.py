@@ -109,15 +109,24 @@ class Curve:
         return np.asarray(self._area[:, index] + self._padded(index) * (until_s - begun_s))
 
 
-def fitted_curve(silences: Silences, rng: np.random.Generator, replicates: int = REPLICATES) -> Curve:
-    """Fit the curve to at least one silence that ended. Deterministic for a generator in a given state."""
+def fitted_curve(
+    silences: Silences,
+    rng: np.random.Generator,
+    replicates: int = REPLICATES,
+    prior_restarts: float = PRIOR_RESTARTS,
+) -> Curve:
+    """Fit the curve to at least one silence that ended. Deterministic for a generator in a given state.
+
+    `prior_restarts`: the weight of all tails together before any silence was seen.
+    """
     returned, censored = _reweighted(silences, rng, replicates)
     body = survival_of(returned, censored)
     threshold_s = threshold_of(silences, body[0])
     index = int(np.searchsorted(silences.at_s, threshold_s, side="right"))
     tail_share = body[:, index - 1] if index else np.ones(len(body))
     family = tail_family(threshold_s, max(float(silences.at_s[-1]), threshold_s))
-    weights = _tail_weights(family, silences.at_s[index:], returned[:, index:], censored[:, index:], rng)
+    priors = _priors(family, prior_restarts, len(body), rng)
+    weights = _tail_weights(family, silences.at_s[index:], returned[:, index:], censored[:, index:], priors)
     return Curve(silences.at_s, (returned + censored).sum(axis=1), body, family, tail_share, weights)
 
 
@@ -156,13 +165,12 @@ def threshold_of(silences: Silences, survival: Floats) -> float:
     return max(float(at_s[enough - 1]) if enough else 0.9 * float(at_s[0]), _SHORTEST_THRESHOLD_S)
 
 
-def _tail_weights(
-    family: TailFamily, at_s: Floats, returned: Floats, censored: Floats, rng: np.random.Generator
-) -> Floats:
-    prior = np.full(family.size, PRIOR_RESTARTS / family.size)
-    priors = np.concatenate(
-        (prior[None], rng.standard_gamma(prior * _EXTRA_PRIOR, size=(len(returned) - 1, family.size)))
-    )
+def _priors(family: TailFamily, restarts: float, rows: int, rng: np.random.Generator) -> Floats:
+    prior = np.full(family.size, restarts / family.size)
+    return np.concatenate((prior[None], rng.standard_gamma(prior * _EXTRA_PRIOR, size=(rows - 1, family.size))))
+
+
+def _tail_weights(family: TailFamily, at_s: Floats, returned: Floats, censored: Floats, priors: Floats) -> Floats:
     if not len(at_s):
         return np.asarray(priors / priors.sum(axis=1, keepdims=True))
     bins = np.floor(np.log(at_s / family.threshold_s) / BIN_LOG_WIDTH)

@@ -45,6 +45,10 @@ PACES: Final = 24
 FOLDS: Final = 5
 _WIDTH: Final = 0.25
 """Of the neighbourhood, in logarithms of seconds, were there one restart: the usual rule for a narrow hump."""
+_PRIOR_OF_A_SHAPE: Final = 0.1
+"""A tenth of what a group alone is given: what is beyond a group's longest silence, the other groups' shapes say."""
+_BELIEVED_FIRST: Final = 1.0
+"""The log of the odds that a group is like some of the others, before its own silences are asked."""
 _UNLIKE: Final = 1.0
 """Of a shape's restarts: what is spread evenly over the grid, so that no silence is impossible under any shape."""
 
@@ -77,7 +81,7 @@ def shape_of(silences: Silences) -> Shape | None:
     """None where too few restarts returned."""
     if silences.returned.sum() < FEWEST_TO_GIVE:
         return None
-    curve = fitted_curve(silences, np.random.default_rng(0), replicates=0)
+    curve = fitted_curve(silences, np.random.default_rng(0), replicates=0, prior_restarts=_PRIOR_OF_A_SHAPE)
     median_s = EDGES_S[_median(curve.survival(EDGES_S)[0])]
     at_s = median_s * np.exp((np.arange(POINTS) - BELOW) * LOG_STEP)
     return Shape(curve.survival(at_s)[0], silences.count)
@@ -137,7 +141,7 @@ def loan_of(own: Silences, fleet: Fleet | None, steadiness: float, draws: int, r
             continue
         by_fleet += belief.foretold(rest, fold)
         by_itself += _foretold_by_itself(rest, fold)
-    share = float(1 / (1 + np.exp(np.clip(steadiness * (by_itself - by_fleet), -50, 50))))
+    share = float(1 / (1 + np.exp(np.clip(steadiness * (by_itself - by_fleet) - _BELIEVED_FIRST, -50, 50))))
     return Loan(GridCurve(belief.rows(own, steadiness, draws, rng)), share)
 
 
