@@ -31,12 +31,14 @@ DEAR_WARM_UP_S: Final = 100.0
 WEEK_DAYS: Final = 7.0
 
 
-def regret_after_change(groups: int) -> dict[str, float]:
+def regret_after_change(groups: int, known: Known | None = None) -> dict[str, float]:
     """A slow kind of restart disappears after a year, and evictions are dear: mean regret so many days later."""
-    return {f"{days:g} days": round(fmean(_changed(seed, days) for seed in range(groups)), 4) for days in AFTER_DAYS}
+    return {
+        f"{days:g} days": round(fmean(_changed(seed, days, known) for seed in range(groups)), 4) for days in AFTER_DAYS
+    }
 
 
-def _changed(seed: int, days: float) -> float:
+def _changed(seed: int, days: float, fleet: Known | None) -> float:
     """Regret of what the group has, which followed the advice of before the change."""
     rng = np.random.default_rng((FIRST_SEED, seed, 7))
     quick = Mixture("quick", ((1.0, BIMODAL.parts[0][1]),))
@@ -55,8 +57,8 @@ def _changed(seed: int, days: float) -> float:
     )
     history = Absences(silence_s, silence_s < 86_400.0, YEAR_DAYS + days, batch=np.floor(at) + 1)
     old = _history_until(history, -days)
-    was = _target_ms(_advice(old, known, None), known.session_timeout_ms)
-    now = _target_ms(_advice(history, replace(known, session_timeout_ms=was), None), was)
+    was = _target_ms(_advice(old, known, fleet), known.session_timeout_ms)
+    now = _target_ms(_advice(history, replace(known, session_timeout_ms=was), fleet), was)
     cost = quick.cost(known.costs, np.array([now / 1000]), RESTARTS_A_MONTH, LOST_A_MONTH)[0]
     return float(cost / best_cost(quick, known.costs) - 1)
 

@@ -21,6 +21,7 @@ from benchmarks.recommended_fleet import WARM, FleetRow, fleet_rows
 from benchmarks.regret import Regret, fleet_without, regrets
 from benchmarks.rollouts import coverage_in_rollouts
 from benchmarks.silences import EVICTION_COSTS, OTHERS, YARDSTICK
+from slackwater.pipeline.statistics.recommend import Known
 
 BUILD: Final = Path(__file__).resolve().parents[1] / "build" / "bench"
 HISTORIES: Final = 100
@@ -107,7 +108,7 @@ def measure(scale: float = 1.0) -> RecommendFigures:
     note(f"fleets of {some(GROUPS)} groups")
     fleet, warm = fleet_rows(some(GROUPS)), fleet_rows(some(3 * GROUPS // 5), WARM)
     note("groups that change, and a year of advice")
-    changed, year = regret_after_change(some(HISTORIES)), year_of_advice(some(HISTORIES))
+    changed, year = regret_after_change(some(HISTORIES), Known(everyone)), year_of_advice(some(HISTORIES))
     return RecommendFigures(
         captured=fleet[-1].captured,
         captured_warm=warm[-1].captured,

@@ -79,9 +79,9 @@ def cheapest(model: GroupModel, allowed: Allowed) -> float:
     return in_whole_seconds(exact_s, low_s, high_s)
 
 
-def choose(model: GroupModel, allowed: Allowed, today_s: float, restarting: int = 0) -> Choice:
+def choose(model: GroupModel, allowed: Allowed, today_s: float, restarting: int = 0, *, broken: bool = False) -> Choice:
     """`allowed` must not be empty. `restarting`: members that have to restart for another timeout; none do under
-    KIP-848 (F23)."""
+    KIP-848 (F23). `broken`: today's timeout was chosen for restarts that are no more, and has nothing for it."""
     low_s, high_s = allowed.low.timeout_s, allowed.high.timeout_s
     target_s = cheapest(model, allowed)
     grid_s = np.unique(np.append(np.geomspace(low_s, high_s, _GRID_POINTS), target_s))
@@ -90,7 +90,7 @@ def choose(model: GroupModel, allowed: Allowed, today_s: float, restarting: int 
     target, today = cost[:, -2], cost[:, -1]
     lower_s, upper_s = _undecided(grid_s, cost[1:, :-2], target[1:], target_s)
     change_cost = restarting * model.cost_of_a_restart(today_s) / MONTHS_TO_PAY
-    sure = sureness(model.silences.independent)
+    sure = SURE_ENOUGH if broken else sureness(model.silences.independent)
     return Choice(target_s, lower_s, upper_s, comparison(target, today, change_cost, sure))
 
 

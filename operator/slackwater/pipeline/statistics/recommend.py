@@ -69,7 +69,9 @@ def recommend_group(
     if unfit := _not_enough(whole_days, restarts, known):
         return said.without_choice(*unfit)
     watched = Watched(restarts.lost, history.observed_days)
-    model = group_model(restarts.silences, watched, settings.costs, rng, known.fleet)
+    # What has just disappeared from this group is what the other groups would remind it of.
+    fleet = known.fleet if broken.days is None else None
+    model = group_model(restarts.silences, watched, settings.costs, rng, fleet)
     allowed = allowed_timeouts(
         bounds,
         objective,
@@ -81,7 +83,8 @@ def recommend_group(
         found = said.without_choice(RecommendationStatus.INFEASIBLE, wording.infeasible(allowed))
         return found.model_copy(update={"binding": allowed.conflict(), "curves": curves_of(model, bounds, settings)})
     restarting = 0 if settings.protocol is RebalanceProtocol.CONSUMER else settings.members
-    choice = choose(model, allowed, settings.session_timeout_ms / 1000, restarting)
+    today_s = settings.session_timeout_ms / 1000
+    choice = choose(model, allowed, today_s, restarting, broken=broken.days is not None)
     return said.with_choice(model, allowed, choice, broken.days)
 
 
