@@ -239,7 +239,7 @@ LOCK = @$(UV) pip compile --system-certs --quiet --generate-hashes --no-emit-ind
 	--python-version 3.11 --python-platform linux --custom-compile-command "make lock" $(LOCK_FLAGS)
 UV = $(BIN)/uv
 lock: setup ## Pin all packages again (LOCK_FLAGS=--upgrade: to their newest versions)
-	$(LOCK) pyproject.toml --output-file requirements/operator.txt
+	$(LOCK) pyproject.toml --extra recommend --output-file requirements/operator.txt
 	$(LOCK) requirements/installer.in --output-file requirements/installer.txt
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
 	$(LOCK) requirements/fuzz.in --output-file requirements/fuzz.txt

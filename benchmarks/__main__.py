@@ -81,11 +81,7 @@ def recommend_benchmark() -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from benchmarks import recommend  # noqa: PLC0415 - see above; and the operator's benchmark needs no numpy
 
-    found = recommend.measure()
-    path = BUILD / "recommend.json"
-    recommend.write(found, path)
-    sys.stdout.write(f"{recommend.tables(found)}\nThe figures are in {path}.\n")
-    return 0
+    return recommend.main([])
 
 
 def pipeline_benchmark() -> int:

@@ -70,7 +70,7 @@ def counted_minimum_is_exact(history: RandomHistory) -> bool:
 def modelled_minimum_is_exact(history: RandomHistory, seed: int) -> bool:
     """With the tail: nothing on a fine grid is cheaper, and the areas are those of the drawn curve."""
     silences = silences_of(history.silence_s, history.returned)
-    watched = Watched(silences.count, 0, 30 * silences.count / history.restarts)
+    watched = Watched(0, 30 * silences.count / history.restarts)
     model = group_model(silences, watched, history.costs, np.random.default_rng(seed), replicates=1)
     best_s = minimiser(model.estimated_cost, model.curve.at_s, model.curve.threshold_s, history.low_s, history.high_s)
     grid_s = np.linspace(history.low_s, history.high_s, _GRID_POINTS)

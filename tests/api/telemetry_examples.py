@@ -41,6 +41,9 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "heartbeat_min_ms": None,
         "heartbeat_max_ms": None,
         "spec_generation": 2,
+        "warm_up_ms": 60000,
+        "warmed_up_s": 42.5,
+        "warmed_up_after": "2026-01-31T11:00:00.000Z",
     },
     "member_restarted": {
         "episode": "9f3a",
@@ -57,6 +60,7 @@ _BODIES: Final[dict[str, dict[str, Any]]] = {
         "rejoined_at": "2026-01-31T12:00:00.125Z",
         "evicted": False,
         "partitions": 2,
+        "spec_generation": 2,
     },
     "rebalance": {
         "started_at": None,

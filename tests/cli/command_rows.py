@@ -7,6 +7,7 @@ A row for each command, and for each way of using one that ends otherwise; a cel
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -105,6 +106,14 @@ def _job(*words: str, no_broker: str) -> Row:
     )
     cells[Case.NO_BROKER] = ShownBy(no_broker, _TAKES_SPARK)
     return Row(words, cells, in_namespace=False)
+
+
+def _recommend() -> Row:
+    """As a job, but without Spark."""
+    job = _job("recommend", no_broker=_NO_BROKERS)
+    shown = "tests/pipeline/local/test_job.py::test_a_folder_that_is_not_there_is_a_sentence"
+    wrong_name = {Case.WRONG_NAME: ShownBy(shown, "it takes a folder, and numpy")}
+    return replace(job, cells={**job.cells, **wrong_name})
 
 
 def _operator() -> Row:
@@ -317,6 +326,7 @@ ROWS: Final[Mapping[str, Row]] = {
     ),
     "pipeline report": _job("pipeline", "report", no_broker=_NO_BROKERS),
     "report": _job("report", no_broker=_NO_BROKERS),
+    "recommend": _recommend(),
 }
 
 

@@ -283,7 +283,7 @@ def test_the_pipeline_has_no_client_of_kubernetes() -> None:
     assert {"slackwater.adapters", "kubernetes"} <= {name for each in of_pipeline for name in each["forbidden_modules"]}
 
 
-@pytest.mark.parametrize("key", ["report", "pipeline report"])
+@pytest.mark.parametrize("key", ["report", "pipeline report", "recommend"])
 def test_the_report_knows_no_brokers(key: str, capsys: Capsys) -> None:
     done = typed(capsys, *ROWS[key].words, "--bootstrap-servers", SILENT)
     assert "No such option: --bootstrap-servers" in done.sentence

@@ -78,6 +78,9 @@ class Timeouts(ApiModel):
     """max.poll.records, for libraries that know it; the library's own default when not given."""
     objective: Objective | None = None
     """What recommended timeouts are to achieve."""
+    warm_up_ms: Annotated[PositiveDurationMs | None, Field(alias="warmUp")] = None
+    """How long a partition is slow after it got another owner, for example while state is restored: what makes an
+    eviction dear when timeouts are recommended. Measured from the lag after rebalances when not given."""
 
     @property
     def classic_session_timeout_ms(self) -> int:

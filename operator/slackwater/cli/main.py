@@ -34,6 +34,7 @@ from slackwater.cli.pictures.view import render_view
 from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import write_world
+from slackwater.pipeline.local.command import command as recommend
 from slackwater.pipeline.report.command import command as report
 from slackwater.terminal import Terminal
 
@@ -66,6 +67,7 @@ fleet_commands.register(app)
 campaign_commands.register(app)
 app.command()(reason)
 app.command("report")(report)
+app.command("recommend")(recommend)
 
 
 def main() -> None:

@@ -52,6 +52,9 @@ GROUP_OBSERVED: Final = StructType(
         *_known_or_null(NUMBER, "needless_rebalances_per_month"),
         *_known_or_null(COUNT, "session_min_ms", "session_max_ms", "heartbeat_min_ms", "heartbeat_max_ms"),
         *_needed(COUNT, "spec_generation"),
+        *_known_or_null(COUNT, "warm_up_ms"),
+        *_known_or_null(NUMBER, "warmed_up_s"),
+        *_known_or_null(MOMENT, "warmed_up_after"),
     ]
 )
 MEMBER_RESTARTED: Final = StructType(
@@ -63,7 +66,7 @@ MEMBER_RESTARTED: Final = StructType(
         *_needed(TEXT, "reason", "mode", "outcome"),
         *_known_or_null(MOMENT, "last_seen_at", "stopped_at", "started_at", "ready_at", "rejoined_at"),
         *_known_or_null(TRUTH, "evicted"),
-        *_known_or_null(COUNT, "partitions"),
+        *_known_or_null(COUNT, "partitions", "spec_generation"),
     ]
 )
 REBALANCE: Final = StructType(
@@ -180,7 +183,7 @@ RESTARTS: Final = StructType(
         *_needed(COUNT, "ordinal"),
         *_needed(TEXT, "reason", "mode", "outcome"),
         *_known_or_null(TRUTH, "evicted"),
-        *_known_or_null(COUNT, "partitions"),
+        *_known_or_null(COUNT, "partitions", "spec_generation"),
         *_known_or_null(MOMENT, "last_seen_at", "stopped_at", "started_at", "ready_at", "rejoined_at"),
         *_needed(MOMENT, "told_at"),  # of the newest telling
         *_known_or_null(NUMBER, "silence_s", "observed_away_s"),
@@ -212,3 +215,4 @@ SETTINGS: Final = StructType(
 )
 TURNS: Final = StructType([*_OF_GROUP, *TURN.fields, *_needed(MOMENT, "told_at")])  # of the newest telling
 LAG: Final = StructType([*_OF_GROUP, *_needed(MOMENT, "at"), *_known_or_null(COUNT, "lag"), *_needed(TEXT, "state")])
+WARM_UPS: Final = StructType([*_OF_GROUP, *_needed(MOMENT, "warmed_up_after"), *_needed(NUMBER, "warmed_up_s")])

@@ -71,7 +71,13 @@ ONLY_WORDS: Final = frozenset(
         *(Reason.DRAINING, Reason.ROLLOUT_FAILED, Reason.NO_EARLIER_VERSION, Reason.POD_STUCK),
         *(Reason.REJOIN_TIMEOUT, Reason.ABORTED),
         *(Reason.NO_RECOMMENDATION, Reason.RECOMMENDED, Reason.AS_RECOMMENDED, Reason.WITH_NEXT_ROLLOUT),
-        *(Reason.AWAITS_APPROVAL, Reason.NOT_ENOUGH_DATA, Reason.OBJECTIVE_INFEASIBLE, Reason.RECOMMENDATION_STALE),
+        *(
+            Reason.AWAITS_APPROVAL,
+            Reason.NOT_ENOUGH_DATA,
+            Reason.NOT_ENOUGH_TIME,
+            Reason.OBJECTIVE_INFEASIBLE,
+            Reason.RECOMMENDATION_STALE,
+        ),
         *(Reason.RECOMMENDED_FOR_ANOTHER, Reason.RECOMMENDATION_OUT_OF_BOUNDS, Reason.RECOMMENDATIONS_DISAGREE),
         *(Reason.RECOMMENDATION_FAILED, Reason.RECOMMENDATIONS_OFF),
         *(

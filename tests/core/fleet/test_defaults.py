@@ -101,6 +101,7 @@ OTHERS: Final[dict[str, Any]] = {
     "timeouts.consumer.heartbeat": "6s",
     "timeouts.objective.recoverWithin": "1m",
     "timeouts.objective.needlessRebalancesPerMonth": 2.0,
+    "timeouts.warmUp": "90s",
     "rollout.strategy": "WarmHandover",
     "rollout.stableFor": "30s",
     "rollout.maxLag": {"growth": 1000},

@@ -104,6 +104,7 @@ EDITS: Final[Mapping[str, Draw]] = {
     "timeouts.objective": one_of(
         "timeouts.objective", {"recoverWithin": "30s", "needlessRebalancesPerMonth": 1.0}, None
     ),
+    "timeouts.warmUp": one_of("timeouts.warmUp", "1m", None),
     "rollout.strategy": one_of("rollout.strategy", "InPlace", "WarmHandover"),
     "rollout.handover": one_of("rollout.handover", "Overlapping", "Predictive"),
     "rollout.surgeTimeout": one_of("rollout.surgeTimeout", "15s", None),

@@ -63,6 +63,13 @@ class GroupObserved(WireModel):
     heartbeat_min_ms: Milliseconds | None = None
     heartbeat_max_ms: Milliseconds | None = None
     spec_generation: Count
+    warm_up_ms: Milliseconds | None = None
+    """How long a partition is slow with a new owner, as the spec says; null: it does not."""
+    warmed_up_s: Seconds | None = None
+    """How long it took after the last rebalance that was watched to its end, until the lag was back where it was
+    before; half an hour at most. Null: none was yet."""
+    warmed_up_after: Moment | None = None
+    """Which rebalance that was: its `ended_at`."""
 
 
 class MemberRestarted(WireModel):
@@ -98,6 +105,9 @@ class MemberRestarted(WireModel):
     """Whether the group gave its partitions to others meanwhile."""
     partitions: Count | None = None
     """How many it owned before."""
+    spec_generation: Count | None = None
+    """Of the ConsumerGroup when the process ended: restarts of one rollout have the same. Null: told by an operator
+    that did not say so yet."""
 
 
 class Rebalance(WireModel):

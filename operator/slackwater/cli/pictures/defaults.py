@@ -20,7 +20,11 @@ Json = dict[str, Any]
 
 _OF_CONSUMER: Final = ("timeouts.consumer.session", "timeouts.consumer.heartbeat")
 _OF_CLASSIC: Final = ("timeouts.session", "timeouts.heartbeat")
-_OF_ADVICE: Final = ("timeouts.objective.recoverWithin", "timeouts.objective.needlessRebalancesPerMonth")
+_OF_ADVICE: Final = (
+    "timeouts.objective.recoverWithin",
+    "timeouts.objective.needlessRebalancesPerMonth",
+    "timeouts.warmUp",
+)
 _OF_HANDOVER: Final = ("rollout.handover", "rollout.surgeTimeout")
 _OF_IN_PLACE: Final = ("rollout.maxUnavailable",)
 _NOBODYS: Final = {

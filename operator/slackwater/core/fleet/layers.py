@@ -25,6 +25,7 @@ AT_ONCE: Final = (
     "timeouts.consumer.heartbeat",
     "timeouts.objective.recoverWithin",
     "timeouts.objective.needlessRebalancesPerMonth",
+    "timeouts.warmUp",
     "rollout.strategy",
     "rollout.stableFor",
     "rollout.maxLag",

@@ -60,6 +60,7 @@ def _found_away(sight: Sight, place: str, ordinal: int, holding: Holding | None)
         member_ids=ended,
         partitions=holding.partitions if holding is not None and holding.member_ids == ended else None,
         unwatched=True,
+        spec_generation=world.group.metadata.generation,
     )
     if pod is not None and pod.restarts and not nothing_runs:  # when the run that came after it started, is not known
         found = replace(found, pod_uid=pod.uid, ran_since=pod.started_at)

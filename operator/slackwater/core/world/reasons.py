@@ -139,6 +139,7 @@ class Reason(StrEnum):
     WITH_NEXT_ROLLOUT = "WithNextRollout"
     AWAITS_APPROVAL = "AwaitsApproval"
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
     OBJECTIVE_INFEASIBLE = "ObjectiveInfeasible"
     RECOMMENDATION_STALE = "RecommendationStale"
     RECOMMENDED_FOR_ANOTHER = "RecommendedForAnother"

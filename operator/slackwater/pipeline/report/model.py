@@ -15,11 +15,12 @@ from slackwater.api.recommendation import CostPoint, Interval, Recommendation, R
 
 
 class Standing(StrEnum):
-    """Where a group stands; the first four are the recommendation's own words."""
+    """Where a group stands; the first five are the recommendation's own words."""
 
     RECOMMENDED = "Recommended"
     KEEP_TODAY = "KeepToday"
     NOT_ENOUGH_DATA = "NotEnoughData"
+    NOT_ENOUGH_TIME = "NotEnoughTime"
     INFEASIBLE = "Infeasible"
     NONE_YET = "NoneYet"
     AUDITED_ONLY = "AuditedOnly"
