@@ -21,7 +21,7 @@ HARM: Final = 1.02
 """Times today's cost, from which on a change has done harm."""
 SURE_ENOUGH: Final = 0.8
 """The share of replicates in which a change has to do no harm. What is expected to pay and may do a little harm is
-worth it: at 95 % a tenth of what a fleet could save was left lying, and no more changes turned out well (decision 22).
+worth it: at 95 % a tenth of what a fleet could save was left lying, and no more changes turned out well (decision 25).
 """
 FEW_RESTARTS: Final = 60.0
 """Independent ones below which a change has to be as sure as `CONFIDENCE`: who is looked at every week has many chances
