@@ -19,6 +19,7 @@ from tests.test_layout import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.minutes(2)]
 WIDTHS = (1280, 420)
+PATIENCE_MS = 300_000  # on a busy machine a page has waited for half a minute
 NAMES = [page.relative_to(DOCS).with_suffix(".html").as_posix() for page in PAGES]
 _STICKS_OUT = """() => [...document.querySelectorAll('.md-content *')]
     .filter(each => !each.closest('pre, .md-typeset__scrollwrap, .md-clipboard, thead, svg'))
@@ -55,6 +56,7 @@ def browser() -> Iterator[Browser]:
 def test_every_page_fits_and_is_quiet(address: str, browser: Browser, width: int) -> None:
     """All pages in one test: a page takes a tenth of a second, a browser's start more."""
     page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
     said: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
