@@ -19,7 +19,7 @@ from sandbox.layout import Layout
 from sandbox.toolchain import java
 
 STARTS_WITHIN_S = 600.0
-ANSWERS_WITHIN_S = 60.0
+ANSWERS_WITHIN_S = 300.0
 PARTITIONS = 4
 
 
@@ -58,7 +58,9 @@ class Broker:
 
     def members(self, group: str) -> dict[str, int]:
         """Number of partitions by instance id."""
-        described = self._admin.describe_consumer_groups([group])[group].result(ANSWERS_WITHIN_S)
+        described = self._admin.describe_consumer_groups([group], request_timeout=ANSWERS_WITHIN_S)[group].result(
+            ANSWERS_WITHIN_S
+        )
         return {each.group_instance_id: len(each.assignment.topic_partitions) for each in described.members}
 
     def committed(self, group: str, topic: str) -> int:
