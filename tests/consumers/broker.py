@@ -57,10 +57,12 @@ class Broker:
         assert producer.flush(ANSWERS_WITHIN_S) == 0
 
     def members(self, group: str) -> dict[str, int]:
-        """Number of partitions by instance id."""
-        described = self._admin.describe_consumer_groups([group], request_timeout=ANSWERS_WITHIN_S)[group].result(
-            ANSWERS_WITHIN_S
-        )
+        """Number of partitions by instance id; of a group that nobody coordinates yet, none."""
+        try:
+            asked = self._admin.describe_consumer_groups([group], request_timeout=ANSWERS_WITHIN_S)[group]
+            described = asked.result(ANSWERS_WITHIN_S)
+        except KafkaException:
+            return {}
         return {each.group_instance_id: len(each.assignment.topic_partitions) for each in described.members}
 
     def committed(self, group: str, topic: str) -> int:
