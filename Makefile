@@ -64,12 +64,12 @@ exhaustive: setup ## What takes hours: every case of the sieve, every random his
 	exit $$status
 
 ##@ Parts of the above
-.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover chart-check bench fuzz audit
+.PHONY: lint types layers unit unit-core unit-simulation unit-waiting unit-commands unit-rest explore explore-some pipeline in-the-sandbox beside-it long-in-the-sandbox long-beside-it long-with-spark e2e faults pipeline-pod crashes sieve failover workflows-check chart-check bench fuzz audit
 lint: setup ## ruff
 	$(call timed,lint,$(BIN)/ruff check .)
 
 types: setup ## mypy --strict, the sandbox and the tests too
-	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p benchmarks -p tests)
+	$(call timed,types,$(BIN)/mypy -p slackwater -p sandbox -p demo -p dashboard -p benchmarks -p release -p tests)
 
 layers: setup ## import-linter: core decides, shell acts
 	$(call timed,layers,$(BIN)/lint-imports --no-cache)
@@ -185,6 +185,17 @@ sieve: setup ## Each write meets each of six faults, and watches bring what they
 failover: setup ## Two operators, of which the leader is killed twenty times in a rollout; the sandbox must be up
 	@$(BIN)/pytest -m e2e tests/e2e/faults/test_leadership.py
 
+WORKFLOWS := build/workflows-env/bin
+build/workflows-env/complete: requirements/workflows.txt
+	rm -rf build/workflows-env; $(PYTHON) -m venv build/workflows-env
+	$(WORKFLOWS)/pip install --quiet --require-hashes -r $<
+	GOBIN=$(abspath $(WORKFLOWS)) go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+	@touch $@
+
+workflows-check: build/workflows-env/complete ## What actionlint and zizmor say of the workflows of .github; needs Go
+	$(WORKFLOWS)/actionlint -shellcheck= -pyflakes=
+	$(WORKFLOWS)/zizmor --offline --no-progress --quiet .github
+
 chart-check: setup ## What kubeconform, kube-score, checkov and helm-docs say of the chart (the first time: minutes)
 	@$(BIN)/pytest -m e2e tests/chart/test_checkers.py
 
@@ -220,7 +231,8 @@ dashboard: setup ## Write the chart's Grafana dashboard from its source
 schemas: setup ## Write the JSON schema of the telemetry's events from the models
 	$(BIN)/python -m slackwater.api.telemetry.schema schemas
 
-docs: setup ## Build the documentation's site in build/site; a link that leads nowhere is an error
+docs: setup ## Build the documentation's site in build/site; an error is a link that leads nowhere, and a sentence of over 35 words
+	@$(BIN)/python -m tests.docs.sentences
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "docs: build/site/index.html; its search needs a server, such as python3 -m http.server --directory build/site"
 
@@ -244,11 +256,15 @@ lock: setup ## Pin all packages again (LOCK_FLAGS=--upgrade: to their newest ver
 	$(LOCK) requirements/build.in --output-file requirements/build.txt
 	$(LOCK) requirements/fuzz.in --output-file requirements/fuzz.txt
 	$(LOCK) requirements/audit.in --output-file requirements/audit.txt
+	$(LOCK) requirements/workflows.in --output-file requirements/workflows.txt
 	$(LOCK) pyproject.toml --extra pipeline --constraint requirements/operator.txt --output-file requirements/pipeline.txt
 	$(LOCK) pyproject.toml requirements/build.in --extra pipeline --group dev \
 	  --constraint requirements/pipeline.txt --constraint requirements/build.txt --output-file requirements/dev.txt
+	$(subst --python-platform linux,--universal,$(LOCK)) requirements/release.in --constraint requirements/dev.txt \
+	  --output-file requirements/release.txt
 	$(LOCK) requirements/consumer.in --no-header --no-annotate \
 	  --constraint requirements/operator.txt --output-file sandbox/images/consumer/requirements.txt
+	cp sandbox/images/consumer/requirements.txt examples/consumers/python/requirements.txt
 
 clean: ## Remove what was built and cached in this folder; .venv and the sandbox's cache stay
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -45,7 +45,7 @@ class Halt(ApiModel):
     """When more groups than so many have failed, rolled back or are rolling back within the time, no other begins.
     100% never holds anybody back."""
     within_ms: Annotated[PositiveDurationMs, Field(alias="within")] = 3_600_000
-    """In which time failures are counted together."""
+    """In which time failures count together."""
     disturbed: Annotated[IntOrPercent, Amount("write a share of the groups, such as 20%", None)] = "20%"
     """When more than this share of the groups of one coordinator, and more than three, are not calm, not whole or not
     seen without having a turn, no other begins there."""
@@ -102,7 +102,7 @@ class ConsumerFleetSpec(ApiModel):
     time_zone: TimeZone | None = None
     """The time zone of windows, freezes and override, such as Europe/Berlin or UTC."""
     windows: Annotated[tuple[Window, ...], Field(max_length=16), Distinct("name")] = ()
-    """When groups may begin: while one of them is open. Always, when none is given."""
+    """When groups may begin: while one of them is open. Always, when there is none."""
     freezes: Annotated[tuple[Freeze, ...], Field(max_length=64), Distinct("name")] = ()
     """When none may begin."""
     halt: Halt = Halt()

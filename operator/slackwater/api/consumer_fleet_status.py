@@ -96,9 +96,9 @@ class ConsumerFleetStatus(StatusPart):
     overridden_until: Timestamp | None = None
     """While its override is in force: when that ends."""
     halted: FleetHalt | None = None
-    """Since when nothing begins because too many have failed. It stays until those are mended, or somebody resumes."""
+    """Since when nothing begins because too many have failed. It stays until those work again, or somebody resumes."""
     resumed_at: Timestamp | None = None
-    """When somebody resumed the fleet: what began to fail before is not counted."""
+    """When somebody resumed the fleet: what began to fail before does not count."""
     commands: Mapping[str, str] = Field(default_factory=dict)
-    """The last token of each command that was obeyed."""
+    """The last token that the operator has acknowledged of each command."""
     conditions: Annotated[tuple[FleetCondition, ...], Distinct(key="type")] = ()

@@ -56,10 +56,11 @@ class ConsumerGroupSpec(ApiModel):
     RULES: ClassVar[tuple[Rule, ...]] = tuple(left_alone(setting) for setting in OwnedSetting)
 
     explicit_group_id: Annotated[GroupId | None, Field(alias="groupId")] = None
-    """The Kafka group's id; the object's name when not given. It cannot be changed."""
+    """The Kafka group's id; the object's name when not given. Immutable."""
     connection_ref: ConnectionRef
-    """The KafkaConnection or ClusterKafkaConnection by which the operator reaches Kafka. Consumers are told its
-    bootstrap servers, and none of its credentials."""
+    """The KafkaConnection or ClusterKafkaConnection by which the operator reaches Kafka. Consumers get its bootstrap
+    servers, and none of its credentials.
+    """
     topics: Annotated[tuple[TopicName, ...], Field(max_length=256), Distinct()] = ()
     """The topics that the group consumes. At least one."""
     replicas: Int32 = 1
@@ -82,8 +83,8 @@ class ConsumerGroupSpec(ApiModel):
     """Give pods the readiness gate slackwater.dev/rejoined: they are Ready only while they are in the group, so that
     node drains and disruption budgets wait for that. While the operator is away, no new pod becomes Ready."""
     deletion_policy: DeletionPolicy = DeletionPolicy.RETAIN
-    """What becomes of the Kafka group when this object is deleted: Retain keeps its offsets, DeleteGroup deletes it,
-    unless another ConsumerGroup has the same groupId there."""
+    """What becomes of the Kafka group when somebody deletes this object: Retain keeps its offsets, DeleteGroup
+    deletes it, unless another ConsumerGroup has the same groupId there."""
     volume_claim_templates: Annotated[tuple[VolumeClaimTemplate, ...], Field(max_length=MOST_CLAIMS)] = ()
     """The volumes that each pod keeps over its restarts, as in a StatefulSet; with rollout.strategy InPlace only. What
     is changed here later holds for claims that are made from then on; docs/state.md says what becomes of the others."""

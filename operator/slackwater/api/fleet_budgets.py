@@ -60,10 +60,11 @@ class Budget(ApiModel):
     name: Name
     """What status, metrics and refusals call it."""
     per: CountedPer = CountedPer.FLEET
-    """What is counted apart: all groups of the fleet together, those of each Kafka cluster, coordinator, topic or
-    namespace, or those with each value of a label."""
+    """What counts apart: all groups of the fleet together, those of each Kafka cluster, coordinator, topic or
+    namespace, or those with each value of a label.
+    """
     label: LabelKey | None = None
-    """With per Label: the label whose values are counted apart."""
+    """With per Label: the label whose values count apart."""
     max: Max
     """How many groups may move at a time: a number, or a share of those with replicas, rounded down, and 1 at least."""
     reasons: Annotated[
@@ -71,13 +72,13 @@ class Budget(ApiModel):
         Field(max_length=len(MoveReason)),
         Distinct(),
     ] = (MoveReason.ROLLOUT, MoveReason.RESTART, MoveReason.PROTOCOL_UPGRADE)
-    """What is counted. Scale is a change of replicas at rest, Start a new group's first pods."""
+    """What counts. Scale is a change of replicas at rest, Start a new group's first pods."""
     spacing_ms: Annotated[DurationMs, Field(alias="spacing")] = 0
     """The time between two groups that begin."""
     during: Name | None = None
     """In force while this window is open."""
     outside: Name | None = None
-    """In force while this window is closed."""
+    """In force outside this window."""
 
     @rule(
         "!has(self.reasons) || size(self.reasons) > 0",

@@ -43,7 +43,7 @@ class ApplyDefaults(ApiModel):
 
 class Action(ApiModel):
     restart: Restart | None = None
-    """Restart each group whose pods were made before the campaign began."""
+    """Restart each group whose pods are older than the campaign."""
     apply_defaults: ApplyDefaults | None = None
     """Have each group take up what the fleet's spec.defaults say when the campaign begins. What a group says itself it
     keeps."""

@@ -100,8 +100,9 @@ class FleetCampaignStatus(StatusPart):
     observed_generation: int = 0
     phase: CampaignPhase | None = None
     wave: str = ""
-    """The wave under way. Those before it are over, and are not gone back to. Empty at first, where it has yet to be
-    seen which groups can be taken to another protocol."""
+    """The wave under way. Those before it are over for good. Empty at first, until it is clear which groups can go to
+    another protocol.
+    """
     wave_begun_at: Timestamp | None = None
     """Since when it is: its groups ask for their turns since then."""
     started_at: Timestamp | None = None
@@ -120,5 +121,5 @@ class FleetCampaignStatus(StatusPart):
     bottleneck: str | None = None
     """What keeps it from being done sooner."""
     commands: Mapping[str, str] = Field(default_factory=dict)
-    """The last token of each command that was obeyed."""
+    """The last token that the operator has acknowledged of each command."""
     conditions: Annotated[tuple[CampaignCondition, ...], Distinct(key="type")] = ()

@@ -33,8 +33,9 @@ class Wave(ApiModel):
     size: Annotated[IntOrPercent, Amount("write how many groups are in the wave: 1 or more, or 1% to 100%")] | None = (
         None
     )
-    """How many groups are in it at most: a number, or a share of the campaign's groups. They are taken in an order that
-    spreads them over teams and coordinators, and that stays the same."""
+    """How many groups are in it at most: a number, or a share of the campaign's groups. Their order spreads them over
+    teams and coordinators, and stays the same.
+    """
     max: (
         Annotated[
             IntOrPercent, Amount("write how many groups of the wave may move at a time: 1 or more, or 1% to 100%")

@@ -28,7 +28,7 @@ class SelectorOperator(StrEnum):
 
 class SelectorRequirement(ApiModel):
     key: LabelKey
-    """The label that is asked about."""
+    """The label that the requirement is about."""
     operator: SelectorOperator
     """In and NotIn ask for its value, Exists and DoesNotExist whether it is there."""
     values: Annotated[tuple[LabelValue, ...], Field(max_length=32)] = ()
@@ -52,7 +52,7 @@ class LabelSelector(ApiModel):
     match_labels: Annotated[Mapping[LabelKey, LabelValue], Field(max_length=32)] = Field(default_factory=dict)
     """Labels that a group has, with these values."""
     match_expressions: Annotated[tuple[SelectorRequirement, ...], Field(max_length=16)] = ()
-    """What else is asked of its labels; all of it."""
+    """Further requirements for its labels; all must hold."""
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         same = all(labels.get(key) == value for key, value in self.match_labels.items())

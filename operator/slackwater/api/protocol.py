@@ -43,8 +43,8 @@ class Protocol(ApiModel):
     pods able to rebalance with old ones until all are new. Only with client.library KafkaStreams. From "2.3" or older
     the way leads over a version from 2.4 to 3.9: newer ones no longer know eager rebalancing."""
     settings_profiles: Annotated[SettingsProfiles | None, Field(alias="profiles")] = None
-    """For client.library Other: what the consumers are to be told under each protocol, as properties of their Kafka
-    client. Each becomes an environment variable, as the operator's own settings do, and wins over a setting or a
+    """For client.library Other: the consumers' settings under each protocol, as properties of their Kafka client.
+    Each becomes an environment variable, as the operator's own settings do, and wins over a setting or a
     variable of the template that has the same name."""
 
     @property

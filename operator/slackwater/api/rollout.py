@@ -74,7 +74,9 @@ class Rollout(ApiModel):
     stable_for_ms: Annotated[DurationMs, Field(alias="stableFor", json_schema_extra=WITHOUT_DEFAULT)] = 10_000
     """The group has to have been calm this long before each step; 10s when not given."""
     max_lag: MaxLag | None = None
-    """The lag above which no pod is restarted. Never 0: transaction markers leave a lag that nobody can consume."""
+    """The lag above which the operator restarts no pod. Never 0: transaction markers leave a lag that nobody can
+    consume.
+    """
     rejoin_timeout_ms: Annotated[
         PositiveDurationMs, Field(alias="rejoinTimeout", json_schema_extra=WITHOUT_DEFAULT)
     ] = 300_000
@@ -92,10 +94,11 @@ class Rollout(ApiModel):
     """WarmHandover: when there has been no room for one pod more for so long, the rollout goes on in place. Without it
     the rollout waits."""
     handover: Annotated[HandoverTiming, Field(json_schema_extra=WITHOUT_DEFAULT)] = HandoverTiming.OVERLAPPING
-    """WarmHandover: when an old pod is let go. Overlapping, also when not given: when its replacement has taken over;
-    until it has ended, some records are delivered twice. Predictive: just before that, by how long earlier pods of the
-    same version took to join; almost nothing is delivered twice, and partitions are idle for less than a second. The
-    first pod of each version is handed over as with Overlapping."""
+    """WarmHandover: when an old pod is let go. Overlapping, also when left out: when its replacement has taken over;
+    until it has ended, some records come twice. Predictive: just before that, by how long earlier pods of the same
+    version took to join; almost nothing comes twice, and partitions are idle for less than a second. For the first
+    pod of each version it is as Overlapping.
+    """
     on_failure: Annotated[OnFailure, Field(json_schema_extra=WITHOUT_DEFAULT)] = OnFailure.PAUSE
     """What a failed pod means: Pause, also when not given, stops until somebody decides, Rollback restores the last
     good version."""

@@ -29,9 +29,9 @@ class TimeoutsMode(StrEnum):
 
 class Objective(ApiModel):
     recover_within_ms: Annotated[PositiveDurationMs | None, Field(alias="recoverWithin")] = None
-    """A crashed member's partitions have to be worked on again within this time."""
+    """Somebody has to work on a crashed member's partitions again within this time."""
     needless_rebalances_per_month: Annotated[float, Strict(), Field(ge=0)] | None = None
-    """How many rebalances a month are accepted because of members that would have come back."""
+    """How many rebalances a month you accept because of members that would have come back."""
 
 
 class ConsumerTimeouts(ApiModel):

@@ -92,7 +92,8 @@ def slackwater(
 ) -> None:
     """Slackwater rolls Kafka consumer groups on Kubernetes, each only while it is calm.
 
-    Exit codes: 0 done, 1 failed, 2 mistyped, 3 not reached in time, 130 interrupted. A plan that holds is done, too.
+    Exit codes: 0 done, 1 failed, 2 mistyped, 3 not reached in time, 130 interrupted. `plan` exits with 0 even where
+    the rollout would wait.
     Only diff says 1 where something would change, and 2 or more where it failed.
     """
     if debug:

@@ -73,7 +73,7 @@ For = Annotated[
         " tell whether the group is calm: its stableFor and 1s.",
     ),
 ]
-Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until the group is deleted, or until Ctrl-C.")]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Go on until somebody deletes the group, or until Ctrl-C.")]
 
 
 def print_document(document: Any, output: Output) -> None:

@@ -78,9 +78,9 @@ def status(
     context: Context = None,
     output: As = Output.TABLE,
 ) -> None:
-    """Show how far a campaign is: its waves, who was skipped and why, who has failed, and when it ends.
+    """Show how far a campaign is: its waves, whom it skipped and why, who has failed, and when it ends.
 
-    `fleet plan -f FILE` says what one would do before it is applied. Changes nothing.
+    `fleet plan -f FILE` says beforehand what one would do. Changes nothing.
     """
     if everywhere and (namespace is not None or name is not None):
         what = "-n" if namespace is not None else "a name"
@@ -116,8 +116,7 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
         typer.Option(
             metavar="FIELD",
             parser=parse_field,
-            help="Of the defaults, such as protocol.target; may be given again. All that pods are made with when not"
-            " given.",
+            help="Of the defaults, such as protocol.target; repeat it for more. All that goes into pods when left out.",
         ),
     ] = None,
     changes: Annotated[
@@ -136,7 +135,7 @@ def start(  # noqa: PLR0913, PLR0917 - an option each
     context: Context = None,
     timeout_s: ObeyedWithin = PATIENCE,  # type: ignore[assignment]
 ) -> None:
-    """Start a campaign through a fleet's groups, in the fleet's waves; without --fleet, let one that is paused go on.
+    """Start a campaign through a fleet's groups, in the fleet's waves; without --fleet, let a paused one go on.
 
     Waves of its own, a selector and a deadline are for a manifest.
     """

@@ -80,8 +80,8 @@ def plan(  # noqa: PLR0913, PLR0917 - an option each
             "--filename",
             "-f",
             metavar="FILE",
-            help="If the FleetCampaign in it were applied; - for standard input. A ConsumerFleet beside it counts as"
-            " well, and may stand in a file of its own: -f may be given again.",
+            help="With the FleetCampaign in it; - for standard input. A ConsumerFleet beside it counts as well, and may"
+            " stand in a file of its own: repeat -f for it.",
         ),
     ] = None,
     namespace: Namespace = None,
@@ -95,7 +95,7 @@ def plan(  # noqa: PLR0913, PLR0917 - an option each
             "--max",
             metavar="BUDGET=NUMBER",
             parser=parse_limit,
-            help="If a budget had another max; may be given again.",
+            help="If a budget had another max; repeat it for more.",
         ),
     ] = None,
     at: Annotated[
@@ -111,8 +111,8 @@ def plan(  # noqa: PLR0913, PLR0917 - an option each
 ) -> None:
     """Say when a fleet's groups would move and be done, by how long they took so far, and what makes it last.
 
-    With -f: what a campaign would do, who would be in which wave, and who would be left as they are, and why. The
-    operator's own order, budgets and windows are run forward. Changes nothing.
+    With -f: what a campaign would do, who would be in which wave, and who would be left as they are, and why. It runs
+    the operator's own order, budgets and windows forward. Changes nothing.
     """
     if at is not None and not (everybody or files):
         raise typer.BadParameter("--at is for --all-restart or -f: add one of them")

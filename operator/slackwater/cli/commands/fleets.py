@@ -72,7 +72,7 @@ def status(
     everywhere: Everywhere = False,
     context: Context = None,
     watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Go on until the fleet is deleted, or until Ctrl-C.")
+        bool, typer.Option("--watch", "-w", help="Go on until somebody deletes the fleet, or until Ctrl-C.")
     ] = False,
     output: As = Output.TABLE,
 ) -> None:

@@ -168,7 +168,7 @@ def _explain_defaults(choice: Choice, output: Output) -> None:
 
 @of_groups
 def history(choice: Choice, output: As = Output.TABLE) -> None:
-    """Show the versions of a group that the cluster still keeps: when each was made, its image, and who runs it."""
+    """Show the versions of a group that the cluster still keeps: the age and image of each, and who runs it."""
     from slackwater.cli.commands.reading import Reading, read
     from slackwater.cli.looking.kept import read_history
     from slackwater.cli.pictures.history import history_document, history_picture
@@ -186,7 +186,7 @@ def pause(
     timeout_s: ObeyedWithin = PATIENCE,  # type: ignore[assignment]
     yes: Yes = False,
 ) -> None:
-    """Hold a group where it is: no pod is restarted or handed over until `resume`."""
+    """Pause a group where it is: the operator restarts and hands over no pod until `resume`."""
     from slackwater.cli.giving import one
 
     give(choice, "pause", one.pause(reason), timeout_s, yes)
@@ -215,7 +215,7 @@ _GIVEN = (
     ("retry", RETRY, "Try a version that has failed once more."),
     ("restart", RESTART, "Replace every pod, each after its gates, with the same version."),
     ("force", FORCE, "Let the rollout go on as a rollback does, without waiting for a calm group."),
-    ("approve", APPROVE, "Apply the timeouts that are recommended for the group."),
+    ("approve", APPROVE, "Apply the recommended timeouts to the group."),
 )
 GIVING = {word: giving_command(word, annotation, text) for word, annotation, text in _GIVEN}
 

@@ -57,7 +57,7 @@ def doctor(
 ) -> None:
     """Check cluster, CRDs, operator, rights and Kafka, and say what is missing. Changes nothing.
 
-    The exit code is 1 when something is missing; warnings and what could not be checked leave it at 0.
+    The exit code is 1 when something is missing; warnings and skipped checks leave it at 0.
     """
     from slackwater.cli.doctor.command import examine, findings_document, findings_table
     from slackwater.cli.doctor.findings import is_well
@@ -83,7 +83,7 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         str | None, typer.Option(metavar="NAME", parser=parse_name, help="The KafkaConnection to use.")
     ] = None,
     client: Annotated[Library | None, typer.Option(help="The consumers' Kafka client library.")] = None,
-    topic: Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="A topic; may be given again.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(metavar="TOPIC", help="A topic; repeat it for more.")] = None,
     container: Annotated[str | None, typer.Option(metavar="NAME", help="The container that is the consumer.")] = None,
     env_prefix: Annotated[
         str | None,

@@ -29,7 +29,7 @@ def command(  # noqa: PLR0913, PLR0917 - each is an option of the command line
     ] = None,
     out_topic: Annotated[
         str | None,
-        typer.Option(metavar="TOPIC", help="Send them to this topic too; it is made, compacted, where there is none."),
+        typer.Option(metavar="TOPIC", help="Send them to this topic too; makes it, compacted, where there is none."),
     ] = None,
     bootstrap_servers: Annotated[str, typer.Option(metavar="HOST:PORT,…", help="Where --out-topic is.")] = "",
     kafka: arguments.KafkaSettings = None,
