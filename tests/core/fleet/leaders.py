@@ -180,7 +180,7 @@ class Fleet:
             for order in permutations(range(self.groups)) if state.begun < self.leaders else ():
                 groups = tuple(state.groups[each] for each in order)
                 begins = State(groups, self._begins(groups), state.begun + 1)
-                yield ("a leader begins, and numbers groups anew:", order), begins
+                yield ("a leader begins, and numbers the groups:", order), begins
             return
         yield ("it loses the lease", ""), self._left(state)
         leader, _ = self.leading[state.leader]
