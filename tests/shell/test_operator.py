@@ -527,3 +527,29 @@ async def test_where_no_namespace_can_be_listed_no_etcd_was_restored() -> None:
     started = Operator(api, Settings.model_validate({"namespace": "shop"}))
     started.store.put(CONSUMER_GROUP, group_object(10))
     await started.relist()
+
+
+@pytest.mark.parametrize("problem", [None, SlackwaterError("refused")])
+async def test_passes_that_wait_for_nobody_let_others_have_their_turns(problem: Exception | None) -> None:
+    """Probes, the Lease and the watches among them: as after a Lease is lost, when each pass fails at once."""
+    started, turns = operator(), 0
+    keys = [Key("default", f"group-{number}") for number in range(500)]
+
+    async def passed_at_once(key: Key) -> None:
+        left.remove(key)
+        if problem is not None:
+            raise problem
+
+    async def somebody_else() -> None:
+        nonlocal turns
+        while left:
+            turns += 1
+            await asyncio.sleep(0)
+
+    started.reconciler.reconcile = passed_at_once  # type: ignore[method-assign]
+    left = set(keys)
+    for key in keys:
+        started.queue.add(key)
+    async with working(started.work()), asyncio.timeout(60):
+        await somebody_else()
+    assert turns >= len(keys)
