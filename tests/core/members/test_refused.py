@@ -17,7 +17,6 @@ from slackwater.core.plan import plan
 from slackwater.core.upkeep import note_members
 from slackwater.core.world.history import advance
 from slackwater.core.world.memory import (
-    Refusal,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -28,6 +27,7 @@ from slackwater.core.world.memory import (
 from slackwater.core.world.observation import GroupObservation, GroupType, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.world import World
 from tests.core.factories import (
     NEW,
@@ -385,7 +385,13 @@ AT_EASE = replace(UNDER_WAY, phase=RolloutPhase.COMPLETE, step=None)
 LATER: list[tuple[str, World, bool]] = [
     ("it has been in no group for long, and may have been refused", overdue(crashed(), AT_EASE), True),
     ("a rollout is under way, which judges its version", overdue(crashed()), False),
-    ("it never crashed: it is slow", overdue(crashed(last_run_started_at=None), AT_EASE), False),
+    ("it never crashed: it is slow", overdue(crashed(last_run_started_at=None, ready=False), AT_EASE), False),
+    (
+        "nor did that, Ready lately",
+        overdue(crashed(last_run_started_at=None, ready_changed_at=NOW - 290), AT_EASE),
+        False,
+    ),
+    ("it went with its pod", overdue(crashed(last_run_started_at=None, ready_changed_at=NOW - 310), AT_EASE), True),
     ("it has time left", overdue(crashed(started_at=NOW - 290), AT_EASE), False),
     (
         "its startup probe goes on: it may restore its state",

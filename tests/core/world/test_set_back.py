@@ -11,7 +11,6 @@ from slackwater.core.world.history import CLOCK_SET_BACK_S
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
-    Refusal,
     Release,
     RolloutMemory,
     Step,
@@ -19,6 +18,7 @@ from slackwater.core.world.memory import (
 )
 from slackwater.core.world.pods import Run
 from slackwater.core.world.profile import Profile, StrategyName
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.set_back import not_in_the_future
 from tests.core.factories import NOW
 

@@ -21,7 +21,6 @@ from slackwater.core.world.made_with import MadeWith
 from slackwater.core.world.memory import (
     Canary,
     LastHolder,
-    Refusal,
     Release,
     RolloutMemory,
     RolloutPhase,
@@ -34,6 +33,7 @@ from slackwater.core.world.observation import Member, Unobserved
 from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.settings import Setting
 from slackwater.core.world.tuning import Tuning
 from slackwater.core.world.workload import Workload
@@ -206,6 +206,7 @@ STEPS = st.builds(
     st.booleans(),
     st.dictionaries(WORDS, WORDS, max_size=2),
     HALTED,
+    uid_before=WORDS,
 )
 CANARIES = st.builds(
     Canary,

@@ -68,7 +68,7 @@ def onwards(world: World, beside: Beside, way: Direction) -> Decision:
     if comes_and_goes(world, way.following):
         return _without_overlap(world, beside, way, way.following)
     handover = begun(world, way.following, way.to, world.pod(way.following))
-    step = Step(way.following, world.now, handover.before)
+    step = Step(way.following, world.now, handover.before, uid_before=_uid_of(world, way.following))
     write = with_ordinal(beside, way.to.name, way.following, Purpose.HAND_OVER)
     return Decision(replace(canary.memory, handover=handover, step=step), write)
 
@@ -99,9 +99,14 @@ def leads_nowhere(world: World, beside: Beside) -> bool:
 
 def _without_overlap(world: World, beside: Beside, way: Direction, ordinal: int) -> Decision:
     """As in place: the old pod goes first, and its replacement is made once neither StatefulSet has the ordinal."""
-    step = Step(ordinal, world.now, member_ids(world, ordinal))
+    step = Step(ordinal, world.now, member_ids(world, ordinal), uid_before=_uid_of(world, ordinal))
     write = without_ordinal(beside, way.off.name, ordinal, Purpose.GIVE_UP)
     return Decision(replace(world.memory, step=step), write)
+
+
+def _uid_of(world: World, ordinal: int) -> str:
+    pod = world.pod(ordinal)
+    return pod.uid if pod is not None else ""
 
 
 def _is_no_good_either(world: World, beside: Beside, way: Direction) -> bool:

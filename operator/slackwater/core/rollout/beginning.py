@@ -87,7 +87,7 @@ def note_pod_made(world: World) -> Decision:
     """The pod in hand was made: if it vanishes later, the new version is not to blame."""
     step = world.memory.step
     pod = world.pod(step.ordinal) if step is not None else None
-    if step is None or step.made or pod is None or pod.created_at < int(step.started_at):
+    if step is None or step.made or pod is None or not step.is_followed_by(pod):
         return Decision(world.memory)
     return Decision(replace(world.memory, step=replace(step, made=True)))
 

@@ -17,9 +17,10 @@ from slackwater.core.world.broker import Bounds
 from slackwater.core.world.claimed import Claimed, Outranked
 from slackwater.core.world.handover_wire import WireHandover
 from slackwater.core.world.made_with import MadeWith
-from slackwater.core.world.pods import Pod, Run
+from slackwater.core.world.pods import Pod
 from slackwater.core.world.profile import Profile, StrategyName
 from slackwater.core.world.put_back import PutBack
+from slackwater.core.world.refusal import Refusal
 from slackwater.core.world.tuning import Tuning
 
 _WIRE = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
@@ -71,6 +72,12 @@ class Step:
     """The partitions for which its version failed, since they stood by its doing: a second try is held against that."""
     down: tuple[int, ...] = ()
     """The highest ordinals of pods that were down when it began: who is since then may have been felled by it."""
+    uid_before: str = ""
+    """Of the pod that it restarts; empty: not known, or there was none."""
+
+    def is_followed_by(self, pod: Pod) -> bool:
+        """The pod of its ordinal was made since it began; where that is not known, by the API server's clock."""
+        return pod.uid != self.uid_before if self.uid_before else pod.created_at >= int(self.started_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,33 +154,6 @@ class Release:
     """The pod was restarted since, because its process had met the fatal error before."""
     tries: int = 1
     """How often it was tried; `released_at` is when it was last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A pod was restarted because its consumer had been refused (F13)."""
-
-    __pydantic_config__ = _WIRE
-
-    restarted_at: Moment
-    times: int = 1
-    """In a row, none long after the one before."""
-    unseen: bool = False
-    """One of them was a last chance, where nobody had seen the refusal."""
-    uid: str = ""
-    """The pod to go, and its run; while it is there and not ending, that was not done. Empty: not known, so it was."""
-    started_at: Moment | None = None
-    restarts: int = 0
-    ids: Mapping[str, str] = field(default_factory=dict)
-    """Instance id that its process was seen to be refused → the dead member that had it."""
-
-    def owes(self, pod: Pod) -> bool:
-        """This pod is yet to be restarted."""
-        return self.uid == pod.uid and not pod.terminating
-
-    def still_refused(self, pod: Pod) -> bool:
-        """It is yet to be restarted, and its process is the one that was seen to be refused."""
-        return bool(self.ids) and self.owes(pod) and Run(self.uid, self.started_at, self.restarts) == pod.run
 
 
 @dataclass(frozen=True, slots=True)
