@@ -17,6 +17,7 @@ from slackwater.core.decision.reasons import Hold, Reason, waiting_for
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.members.kept_out import is_kept_out
+from slackwater.core.members.presence import serves
 from slackwater.core.rollout.canary import canary_hold
 from slackwater.core.rollout.candidates import (
     has_retry,
@@ -95,9 +96,21 @@ def somebody_else_lets_go(world: World, workload: Workload) -> bool:
 
 def _is_in_hand(world: World, pod: Pod) -> bool:
     """By the step: it is yet to be restarted, or is not Ready again. Where the partition closed now, one that the
-    controller has just taken would come back with the version before, and would have to go once more."""
+    controller has just taken would come back with the version before, and would have to go once more. One that it has
+    not taken yet stays, where another one has gone meanwhile."""
     step = world.memory.step
-    return step is not None and step.ordinal == pod.ordinal and not (step.made and pod.ready)
+    is_its = step is not None and step.ordinal == pod.ordinal and not (step.made and pod.ready)
+    return is_its and not stays_for_another(world)
+
+
+def stays_for_another(world: World) -> bool:
+    """The controller has not taken the pod of the step yet, and another one has gone since: somebody edited the
+    StatefulSet in that second."""
+    step = world.memory.step
+    pod = world.pod(step.ordinal) if step is not None and not step.made else None
+    if pod is None or pod.terminating or not pod.ready:
+        return False
+    return not all(serves(world, each) for each in world.wanted_pods if each is not pod)
 
 
 def _kept_by_its_controller(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> frozenset[int]:
