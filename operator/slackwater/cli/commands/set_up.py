@@ -26,6 +26,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
+from slackwater.terminal import say
 
 Everywhere = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
@@ -104,9 +105,9 @@ def import_workload(  # noqa: PLR0913, PLR0917 - an option each
         text, lines = run(context, namespace or namespace_of(context), kind, name, said)
     except OptionMissing as error:
         raise typer.BadParameter(str(error)) from error
-    typer.echo(text)
+    say(text)
     for line in lines:
-        typer.echo(line, err=True)
+        say(line, err=True)
 
 
 def adopt(
@@ -127,13 +128,13 @@ def adopt(
     place = namespace or namespace_of(context)
     if dry_run:
         for line in command.foreseen_in_words(asyncio.run(command.foresee(context, place, name))):
-            typer.echo(line)
+            say(line)
         return
 
-    def say(words: str) -> None:
-        typer.echo(words, err=True)
+    def on_the_way(words: str) -> None:
+        say(words, err=True)
 
-    typer.echo(asyncio.run(command.adopt(context, place, name, timeout_s, say)))
+    say(asyncio.run(command.adopt(context, place, name, timeout_s, on_the_way)))
 
 
 def register(app: typer.Typer) -> None:
