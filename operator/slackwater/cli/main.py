@@ -32,7 +32,7 @@ from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.recording import write_world
 from slackwater.pipeline.report.command import command as report
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, one_line, say
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(pipeline, name="pipeline")
@@ -87,9 +87,9 @@ def slackwater(
     if debug:
         os.environ[edge.DEBUG_VARIABLE] = "1"
     if show_version:
-        typer.echo(f"slackwater {version('slackwater')}")
+        say(f"slackwater {version('slackwater')}")
     elif context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        say(context.get_help())
     elif context.invoked_subcommand != "run":
         edge.set_up_logging()
 
@@ -129,7 +129,7 @@ def observe(
 
     recorded = asyncio.run(record(context, namespace or namespace_of(context), name, duration_s))
     if isinstance(recorded.kafka, Unobserved):
-        typer.echo(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}.", err=True)
+        say(one_line(f"The group cannot be seen from here, and is recorded so: {recorded.kafka.message}."), err=True)
     print_document(write_world(recorded, f"slackwater {version('slackwater')}"), Output.JSON)
 
 
@@ -172,4 +172,4 @@ def status(  # noqa: PLR0913, PLR0917 - an option each
 @app.command()
 def completion(shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="The shell that you use.")]) -> None:
     """Print the shell's completion script: `source <(slackwater completion bash)`; fish: `... | source`."""
-    typer.echo(script(shell))
+    sys.stdout.write(f"{script(shell)}\n")  # for the shell, tabs as they are

@@ -30,7 +30,7 @@ from slackwater.cli.options import (
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
 from slackwater.core.world.observation import GroupObservation, Unobserved
-from slackwater.terminal import Terminal
+from slackwater.terminal import Terminal, one_line, say
 
 if TYPE_CHECKING:
     from slackwater.cli.looking.looks import Look
@@ -69,7 +69,7 @@ def list_groups(
     elif groups:
         print_whole(groups_table(groups, with_namespace=everywhere))
     else:
-        typer.echo(f"There are no ConsumerGroups in {'any namespace' if place is None else place}.", err=True)
+        say(f"There are no ConsumerGroups in {'any namespace' if place is None else place}.", err=True)
 
 
 def members(name: Name, namespace: Namespace = None, context: Context = None, output: As = Output.TABLE) -> None:
@@ -134,7 +134,7 @@ def pause(
     """Hold a group where it is: no pod is restarted or handed over until `resume`."""
     from slackwater.cli import giving
 
-    typer.echo(asyncio.run(giving.pause(context, namespace or namespace_of(context), name, reason, timeout_s)))
+    say(one_line(asyncio.run(giving.pause(context, namespace or namespace_of(context), name, reason, timeout_s))))
 
 
 def giving_command(annotation: str, text: str) -> Callable[..., None]:
@@ -150,9 +150,10 @@ def giving_command(annotation: str, text: str) -> Callable[..., None]:
 
         place = namespace or namespace_of(context)
         if annotation == PAUSE:
-            typer.echo(asyncio.run(giving.resume(context, place, name, timeout_s)))
+            done = asyncio.run(giving.resume(context, place, name, timeout_s))
         else:
-            typer.echo(asyncio.run(giving.give(context, place, name, annotation, timeout_s)))
+            done = asyncio.run(giving.give(context, place, name, annotation, timeout_s))
+        say(one_line(done))
 
     command.__doc__ = text
     return command

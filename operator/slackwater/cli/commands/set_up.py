@@ -26,7 +26,7 @@ from slackwater.cli.options import (
     print_whole,
 )
 from slackwater.cli.reaching.kubeconfig import namespace_of
-from slackwater.terminal import say
+from slackwater.terminal import one_line, say
 
 Everywhere = Annotated[
     bool, typer.Option("--all-namespaces", "-A", help="Your rights and the KafkaConnections of every namespace.")
@@ -132,9 +132,9 @@ def adopt(
         return
 
     def on_the_way(words: str) -> None:
-        say(words, err=True)
+        say(one_line(words), err=True)
 
-    say(asyncio.run(command.adopt(context, place, name, timeout_s, on_the_way)))
+    say(one_line(asyncio.run(command.adopt(context, place, name, timeout_s, on_the_way))))
 
 
 def register(app: typer.Typer) -> None:

@@ -41,8 +41,8 @@ def check_importable(workload: Json) -> None:
     owner = _owner(workload)
     if owner is not None and owner["kind"] == "ConsumerGroup" and str(owner["apiVersion"]).startswith(f"{GROUP}/"):
         raise CannotBeImported(
-            f"{what} belongs to ConsumerGroup {shown(owner['name'])} already (metadata.ownerReferences): there is nothing"
-            " to import"
+            f"{what} belongs to ConsumerGroup {shown(owner['name'])} already (metadata.ownerReferences): there is"
+            " nothing to import"
         )
     claims = [each["metadata"]["name"] for each in workload["spec"].get("volumeClaimTemplates") or ()]
     if claims:

@@ -20,12 +20,14 @@ from slackwater.core.status.conditions import verdicts
 from slackwater.core.world.memory import RolloutPhase
 from slackwater.core.world.observation import Unobserved
 from slackwater.core.world.world import World
+from slackwater.terminal import one_line
 
 Json = dict[str, Any]
 
 
 def paragraph(world: World, plan: Decision) -> str:
-    return " ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan))
+    """One, whatever line breaks stand in an annotation or a message."""
+    return one_line(" ".join(f"{sentence.rstrip('.')}." for sentence in _sentences(world, plan)))
 
 
 def paragraph_and_pointer(world: World, plan: Decision) -> str:
