@@ -24,10 +24,9 @@ from slackwater.adapters.cluster.translation import group_of, running_containers
 from slackwater.api.consumer_group import DeletionPolicy
 from slackwater.api.resources import ConsumerGroup
 from slackwater.api.timestamps import moment
-from slackwater.core.members.sharing import MADE_AGAIN_WITHIN_S
 from slackwater.core.world.claimed import Claimed, had_since
 from slackwater.ports import Kind
-from slackwater.shell.elapsed import elapsed_s
+from slackwater.shell.gone_claims import GoneClaims
 
 Json = Mapping[str, Any]
 
@@ -42,13 +41,6 @@ WATCHED: Final = (CONSUMER_GROUP, *CONNECTIONS, *LABELLED)
 
 _Place = TypeVar("_Place", bound=Hashable)
 _Index = dict[_Place, set["Key"]]
-
-
-class _GoneClaim(NamedTuple):
-    at: float
-    """When it was last there, in seconds."""
-    group_id: str
-    claimed: Claimed
 
 
 class Key(NamedTuple):
@@ -86,7 +78,7 @@ class Store:
         self._users: _Index[Key] = {}
         """KafkaConnection, or ClusterKafkaConnection → the ConsumerGroups that refer to it."""
         self._newest: dict[Kind, int] = defaultdict(int)
-        self._gone_claims: dict[Key, _GoneClaim] = {}
+        self._gone_claims: GoneClaims[Key] = GoneClaims(now)
         self._told_running: dict[Key, dict[str, float]] = {}
         """By pod: since when its containers that run are known to run."""
 
@@ -121,10 +113,7 @@ class Store:
     def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
         """What a ConsumerGroup had in Kafka that was deleted a moment ago: one that is made again under its name has it
         still."""
-        gone = self._gone_claims.get(key)
-        if gone is None or gone.group_id != group_id or elapsed_s(gone.at, self._now()) > MADE_AGAIN_WITHIN_S:
-            return None
-        return gone.claimed
+        return self._gone_claims.of(key, group_id)
 
     def told_running(self, group: Key) -> dict[str, float]:
         """When this store was first told that a container of the group's pods runs, by the container's id."""
@@ -148,7 +137,7 @@ class Store:
         if kind is CONSUMER_GROUP:
             self._asked.pop(key, None)
             if known is not None and known["metadata"]["uid"] != obj["metadata"]["uid"]:
-                self._remember_claim(key, known)
+                self._gone_claims.remember(key, _claimed(known), claimed_in(known))
             self._use(key, known, obj)
             return (key, *self._claim(key, known, obj))
         if kind is POD:
@@ -172,7 +161,7 @@ class Store:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
             self._asked.pop(key, None)
-            self._remember_claim(key, known)
+            self._gone_claims.remember(key, _claimed(known), claimed_in(known))
             self._use(key, known, None)
             return (key, *self._claim(key, known, None))
         group = owner(kind, known)
@@ -195,14 +184,6 @@ class Store:
             if _version(obj) <= listed_version:
                 changed.update(self.drop(kind, obj))
         return changed
-
-    def _remember_claim(self, key: Key, gone: Json) -> None:
-        now = self._now()
-        kept = self._gone_claims.items()
-        self._gone_claims = {k: each for k, each in kept if elapsed_s(each.at, now) <= MADE_AGAIN_WITHIN_S}
-        group_id, claimed = _claimed(gone), claimed_in(gone)
-        if group_id is not None and claimed is not None:
-            self._gone_claims[key] = _GoneClaim(now, group_id, claimed)
 
     def _claim(self, key: Key, before: Json | None, now: Json | None) -> tuple[Key, ...]:
         """Keep who claims which Kafka group; returns the others in its namespace, for which that changes something.
