@@ -8,12 +8,12 @@ The status, with all that must survive a crash, is written before the act.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
 from slackwater.adapters.cluster.errors import ClusterFailed, ClusterRefused, ClusterUnreachable, Conflict
-from slackwater.adapters.cluster.paths import CONSUMER_GROUP, POD
+from slackwater.adapters.cluster.paths import CONSUMER_GROUP
 from slackwater.adapters.kafka.errors import KafkaRefused
 from slackwater.api.annotations import FINALIZER
 from slackwater.api.errors import InvalidSpec
@@ -23,7 +23,6 @@ from slackwater.core.decision.acts import Act, kind_of, without_version
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import Note
 from slackwater.core.decision.reasons import Hold, Reason
-from slackwater.core.members.rejoined import marks_due
 from slackwater.core.pace import AT_ONCE, Pace, in_motion, is_out_of_date, matters, pace_after, still_refused
 from slackwater.core.plan import plan
 from slackwater.core.status.compose import compose_status
@@ -31,7 +30,7 @@ from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import KafkaView
 from slackwater.core.world.world import World
 from slackwater.ports import Cluster
-from slackwater.shell.acting import carry_out, write_mark, write_status
+from slackwater.shell.acting import carry_out, write_status
 from slackwater.shell.advice import AdviceBook
 from slackwater.shell.claims import Claims
 from slackwater.shell.companions import Companions
@@ -40,6 +39,7 @@ from slackwater.shell.connections import Connections
 from slackwater.shell.deletion import Deletion
 from slackwater.shell.events import Post, ToldRefusals
 from slackwater.shell.gathering import Gathering
+from slackwater.shell.marks import Marks
 from slackwater.shell.refusals import Refusals
 from slackwater.shell.reports import Reports
 from slackwater.shell.store import Key, Store, key_of
@@ -47,8 +47,6 @@ from slackwater.shell.unanswered import Unanswered, UnansweredStatus
 from slackwater.shell.witnesses import Witness
 
 Json = Mapping[str, Any]
-
-MARKS_A_PASS: Final = 20
 
 _log = structlog.get_logger(__name__)
 
@@ -77,8 +75,7 @@ class Reconciler:
         self._companions = Companions(api, store)
         self._refusals = Refusals()
         self._reports = Reports(api, self._gathering.take_in, now)
-        self._marked: set[Key] = set()
-        """Of whose pods some were marked in this pass."""
+        self._marks = Marks(api, store, now)
         self._told = ToldRefusals()
         self._unanswered = Unanswered()
         self._witnesses = witnesses
@@ -145,8 +142,7 @@ class Reconciler:
             raise unfit
         if self._refusals.came_through(key, self._now(), tried=done is not None):
             return AT_ONCE
-        if key in self._marked:  # there may be more; and what an answer shows beside the mark, no watch tells again
-            self._marked.discard(key)
+        if self._marks.were_written(key):
             return AT_ONCE
         return self._keep(key, pace_after(world, decided))
 
@@ -164,7 +160,7 @@ class Reconciler:
             self._connections.refresh_broker(key)
         if pace.look_soon:
             self._connections.look_soon(key)
-        return min(pace.again_s, self._connections.again_s(key))
+        return min(pace.again_s, self._connections.again_s(key), self._marks.again_s(key))
 
     async def _use_connection(self, key: Key, group: ConsumerGroup, memory: RolloutMemory) -> None:
         connection = self._gathering.connection(group)
@@ -208,7 +204,7 @@ class Reconciler:
     async def _beside_the_pods(self, key: Key, world: World) -> ClusterFailed | None:
         """Service, budget and readiness gates. Returns the first failure: pods that run go on."""
         unfit: ClusterFailed | None = None
-        for put_right in (self._companions.put_right, self._mark):
+        for put_right in (self._companions.put_right, self._marks.put_right):
             try:
                 await put_right(key, world)
             except Conflict as error:  # another pod has the name by now
@@ -216,12 +212,6 @@ class Reconciler:
             except ClusterFailed as error:
                 unfit = unfit or error
         return unfit
-
-    async def _mark(self, key: Key, world: World) -> None:
-        """A few a pass: what is to be done about the group waits for them."""
-        for mark in marks_due(world)[:MARKS_A_PASS]:
-            self._store.put(POD, await write_mark(self._api, world, mark))
-            self._marked.add(key)
 
     async def _act(self, key: Key, world: World, decided: Decision) -> Act | None:
         """Returns what was done."""
@@ -287,7 +277,7 @@ class Reconciler:
         self._companions.forget(key)
         self._gathering.forget(key)
         self._refusals.forget(key)
-        self._marked.discard(key)
+        self._marks.forget(key)
         self._told.forget(key)
         self._unanswered.forget(key)
         for witness in self._witnesses:
