@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from slackwater.adapters.kafka.remembered import Remembered, size_of
 from slackwater.adapters.kafka.sharing import shared
 from slackwater.core.world.history import GroupHistory, advance, interrupted
 from slackwater.core.world.observation import GroupObservation, KafkaView, Unobserved
@@ -15,6 +16,8 @@ class Folded(NamedTuple):
     history: GroupHistory
     changed: bool
     """Whether anything but offsets did."""
+    size: int
+    """Of who has left."""
 
 
 @dataclass(slots=True)
@@ -28,11 +31,23 @@ class Watch:
     in_motion: bool = False
     view: KafkaView | None = None
     history: GroupHistory = field(default_factory=GroupHistory)
+    remembered: Remembered | None = None
+    """What is kept of who has left; None: nobody counts."""
 
     @property
     def is_hurried(self) -> bool:
         """Whether to look often: in motion, or not seen for a cause that passes by itself."""
         return self.in_motion or (isinstance(self.view, Unobserved) and self.view.reason.passes)
+
+    @property
+    def weight(self) -> int:
+        """Of what a look is folded into, in partitions: who has left is gone through with each."""
+        return len(self.history.departures) + len(self.history.left)
+
+    def end(self) -> None:
+        """Nobody looks at it any more."""
+        if self.remembered is not None:
+            self.remembered.end()
 
     def fold(self, seen: KafkaView) -> bool:
         """Take in a view of the group; returns whether anything but offsets changed."""
@@ -44,20 +59,23 @@ class Watch:
         if isinstance(seen, Unobserved):
             since = before.since if isinstance(before, Unobserved) else seen.since
             view = replace(seen, since=since)
-            return Folded(view, interrupted(earlier), view != before)
+            return Folded(view, interrupted(earlier), view != before, size_of(earlier))
         earlier_look = before if isinstance(before, GroupObservation) else None
         observed = shared(self._narrowed(seen), earlier_look, earlier.end)
         history = advance(earlier, observed)
+        history = history if self.remembered is None else self.remembered.fitted(history)
         changed = (
             earlier_look is None
             or history.fingerprint != earlier.fingerprint
             or (observed.partitions, observed.settings) != (earlier_look.partitions, earlier_look.settings)
         )
-        return Folded(observed, history, changed)
+        return Folded(observed, history, changed, size_of(history))
 
     def take(self, folded: Folded) -> bool:
         """Returns whether anything but offsets changed."""
         self.view, self.history = folded.view, folded.history
+        if self.remembered is not None:
+            self.remembered.take(folded.size)
         return folded.changed
 
     def _narrowed(self, observation: GroupObservation) -> GroupObservation:
