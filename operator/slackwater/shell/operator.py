@@ -38,6 +38,7 @@ from slackwater.shell.parts import end, until_one_ends
 from slackwater.shell.queue import WorkQueue, most_at_will
 from slackwater.shell.readers import Readers
 from slackwater.shell.reconciler import Reconciler
+from slackwater.shell.room import Room
 from slackwater.shell.settings import Settings, read_settings
 from slackwater.shell.signals import until_sigterm
 from slackwater.shell.store import LABELLED, Key, Store
@@ -72,7 +73,7 @@ class Operator:
         self.settings = settings
         self.api = api
         api.kept = lean
-        self.store = Store()
+        self.store = Store(room=Room(settings.most_kept))
         self.queue: WorkQueue[Key] = WorkQueue(lambda key: key.namespace, most_at_will(settings.workers))
         self._refused: dict[str, str] = {}
         """Namespace that may not be read → the refusal."""

@@ -92,7 +92,7 @@ class Reconciler:
                 return await self._deletion.go_on(group, obj)
             return await self._go_on(key, group, obj)
         except InvalidSpec as error:
-            await self._reports.invalid(obj, error)
+            await self._reports.invalid(self._store.get(CONSUMER_GROUP, key) or obj, error)
             return None
 
     async def _go_on(self, key: Key, group: ConsumerGroup, obj: Json) -> float | None:

@@ -18,7 +18,7 @@ from slackwater.adapters.cluster.paths import (
 )
 from slackwater.adapters.cluster.translation import REVISION_LABEL
 from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, TEMPLATE_HASH
-from slackwater.api.parsing import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_to_size
+from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_to_size, packed
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -75,7 +75,8 @@ def _is_unread(kind: Kind, key: str, metadata: Json) -> bool:
 
 def _spec(kind: Kind, spec: Json) -> Json:
     if not _is_large(spec):
-        return spec
+        has_template = kind is STATEFUL_SET and "template" in spec
+        return {**spec, "template": packed(spec["template"], {})} if has_template else spec
     if kind is not STATEFUL_SET:
         return {}
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}
