@@ -93,6 +93,7 @@ class Operator:
         self.telemetry = telemetry_to(settings.telemetry, api, time.time, self.connections.cluster_id)
         witnesses = (self.metrics, self.telemetry)
         self.reconciler = Reconciler(api, self.store, self.connections, self.advice, time.time, witnesses)
+        self.reconciler.turns = self.queue.turns
         self.telemetry.publish(self.metrics)
         self.metrics.count_groups(lambda: len(self.store.keys(CONSUMER_GROUP)))
         self.metrics.count_requests(

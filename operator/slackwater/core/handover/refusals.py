@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from slackwater.api.client import Library
 from slackwater.api.rollout import RolloutStrategy
@@ -70,6 +70,6 @@ IMPOSSIBLE: Final = (members_are_kip_848s, tasks_need_their_state, library_is_no
 
 
 def _claims(world: World) -> list[str]:
-    pod: Any = world.group.spec.template.spec.to_manifest()
+    pod = world.group.spec.template.spec.to_manifest()
     volumes = pod.get("volumes") or ()
     return [volume["persistentVolumeClaim"]["claimName"] for volume in volumes if volume.get("persistentVolumeClaim")]
