@@ -72,6 +72,13 @@ def test_a_pod_is_read_as_before() -> None:
     assert lean(POD, kept) == kept
 
 
+@pytest.mark.parametrize("kind", [SERVICE, POD_DISRUPTION_BUDGET], ids=lambda kind: kind.name)
+def test_of_companions_that_are_not_small_little_is_kept(kind: Kind) -> None:
+    """What we make has ten values; of forty thousand seven megabytes would be kept."""
+    made = {"metadata": NAMED, "spec": {"selector": {f"a{number}": "" for number in range(1_000)}}}
+    assert lean(kind, made)["spec"] == {}
+
+
 @pytest.mark.parametrize("kind", [STATEFUL_SET, SERVICE, POD_DISRUPTION_BUDGET], ids=lambda kind: kind.name)
 def test_what_the_operator_makes_is_kept_whole(kind: Kind) -> None:
     made = {
@@ -96,8 +103,10 @@ def test_a_large_template_is_kept_as_its_text_and_read_as_it_was() -> None:
 
 def test_who_writes_replicas_stays_known() -> None:
     managed = [{"manager": "hpa", "fieldsV1": {"f:spec": {"f:replicas": {}}}}]
-    made = {"metadata": {**NAMED, "managedFields": managed}, "spec": {"template": {}}}
+    made: dict[str, Any] = {"metadata": {**NAMED, "managedFields": managed}, "spec": {"template": {}}}
     assert to_workload(lean(STATEFUL_SET, made)).replicas_by == "hpa"
+    many = [{"manager": "m", "fieldsV1": {"f:spec": {f"f:{number}": {} for number in range(5_000)}}}]
+    assert lean(STATEFUL_SET, {**made, "metadata": {**made["metadata"], "managedFields": many + managed}}) == made
     assert "managedFields" not in lean(SERVICE, made)["metadata"]
 
 

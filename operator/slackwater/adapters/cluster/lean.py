@@ -16,9 +16,9 @@ from slackwater.adapters.cluster.paths import (
     SERVICE,
     STATEFUL_SET,
 )
-from slackwater.adapters.cluster.translation import REVISION_LABEL
+from slackwater.adapters.cluster.translation import REVISION_LABEL, writers_of_replicas
 from slackwater.api.annotations import GROUP_LABEL, PROTOCOL, TEMPLATE_HASH
-from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, cut_to_size, packed
+from slackwater.api.kept import LARGEST_SPEC, MOST_ENTRIES, MOST_VALUES, PackedJson, cut_to_size, packed
 from slackwater.ports import Kind
 
 Json = Mapping[str, Any]
@@ -60,7 +60,9 @@ def _of_a_pod(metadata: Json) -> Json:
 
 def _with_few(kind: Kind, metadata: Json) -> Json:
     """Who writes `replicas` of a StatefulSet stands in its managed fields."""
-    kept = {key: value for key, value in metadata.items() if not (_is_many(value) or _is_unread(kind, key, metadata))}
+    kept = {key: value for key, value in metadata.items() if key != "managedFields" and not _is_many(value)}
+    if kind is STATEFUL_SET and (writers := writers_of_replicas(metadata.get("managedFields") or ())):
+        kept["managedFields"] = writers
     group = (metadata.get("labels") or {}).get(GROUP_LABEL)
     return kept if "labels" in kept or group is None else {**kept, "labels": {GROUP_LABEL: group}}
 
@@ -69,16 +71,11 @@ def _is_many(value: object) -> bool:
     return isinstance(value, Collection) and not isinstance(value, str) and len(value) > MOST_ENTRIES
 
 
-def _is_unread(kind: Kind, key: str, metadata: Json) -> bool:
-    return key == "managedFields" and (kind is not STATEFUL_SET or _is_large(metadata[key]))
-
-
 def _spec(kind: Kind, spec: Json) -> Json:
-    if not _is_large(spec):
-        has_template = kind is STATEFUL_SET and "template" in spec
-        return {**spec, "template": packed(spec["template"], {})} if has_template else spec
     if kind is not STATEFUL_SET:
-        return {}
+        return {} if isinstance(packed(spec, {}), PackedJson) else spec
+    if not _is_large(spec):
+        return {**spec, "template": packed(spec["template"], {})} if "template" in spec else spec
     return {**{key: spec[key] for key in _OF_A_SET if key in spec}, "template": _NO_TEMPLATE}
 
 
