@@ -37,6 +37,7 @@ from slackwater.core.world.world import World
 from tests.core.factories import (
     NAME,
     NOW,
+    folded,
     group,
     member,
     members,
@@ -490,3 +491,18 @@ def test_of_a_group_of_another_type_people_hear_though_no_pod_ever_ran() -> None
     decided = plan_deletion(ending(replace(RUN, never_ran=True), kafka=ANOTHER_TYPE), NOTHING_LEFT)
     assert isinstance(decided.act, LetGo)
     assert [note.reason for note in decided.notes] == [Reason.GROUP_OF_ANOTHER_TYPE]
+
+
+def test_whose_id_another_process_took_lives_elsewhere_and_is_not_taken_out() -> None:
+    """Of two clusters the one that stood in is deleted once the other one has its pods back. Only while pods are there
+    can that be told."""
+    theirs = (*members(0, 1), member(2, "theirs"))
+    looks = (observation(members(0, 1, 2), at=NOW - 32), observation(theirs, at=NOW - 30))
+    there = ending(kafka=looks[-1], history=folded(*looks), workload=OURS, pods=(pod(0), pod(1), pod(2)))
+    decided = plan_deletion(there, Remains((OURS,), LABELLED, pods=True))
+    assert isinstance(decided.act, DeleteWorkload)
+    assert decided.memory.removed == {"payments-2": "payments-2-a"}
+    gone = ending(decided.memory, kafka=looks[-1])
+    assert removed(gone) == ["payments-0", "payments-1"]
+    ended = plan_deletion(replace(there, sets=()), Remains(pods=True))
+    assert ended.memory == decided.memory, "its StatefulSet was deleted by somebody else"

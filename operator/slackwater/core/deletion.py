@@ -24,8 +24,9 @@ from slackwater.core.decision.words import listing
 from slackwater.core.manifests.claims import names_of_claims
 from slackwater.core.manifests.objects import selector
 from slackwater.core.members.elsewhere import outlived, somebody_is_in_it, until_they_have_left
-from slackwater.core.members.ownership import given_ordinal, has_begun, ids_given
+from slackwater.core.members.ownership import given, given_ordinal, has_begun, ids_given
 from slackwater.core.members.sharing import whose_group_stays
+from slackwater.core.members.taken import taken_from_us
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved, refs
@@ -47,7 +48,7 @@ _ORPHAN: Final = "orphan"
 
 def plan_deletion(world: World, remains: Remains) -> Decision:
     """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
-    world = world.remembering(_noted(world.memory, remains))
+    world = world.remembering(_noted(world, remains))
     steps = (step(world, remains) for step in (*_IN_CLUSTER, *_IN_KAFKA))
     decided = next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
     stay = isinstance(decided.act, LetGo) and _ORPHAN not in world.group.metadata.finalizers and has_begun(world)
@@ -263,9 +264,13 @@ def _of_those_that_stay(world: World, remains: Remains) -> tuple[Note, ...]:
     return (Note(Reason.ORPHANED_PODS, message, warning=True),)
 
 
-def _noted(memory: RolloutMemory, remains: Remains) -> RolloutMemory:
-    """A pod that ran may have had a member, which nothing tells once the pod is gone."""
-    return replace(memory, never_ran=False) if memory.never_ran and remains.ran else memory
+def _noted(world: World, remains: Remains) -> RolloutMemory:
+    """What nothing tells any more once the pods are gone: that one ran, and so may have had a member; and that another
+    process took its id."""
+    memory, taken = world.memory, taken_from_us(world, (member for member, _ in given(world)))
+    if memory.never_ran and remains.ran:
+        memory = replace(memory, never_ran=False)
+    return replace(memory, removed={**memory.removed, **taken}) if taken else memory
 
 
 def _end(world: World, why: str) -> Decision:

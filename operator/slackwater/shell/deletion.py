@@ -157,7 +157,7 @@ class Deletion:
 
     async def _gather_remains(self, world: World, obj: Json) -> tuple[World, Remains]:
         """Raises ClusterFailed."""
-        group, not_yet, course = world.group, world.kafka, self._course_of(world.group)
+        group, course = world.group, self._course_of(world.group)
         workloads = await read_workloads(self._api, group.namespace, group.name)
         labelled = frozenset(each["metadata"]["name"] for each in workloads if group_of(each) == group.name)
         remains = Remains(tuple(map(to_workload, workloads)), labelled)
@@ -167,7 +167,8 @@ class Deletion:
         pods = left_of(group.name, labelled_pods)
         alone = without_controller(pods)
         ours = [each for each in workloads if controller_uid(each) == group.metadata.uid]
-        world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), not_yet, world.history, world.now, group)
+        known, history = self._connections.view(Key(group.namespace, group.name), world.now)
+        world = to_world(Snapshot(obj, None, ours, pods, memory=world.memory), known, history, world.now, group)
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
         course.saw_pods = course.saw_pods or remains.pods

@@ -47,6 +47,8 @@ class MemberSighting:
     first look, and what was before is not known."""
     takeovers: tuple[float, ...] = ()
     """The last times at which we saw the instance id change hands, oldest first."""
+    taken_from: tuple[str, float | None] | None = None
+    """The member that had its id in the look before and had not left, and when that was not there yet (`absent_at`)."""
     there_by: float | None = None
     """When the second look that saw it began: by then it was there for certain; None before that look."""
     away: bool = False
@@ -229,7 +231,7 @@ def _first_sighting(
 ) -> MemberSighting:
     """Of one that has come, or come back. `known`: who was seen under its id in the look before."""
     takeovers = known.takeovers if known is not None else ()
-    if known is not None and known.member_id != member.member_id:
+    if taken_over := known is not None and known.member_id != member.member_id:
         takeovers = (*takeovers, at)[-TAKEOVERS_KEPT:]
     return MemberSighting(
         member.member_id,
@@ -238,6 +240,7 @@ def _first_sighting(
         member.assignment,
         ended_at,
         takeovers=takeovers,
+        taken_from=(known.member_id, known.absent_at) if known is not None and taken_over and not known.away else None,
         first_look_ended_at=ended_at,
         away=member.has_left,
         places=() if member.instance_id is not None else (member.address, member.client_id),

@@ -1,0 +1,45 @@
+"""Ids of pods that are to go, which another process has taken: one in another Kubernetes cluster, say, where the group
+comes back after a fail-over. Its member lives, and is no more ours than one that comes after a removal.
+
+A process takes its id once, when it joins. So it was another one that took it in a run of the pod's container, and from
+a member that had come in that run, or when the run was older than `rejoinTimeout`. This is no proof: a consumer may be
+made again within its process. Who is left alone for it leaves when its session ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Final
+
+from slackwater.core.world.history import MemberSighting
+from slackwater.core.world.observation import Member
+from slackwater.core.world.pods import Pod
+from slackwater.core.world.world import World
+
+_NEVER: Final = float("inf")
+
+
+def taken_from_us(world: World, members: Iterable[Member]) -> Mapping[str, str]:
+    """Of members with ids of pods that are to go: instance id → the one that was ours, as `RolloutMemory.removed` has
+    it. To be asked while the pods are there; in a handover the other pod is ours."""
+    found: dict[str, str] = {}
+    if world.beside is not None:
+        return found
+    for member in members:
+        sighting = world.history.members.get(member.instance_id or "")
+        pod = world.pod(world.ordinal_of(member.instance_id) or 0)
+        if sighting is None or pod is None or sighting.member_id != member.member_id or sighting.taken_from is None:
+            continue
+        if _another_took_it(pod, sighting, world.group.spec.rollout.rejoin_timeout_s):
+            found[member.instance_id or ""] = sighting.taken_from[0]
+    return found
+
+
+def _another_took_it(pod: Pod, sighting: MemberSighting, joins_within_s: float) -> bool:
+    held_at, came_after = sighting.absent_at, sighting.taken_from and sighting.taken_from[1]  # the one before
+    began = [at for at in (pod.last_run_started_at, pod.runs_since) if at is not None]
+    for start, end in pairwise((*began, _NEVER)):
+        if held_at is not None and start <= held_at and sighting.came_by < end:
+            return held_at > start + joins_within_s or (came_after or 0.0) > start
+    return False
