@@ -191,3 +191,21 @@ def test_of_brokers_that_say_no_id_to_this_one_the_addresses_show_whose_group_it
     store.put(CONSUMER_GROUP, other)
     assert [each.since for each in claims(store, {OTHER: "A"})] == [moment("2026-05-01T00:00:00Z")]
     assert [each.since for each in claims(store, {KEY: "A", OTHER: "A"})] == [moment("2026-05-01T00:00:00Z")]
+
+
+def test_what_is_asked_of_another_one_is_asked_of_its_newest_version() -> None:
+    """It is found out once for each: neither an edit nor a deletion nor one made again meets what was."""
+    store = stored(OURS)
+    assert claims(store, {}) == (IDLE(*OTHER),)
+    claimed = noted(store, OTHER, **IN_A)
+    assert claims(claimed, {KEY: "A"}) == (IDLE(*OTHER, since=THEN),)
+    found = store.get(CONSUMER_GROUP, OTHER) or {}
+    moved = {**found["spec"], "connectionRef": {"name": "another"}}
+    store.put(CONSUMER_GROUP, {**found, "metadata": {**found["metadata"], "resourceVersion": "100"}, "spec": moved})
+    assert claims(store, {KEY: "A", OTHER: ""}) == (IDLE(*OTHER, since=THEN, certain=False),)
+    store.drop(CONSUMER_GROUP, store.get(CONSUMER_GROUP, OTHER) or {})
+    assert claims(store, {KEY: "A"}) == ()
+    assert OTHER not in store._asked, "nothing is kept of what is gone"
+    again = {**found, "metadata": {**found["metadata"], "uid": "again", "resourceVersion": "101"}, "status": {}}
+    store.put(CONSUMER_GROUP, {**again, "spec": {**found["spec"], "groupId": "another"}})
+    assert claims(store, {KEY: "A"}) == ()

@@ -72,6 +72,15 @@ class Key(NamedTuple):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
+class Claimant(NamedTuple):
+    """What others with its groupId ask of a ConsumerGroup: of many that a tenant makes, each asks it of all of them."""
+
+    connection: tuple[Kind, Key]
+    claimed: Claimed | None
+    made_at: str
+    """As the API server writes it; empty for one that is not there."""
+
+
 class Store:
     """Objects by kind and key. An older version never replaces a newer one."""
 
@@ -82,6 +91,8 @@ class Store:
         self._pods_of: _Index[Key] = {}
         self._claimants: _Index[str] = {}
         """Kafka group id → the ConsumerGroups that claim it."""
+        self._asked: dict[Key, Claimant] = {}
+        """Found out once for each version of a ConsumerGroup, where somebody asks."""
         self._claimants_in: _Index[tuple[str, str]] = {}
         """The same of one namespace: (Kafka group id, namespace) → those of it."""
         self._users: _Index[Key] = {}
@@ -112,6 +123,16 @@ class Store:
         """ConsumerGroups of this Kafka group id that do not want it deleted, in whatever Kafka cluster."""
         return self._claimants.get(group_id, frozenset())
 
+    def claimant(self, group: Key) -> Claimant:
+        if (known := self._asked.get(group)) is not None:
+            return known
+        there = self.get(CONSUMER_GROUP, group)
+        if there is None:
+            return Claimant(connection_of({"metadata": {"namespace": group.namespace}}), None, "")
+        made_at = str(there["metadata"].get("creationTimestamp") or "")
+        self._asked[group] = found = Claimant(connection_of(there), claimed_in(there), made_at)
+        return found
+
     def claimed_before(self, key: Key, group_id: str) -> Claimed | None:
         """What a ConsumerGroup had in Kafka that was deleted a moment ago: one that is made again under its name has it
         still."""
@@ -141,6 +162,7 @@ class Store:
         before = None if known is None else owner(kind, known)
         group = owner(kind, obj)
         if kind is CONSUMER_GROUP:
+            self._asked.pop(key, None)
             if known is not None and known["metadata"]["uid"] != obj["metadata"]["uid"]:
                 self._remember_claim(key, known)
             self._use(key, known, obj)
@@ -166,6 +188,7 @@ class Store:
         if kind in CONNECTIONS:
             return self.groups_using(key)
         if kind is CONSUMER_GROUP:
+            self._asked.pop(key, None)
             self._remember_claim(key, known)
             self._use(key, known, None)
             return (key, *self._claim(key, known, None))
