@@ -20,7 +20,6 @@ from slackwater.core.decision.acts import Act, kind_of
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.deletion import KAFKA_AGAIN_S, PODS_AGAIN_S, RIGHTS_AGAIN_S, RIGHTS_COME_BACK_WITHIN_S
 from slackwater.core.members.elsewhere import AGAIN_S
-from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.observation import Unobserved
 from slackwater.shell.claims import Claims
 from slackwater.shell.deletion import SAID_AFTER_S, Deletion, _Course
@@ -125,7 +124,6 @@ async def test_members_of_pods_that_nobody_here_saw_are_left_to_their_sessions()
 
 
 async def test_whose_id_another_process_took_before_the_pods_ended_is_left_alone() -> None:
-    """Also where the operator is killed in between: the status remembers it."""
     stage = Stage()
     stage.add_pods()
     running = {"name": "consumer", "state": {"running": {"startedAt": "2026-01-01T00:00:10Z"}}}
@@ -134,7 +132,17 @@ async def test_whose_id_another_process_took_before_the_pods_ended_is_left_alone
     stage.connections.seen, stage.connections.history = after, folded(before, after)
     assert await stage.run() == PODS_AGAIN_S
     del stage.api.objects["Pod", KEY.namespace, "payments-0"]
-    stage.connections.history = GroupHistory()
+    assert await stage.run() is None
+    assert stage.connections.kafka.removed == ["payments-1", "payments-2"]
+    assert stage.is_gone
+
+
+async def test_so_is_who_takes_it_as_they_end() -> None:
+    stage = Stage()
+    stage.add_pods()
+    assert await stage.run() == PODS_AGAIN_S
+    del stage.api.objects["Pod", KEY.namespace, "payments-0"]
+    stage.connections.seen = observation((member(0, "x"), *members(1, 2)))
     assert await stage.run() is None
     assert stage.connections.kafka.removed == ["payments-1", "payments-2"]
     assert stage.is_gone

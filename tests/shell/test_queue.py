@@ -175,3 +175,25 @@ async def test_the_pace_of_what_is_gone_is_forgotten() -> None:
             queue.add(f"a/{number}")
             queue.done(*await taken(queue, 1))
     assert len(queue._paces) <= 1000
+
+
+async def test_of_all_workers_one_takes_something_in_each_turn_of_the_loop() -> None:
+    """Each computes for milliseconds before it waits for anybody: probes and the Lease wait no longer than for one."""
+    queue: WorkQueue[int] = WorkQueue()
+    turn, taken = 0, list[int]()
+
+    async def works() -> None:
+        while True:
+            queue.done(await queue.take())
+            taken.append(turn)
+
+    for key in range(100):
+        queue.add(key)
+    async with asyncio.timeout(60), asyncio.TaskGroup() as workers:
+        running = [workers.create_task(works()) for _ in range(16)]
+        while len(taken) < 100:
+            turn += 1
+            await asyncio.sleep(0)
+        for each in running:
+            each.cancel()
+    assert len(set(taken)) == 100

@@ -7,7 +7,7 @@ members, and every member whose instance id the operator did not give.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -26,7 +26,7 @@ from slackwater.core.manifests.objects import selector
 from slackwater.core.members.elsewhere import outlived, somebody_is_in_it, until_they_have_left
 from slackwater.core.members.ownership import given, given_ordinal, has_begun, ids_given
 from slackwater.core.members.sharing import whose_group_stays
-from slackwater.core.members.taken import taken_from_us
+from slackwater.core.members.taken import our_last
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved, refs
@@ -48,7 +48,7 @@ _ORPHAN: Final = "orphan"
 
 def plan_deletion(world: World, remains: Remains) -> Decision:
     """The first step that has something to do, or to wait for, decides; when none has, the object goes."""
-    world = world.remembering(_noted(world, remains))
+    world = world.remembering(_noted(world.memory, remains))
     steps = (step(world, remains) for step in (*_IN_CLUSTER, *_IN_KAFKA))
     decided = next((decided for decided in steps if decided is not None), _end(world, "nothing of it is left"))
     stay = isinstance(decided.act, LetGo) and _ORPHAN not in world.group.metadata.finalizers and has_begun(world)
@@ -63,6 +63,11 @@ def is_let_go(world: World, remains: Remains) -> bool:
 def is_kafkas_turn(world: World, remains: Remains) -> bool:
     """Nothing is left to do in the cluster: only now is a look at the connection and at Kafka worth its price."""
     return all(step(world, remains) is None for step in _IN_CLUSTER)
+
+
+def members_of_ours(world: World) -> Mapping[str, str]:
+    """While pods are there: their instance ids → the members that are theirs, for `Remains.ours`."""
+    return our_last(world, (member for member, _ in given(world)))
 
 
 def cannot_leave(world: World, reason: Reason, problem: str) -> Decision:
@@ -199,7 +204,9 @@ def _take_the_members_out(world: World, remains: Remains) -> Decision | None:
     if isinstance(world.kafka, Unobserved):
         return cannot_leave(world, Reason(world.kafka.reason), world.kafka.message)
     stay = {number_in(pod.rpartition("-")[2]) for pod in remains.alone}
-    ours = [m for m in world.kafka.members if _is_ours_alone(world, m) and given_ordinal(world, m) not in stay]
+    known, there = remains.ours, [m for m in world.kafka.members if _is_ours_alone(world, m)]
+    there = [m for m in there if known.get(m.instance_id or "", m.member_id) == m.member_id]
+    ours = [m for m in there if given_ordinal(world, m) not in stay]
     if not ours or world.memory.never_ran or (_is_to_go(world, remains) and not world.claims):
         return None
     if not remains.seen_to_end:
@@ -264,13 +271,9 @@ def _of_those_that_stay(world: World, remains: Remains) -> tuple[Note, ...]:
     return (Note(Reason.ORPHANED_PODS, message, warning=True),)
 
 
-def _noted(world: World, remains: Remains) -> RolloutMemory:
-    """What nothing tells any more once the pods are gone: that one ran, and so may have had a member; and that another
-    process took its id."""
-    memory, taken = world.memory, taken_from_us(world, (member for member, _ in given(world)))
-    if memory.never_ran and remains.ran:
-        memory = replace(memory, never_ran=False)
-    return replace(memory, removed={**memory.removed, **taken}) if taken else memory
+def _noted(memory: RolloutMemory, remains: Remains) -> RolloutMemory:
+    """A pod that ran may have had a member, which nothing tells once the pod is gone."""
+    return replace(memory, never_ran=False) if memory.never_ran and remains.ran else memory
 
 
 def _end(world: World, why: str) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import structlog
@@ -29,7 +29,7 @@ from slackwater.core.decision.acts import Act, LetGo, RemoveMembers, kind_of
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.reasons import Reason
 from slackwater.core.decision.remains import Remains
-from slackwater.core.deletion import cannot_leave, is_kafkas_turn, is_let_go, plan_deletion
+from slackwater.core.deletion import cannot_leave, is_kafkas_turn, is_let_go, members_of_ours, plan_deletion
 from slackwater.core.status.compose import degraded_status, status_without_refusal
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.memory import RolloutMemory, write_memory
@@ -65,6 +65,8 @@ class _Course:
     """Since when nothing of it is left in the cluster."""
     saw_pods: bool = False
     """Its pods were there at some look since it was deleted."""
+    ours: dict[str, str] = field(default_factory=dict)
+    """See `Remains.ours`."""
     let_go: bool = False
     """It is gone, or about to go: the store has it until its watch says so."""
 
@@ -172,7 +174,8 @@ class Deletion:
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
         course.saw_pods = course.saw_pods or remains.pods
-        remains = replace(remains, seen_to_end=course.saw_pods)
+        course.ours.update(members_of_ours(world))
+        remains = replace(remains, seen_to_end=course.saw_pods, ours=course.ours)
         if not is_kafkas_turn(world, remains):
             return world, remains
         course.kafkas_turn_since = since = earlier(course.kafkas_turn_since, self._now())

@@ -113,7 +113,6 @@ class Operator:
     async def work(self) -> None:
         """One worker: one group after the other."""
         while True:
-            await asyncio.sleep(0)  # a pass that finds nothing waits for nobody, and ten thousand may be due
             key = await self.queue.take()
             began = time.perf_counter()
             try:

@@ -55,6 +55,7 @@ class WorkQueue(Generic[K]):
         self._failures: dict[K, int] = {}
         self._sequence = 0
         self._wake = asyncio.Event()
+        self._turn = asyncio.Lock()
 
     def add(self, key: K) -> None:
         """Have it worked on soon; once more after the work in hand, if it is in hand."""
@@ -78,12 +79,15 @@ class WorkQueue(Generic[K]):
         self._wake.set()
 
     async def take(self) -> K:
-        """Wait for a key and take it in hand; `done` gives it back."""
+        """Wait for a key and take it in hand; `done` gives it back. One key is taken in each turn of the event loop: a
+        pass that finds nothing waits for nobody, and thousands may be due."""
         while True:
-            self._move_due()
-            if (tenant := self._next_tenant()) is not None:
-                return self._take_of(tenant[0])
-            self._wake.clear()
+            async with self._turn:
+                await asyncio.sleep(0)
+                self._move_due()
+                if (tenant := self._next_tenant()) is not None:
+                    return self._take_of(tenant[0])
+                self._wake.clear()
             await self._wait_for_work()
 
     def done(self, key: K) -> None:

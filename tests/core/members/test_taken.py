@@ -1,4 +1,4 @@
-"""Ids of pods that are to go: which of them has another process taken?"""
+"""Ids of pods that are to go: who of us had each last?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.core.members.taken import taken_from_us
+from slackwater.core.members.taken import our_last
 from slackwater.core.world.history import GroupHistory
 from slackwater.core.world.two_sets import names_of
 from tests.core.factories import NAME, NOW, changed, folded, member, members, observation, pod, workload, world
@@ -58,22 +58,25 @@ TABLE: list[tuple[str, Any, GroupHistory, bool]] = [
 
 
 @pytest.mark.parametrize(("there", "history", "taken"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_another_process_has_taken_it(there: Any, history: GroupHistory, taken: bool) -> None:
+def test_who_of_us_had_it_last(there: Any, history: GroupHistory, taken: bool) -> None:
     holder = history.members["payments-2"].member_id
     there_now = member(2, holder.rpartition("-")[2])
     given = world(pods=(pod(0), pod(1), there), kafka=observation((*OTHERS, there_now)), history=history)
     assert given.group.spec.rollout.rejoin_timeout_s == TIMEOUT_S
-    found = taken_from_us(given, given.members)
-    assert dict(found) == ({"payments-2": found["payments-2"]} if taken else {})
-    assert found.get("payments-2") != holder
+    found = our_last(given, given.members)
+    assert {key: found[key] for key in ("payments-0", "payments-1")} == {
+        "payments-0": "payments-0-a",
+        "payments-1": "payments-1-a",
+    }
+    assert (found["payments-2"] != holder) is taken
     gone = changed(given, pods=(pod(0), pod(1)))
-    assert not taken_from_us(gone, gone.members)
+    assert "payments-2" not in our_last(gone, gone.members)
 
 
 def test_in_a_handover_both_pods_are_ours() -> None:
     history = looks((305, None), CAME, (32, "a"), (30, "x"))
     sets = (workload(), workload(name=names_of(NAME)[1], replicas=0))
     given = world(pods=(pod(0), pod(1), run(310)), kafka=observation((*OTHERS, member(2, "x"))), history=history)
-    assert taken_from_us(given, given.members)
+    assert our_last(given, given.members)["payments-2"] == "payments-2-a"
     given = replace(given, sets=sets)
-    assert not taken_from_us(given, given.members)
+    assert not our_last(given, given.members)

@@ -39,6 +39,28 @@ def test_who_comes_back_elsewhere_stays_in_the_group(began_s: float, restarted: 
     assert run.outside.broker.rebalances == rebalances
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+def test_who_comes_back_elsewhere_as_our_pods_end_stays_too(restarted: bool) -> None:
+    """The two fence one another, until here is nobody."""
+    run = Run(Outside())
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(100)
+    theirs = [Process(f"payments-{ordinal}", f"{THEIRS}{ordinal}") for ordinal in range(3)]
+    run.do("here it is scaled to nothing", lambda o: o.scale(0))
+    until = run.now + 300
+    while run.now < until:
+        run.outside.tick(run.tick_s)
+        if restarted and not run.outside.pods:
+            run.operator.die("after the pods have ended")
+            restarted = False
+        for process in theirs if not run.outside.pods else ():
+            run.outside.broker.join(process, run.outside.now)
+        run.operator.run_pass(run.crashes)
+    assert all(map(run.outside.broker.works, theirs))
+    assert len({process.member_id for process in theirs}) == 3
+    assert "taking members out" not in "\n".join(run.operator.log)
+
+
 def test_of_those_that_go_only_ours_are_taken_out() -> None:
     run, theirs = two_clusters(2)
     run.do("two pods go", lambda o: o.scale(1))

@@ -35,6 +35,9 @@ class Remains:
     """At each look since then."""
     seen_to_end: bool = True
     """This process has seen pods of it end. Else its members may be those of another Kubernetes cluster's pods."""
+    ours: Mapping[str, str] = field(default_factory=dict)
+    """Instance id → the last member that this process saw there of the pod. Another one is another process': in another
+    Kubernetes cluster, perhaps."""
     kafkas_turn_since: float | None = None
     """Since when nothing of it has been left in the cluster, as far as this process has seen."""
     fresh: bool = True

@@ -18,7 +18,7 @@ death         proof that a process is dead (decision 7)
 succession    how an instance id passes from a dead member to its successor: the states, and what leads where
 release       frees the ids of the dead
 scaled_away   those of pods that were scaled away, until they are taken out
-taken         ids of those that another process has taken meanwhile
+taken         who of us had their ids last, whoever has them now
 refused       restarts the pods of processes that asked for an id too early
 clocks        how far apart times may lie, and how long things take: every number and its reason
 """

@@ -1,5 +1,5 @@
-"""Ids of pods that are to go, which another process has taken: one in another Kubernetes cluster, say, where the group
-comes back after a fail-over. Its member lives, and is no more ours than one that comes after a removal.
+"""Who of us had an id last whose pod is to go. Another process may take it: one in another Kubernetes cluster, say, in
+which the group comes back after a fail-over. Its member lives, and is no more ours than one that comes after a removal.
 
 A process takes its id once, when it joins. So it was another one that took it in a run of the pod's container, and from
 a member that had come in that run, or when the run was older than `rejoinTimeout`. This is no proof: a consumer may be
@@ -20,20 +20,26 @@ from slackwater.core.world.world import World
 _NEVER: Final = float("inf")
 
 
-def taken_from_us(world: World, members: Iterable[Member]) -> Mapping[str, str]:
-    """Of members with ids of pods that are to go: instance id → the one that was ours, as `RolloutMemory.removed` has
-    it. To be asked while the pods are there; in a handover the other pod is ours."""
+def our_last(world: World, members: Iterable[Member]) -> Mapping[str, str]:
+    """Of members with ids of pods that are to go: instance id → the last one that was ours, as `RolloutMemory.removed`
+    has it. To be asked while the pods are there; in a handover the other pod is ours as well."""
     found: dict[str, str] = {}
     if world.beside is not None:
         return found
     for member in members:
-        sighting = world.history.members.get(member.instance_id or "")
         pod = world.pod(world.ordinal_of(member.instance_id) or 0)
-        if sighting is None or pod is None or sighting.member_id != member.member_id or sighting.taken_from is None:
-            continue
-        if _another_took_it(pod, sighting, world.group.spec.rollout.rejoin_timeout_s):
-            found[member.instance_id or ""] = sighting.taken_from[0]
+        if pod is not None:
+            found[member.instance_id or ""] = _taken_from(world, pod, member) or member.member_id
     return found
+
+
+def _taken_from(world: World, pod: Pod, member: Member) -> str:
+    """The member of ours that another process has taken the id from; empty where none has."""
+    sighting = world.history.members.get(member.instance_id or "")
+    if sighting is None or sighting.member_id != member.member_id or sighting.taken_from is None:
+        return ""
+    taken = _another_took_it(pod, sighting, world.group.spec.rollout.rejoin_timeout_s)
+    return sighting.taken_from[0] if taken else ""
 
 
 def _another_took_it(pod: Pod, sighting: MemberSighting, joins_within_s: float) -> bool:
