@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from scipy.special import xlogy
 
-from slackwater.pipeline.statistics.arrays import Bools, Floats
+from slackwater.pipeline.statistics.arrays import Bools, Floats, Indices
 from slackwater.pipeline.statistics.history import Absences
 
 SURE: Final = 13.0
@@ -70,12 +70,11 @@ def _break_in(history: Absences) -> float | None:
 class _Counts:
     """By batch: restarts of which it is known whether they took longer than a length, and those that did."""
 
-    def __init__(self, silence_s: Floats, returned: Bools, times: Floats, batch: Floats, length_s: float) -> None:
+    def __init__(self, silence_s: Floats, returned: Bools, times: Floats, batch: Indices, length_s: float) -> None:
         longer = silence_s > length_s
         known = returned | longer
-        index = batch.astype(np.int64)
-        self.all = np.bincount(index, np.where(known, times, 0.0))
-        self.longer = np.bincount(index, np.where(longer, times, 0.0))
+        self.all = np.bincount(batch, np.where(known, times, 0.0))
+        self.longer = np.bincount(batch, np.where(longer, times, 0.0))
 
 
 def _ratios(counts: _Counts) -> Floats:
@@ -122,13 +121,12 @@ def _log_likelihood(longer: Floats, total: Floats) -> Floats:
 def _from(history: Absences, place: float, days: float) -> Absences:
     assert history.batch is not None
     kept = ~(history.batch < place)
-    planned, times = (None if each is None else each[kept] for each in (history.planned, history.times))
     return replace(
         history,
         silence_s=history.silence_s[kept],
         returned=history.returned[kept],
-        planned=planned,
-        times=times,
+        planned=None if history.planned is None else history.planned[kept],
+        times=None if history.times is None else history.times[kept],
         batch=history.batch[kept],
         observed_days=days,
     )

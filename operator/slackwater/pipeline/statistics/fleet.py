@@ -153,12 +153,12 @@ class _Belief:
     def __init__(self, fleet: Fleet, own: Silences) -> None:
         middle = _median(fitted_curve(own, np.random.default_rng(0), replicates=0).survival(EDGES_S)[0])
         self._starts = np.arange(middle - PACES, middle + PACES + 1)
-        survival = np.stack([_at_pace(fleet.survival, start) for start in self._starts], axis=1)
+        survival = np.stack([_at_pace(fleet.survival, int(start)) for start in self._starts], axis=1)
         self._survival = survival.reshape(-1, BINS + 1)
         even = _UNLIKE / (fleet.restarts + _UNLIKE)
         weight = np.repeat(even, len(self._starts))[:, None]
         smooth = np.stack([_smooth(row, count) for row, count in zip(fleet.survival, fleet.restarts, strict=True)])
-        ended = np.stack([_at_pace_ended(smooth, start) for start in self._starts], axis=1).reshape(-1, BINS + 1)
+        ended = np.stack([_at_pace_ended(smooth, int(start)) for start in self._starts], axis=1).reshape(-1, BINS + 1)
         self._log_ended = np.log((1 - weight) * np.maximum(ended, 0) + weight / (BINS + 1))
         silent = (1 - weight) * self._survival + weight * np.linspace(1, 1 / (BINS + 1), BINS + 1)
         self._log_silent = np.log(silent)

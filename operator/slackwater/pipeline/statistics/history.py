@@ -170,12 +170,12 @@ def silences_of(
         step, where = np.unique(steps_of(silence_s, GRID_FROM_S), return_inverse=True)
         at_s = lengths_of(step, GRID_FROM_S)
     weights = np.ones(len(silence_s)) if times is None else times
-    counts = [
+    came, stayed_away = (
         np.bincount(where[which], weights[which], minlength=len(at_s)).astype(np.float64)
         for which in (returned, ~returned)
-    ]
+    )
     batches = None if batch is None else _batches_of(where, returned, weights, batch)
-    return Silences(at_s, *counts, batches)
+    return Silences(at_s, came, stayed_away, batches)
 
 
 def _batches_of(point: Indices, returned: Bools, weights: Floats, batch: Floats) -> Batches:
