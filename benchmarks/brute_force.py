@@ -10,6 +10,7 @@ import numpy as np
 from slackwater.pipeline.statistics.arrays import Bools, Floats
 from slackwater.pipeline.statistics.cost import Costs
 from slackwater.pipeline.statistics.curve import Curve, fitted_curve
+from slackwater.pipeline.statistics.fleet import BlendedCurve
 from slackwater.pipeline.statistics.history import silences_of
 from slackwater.pipeline.statistics.minimum import minimiser
 from slackwater.pipeline.statistics.model import Watched, group_model
@@ -79,7 +80,7 @@ def modelled_minimum_is_exact(history: RandomHistory, seed: int) -> bool:
     return bool(found <= least * (1 + _TOLERANCE)) and _areas_agree(model.estimate, history.high_s)
 
 
-def _areas_agree(curve: Curve, until_s: float) -> bool:
+def _areas_agree(curve: Curve | BlendedCurve, until_s: float) -> bool:
     """E[min(D, x)] is the area below S: by adding up S on a fine grid."""
     points_s = np.linspace(0.0, until_s, _GRID_POINTS)
     survival = curve.survival((points_s[1:] + points_s[:-1]) / 2)[0]

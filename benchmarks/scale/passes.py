@@ -10,6 +10,7 @@ import gc
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Final
 
@@ -44,8 +45,8 @@ async def rates_beside(recorded: Recorded, neighbours: Sequence[int]) -> dict[in
     try:
         for _ in range(ROUNDS):
             for number, around in arounds.items():
-                looks[number].append(await _round(around, lambda around=around: around.connections.look_now(_MINE)))
-                passes[number].append(await _round(around, lambda around=around: around.pass_over(_MINE)))
+                looks[number].append(await _round(around, partial(around.connections.look_now, _MINE)))
+                passes[number].append(await _round(around, partial(around.pass_over, _MINE)))
     finally:
         gc.unfreeze()
         for around in arounds.values():

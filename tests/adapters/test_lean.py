@@ -99,7 +99,7 @@ def test_what_the_operator_makes_is_kept_whole(kind: Kind) -> None:
 
 
 def test_who_writes_replicas_stays_known() -> None:
-    others = {f"f:a{number}": {} for number in range(1_000)}
+    others: dict[str, dict[str, str]] = {f"f:a{number}": {} for number in range(1_000)}
     managed = [
         {"manager": "slackwater", "fieldsV1": {"f:spec": others}},
         {"manager": "hpa", "fieldsV1": {"f:spec": {"f:replicas": {}, **others}}},

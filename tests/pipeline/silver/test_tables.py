@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -63,9 +63,9 @@ def test_a_hold_is_one_row_and_has_ended_when_its_end_was_told(spark: SparkSessi
 def test_a_turn_is_one_row_that_has_what_any_of_its_tellers_knew(spark: SparkSession) -> None:
     """The second operator did not see how long the group had waited, and at what."""
     budget = {"by": "Budget", "fleet": "a/b", "name": "all", "place": None, "held_s": 30.0}
-    waits = {"outcome": "Waits", "given_at": None, "ended_at": None, "lasted_s": None, "held_by": []}
+    waits: dict[str, Any] = {"outcome": "Waits", "given_at": None, "ended_at": None, "lasted_s": None, "held_by": []}
     has = waits | {"outcome": "Has", "given_at": at(40), "waited_s": 40.0, "held_by": [budget]}
-    unseen = {"waits_since": None, "waited_s": None, "held_by": []}
+    unseen: dict[str, Any] = {"waits_since": None, "waited_s": None, "held_by": []}
     done = has | unseen | {"outcome": "Done", "ended_at": at(90), "lasted_s": 50.0}
     tellings = [("a", 0.0, waits | {"waited_s": 0.0}), ("b", 40.0, has), ("c", 90.0, done)]
     told = [event("turn", name, moment, body) for name, moment, body in tellings]
