@@ -9,6 +9,7 @@ import pytest
 
 from slackwater.core.members.taken import our_last
 from slackwater.core.world.history import GroupHistory
+from slackwater.core.world.memory import Step
 from slackwater.core.world.two_sets import names_of
 from tests.core.factories import NAME, NOW, changed, folded, member, members, observation, pod, workload, world
 
@@ -71,6 +72,14 @@ def test_who_of_us_had_it_last(there: Any, history: GroupHistory, taken: bool) -
     assert (found["payments-2"] != holder) is taken
     gone = changed(given, pods=(pod(0), pod(1)))
     assert "payments-2" not in our_last(gone, gone.members)
+
+
+def test_one_that_we_took_out_while_its_process_lives_is_followed_by_its_own() -> None:
+    history = looks((305, None), CAME, (32, "a"), (30, "x"))
+    given = world(pods=(pod(0), pod(1), run(310)), kafka=observation((*OTHERS, member(2, "x"))), history=history)
+    step = Step(2, NOW - 310, {}, made=True, taken_out={"payments-2": "payments-2-a"})
+    given = replace(given, memory=replace(given.memory, step=step))
+    assert our_last(given, given.members)["payments-2"] == "payments-2-x"
 
 
 def test_in_a_handover_both_pods_are_ours() -> None:

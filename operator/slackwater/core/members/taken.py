@@ -38,8 +38,10 @@ def _taken_from(world: World, pod: Pod, member: Member) -> str:
     sighting = world.history.members.get(member.instance_id or "")
     if sighting is None or sighting.member_id != member.member_id or sighting.taken_from is None:
         return ""
-    taken = _another_took_it(pod, sighting, world.group.spec.rollout.rejoin_timeout_s)
-    return sighting.taken_from[0] if taken else ""
+    before, step = sighting.taken_from[0], world.memory.step
+    if step is not None and step.taken_out.get(member.instance_id or "") == before:
+        return ""  # the operator took it out, and its process joined again
+    return before if _another_took_it(pod, sighting, world.group.spec.rollout.rejoin_timeout_s) else ""
 
 
 def _another_took_it(pod: Pod, sighting: MemberSighting, joins_within_s: float) -> bool:
