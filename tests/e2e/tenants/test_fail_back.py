@@ -65,18 +65,20 @@ def no_pods(stage: Stage, name: str) -> bool:
     return not stage.cluster.pods(name)
 
 
-def test_scaled_to_nothing_it_leaves_the_other_ones_members(
+def test_those_that_are_scaled_to_nothing_leave_the_other_ones_members(
     stage: Stage, elsewhere: dict[str, list[Foreigner]], took_over: dict[str, dict[str, str]]
 ) -> None:
+    """By when of another group, which was scaled later, who is ours is taken out."""
     with Lookout(stage.kafka, stage.group_id(SCALED)) as lookout:
         stage.cluster.kubectl("scale", "cg", SCALED, "--replicas=0")
         wait_for("the pods to be gone", lambda: no_pods(stage, SCALED), 120.0)
-        for _ in range(3):
-            stage.look_again(SCALED)
-    assert {tuple(sorted(each.members.items())) for each in lookout.sightings()} == {
-        tuple(sorted(took_over[SCALED].items()))
-    }
-    assert [each.errors for each in elsewhere[SCALED]] == [[], [], []]
+        stage.look_again(SCALED)
+        stage.cluster.kubectl("scale", "cg", HALF, "--replicas=1")
+        half = wait_for("pod 1's member to be taken out", lambda: without(stage, f"{HALF}-1"), 120.0)
+    seen = {tuple(sorted(each.members.items())) for each in lookout.sightings()}
+    assert seen == {tuple(sorted(took_over[SCALED].items()))}
+    assert half[f"{HALF}-2"] == took_over[HALF][f"{HALF}-2"]
+    assert [each.errors for name in (SCALED, HALF) for each in elsewhere[name]] == [[], [], [], []]
 
 
 def test_deleted_it_leaves_them_as_well(
@@ -85,15 +87,6 @@ def test_deleted_it_leaves_them_as_well(
     stage.cluster.kubectl("delete", "cg", DELETED, "--timeout=120s")
     assert stage.kafka.look(stage.group_id(DELETED)).members == took_over[DELETED]
     assert [each.errors for each in elsewhere[DELETED]] == [[], [], []]
-
-
-def test_of_pods_that_go_it_takes_out_those_of_its_own(
-    stage: Stage, elsewhere: dict[str, list[Foreigner]], took_over: dict[str, dict[str, str]]
-) -> None:
-    stage.cluster.kubectl("scale", "cg", HALF, "--replicas=1")
-    there = wait_for("pod 1's member to be taken out", lambda: without(stage, f"{HALF}-1"), 120.0)
-    assert there[f"{HALF}-2"] == took_over[HALF][f"{HALF}-2"]
-    assert elsewhere[HALF][0].errors == []
 
 
 def without(stage: Stage, instance_id: str) -> dict[str, str] | None:
