@@ -500,8 +500,8 @@ def test_whose_id_another_process_took_lives_elsewhere_and_is_not_taken_out() ->
     theirs = (*members(0, 1), member(2, "theirs"))
     looks = (observation(members(0, 1, 2), at=NOW - 32), observation(theirs, at=NOW - 30))
     there = ending(kafka=looks[-1], history=folded(*looks), workload=OURS, pods=(pod(0), pod(1), pod(2)))
-    ours = members_of_ours(there)
+    ours = members_of_ours(there, {})
     assert ours == {f"payments-{ordinal}": f"payments-{ordinal}-a" for ordinal in range(3)}
     assert removed(ending(kafka=looks[-1]), Remains(ours=ours)) == ["payments-0", "payments-1"]
     assert removed(ending(kafka=looks[-1]), Remains()) == ["payments-0", "payments-1", "payments-2"]
-    assert not members_of_ours(ending(kafka=looks[-1]))
+    assert members_of_ours(ending(kafka=looks[-1]), ours) == ours

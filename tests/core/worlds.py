@@ -174,6 +174,7 @@ def memories(draw: st.DrawFn, target: str) -> RolloutMemory:
         retried_at=draw(st.none() | PAST),
         lag_before=draw(st.none() | st.just(3)),
         read_before=draw(st.sampled_from(("", what_is_read(observation()), "another"))),
+        read_by_each=draw(st.sampled_from((None, (), ("orders",)))),
         session_timeout_ms=draw(st.sampled_from((0, 45_000, 90_000))),
         never_ran=draw(rarely(True, False)),
         step=draw(st.none() | steps),

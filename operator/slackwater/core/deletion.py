@@ -26,7 +26,7 @@ from slackwater.core.manifests.objects import selector
 from slackwater.core.members.elsewhere import outlived, somebody_is_in_it, until_they_have_left
 from slackwater.core.members.ownership import given, given_ordinal, has_begun, ids_given
 from slackwater.core.members.sharing import whose_group_stays
-from slackwater.core.members.taken import our_last
+from slackwater.core.members.taken import noted
 from slackwater.core.world.identity import number_in
 from slackwater.core.world.memory import RolloutMemory
 from slackwater.core.world.observation import Member, Unobserved, refs
@@ -65,9 +65,10 @@ def is_kafkas_turn(world: World, remains: Remains) -> bool:
     return all(step(world, remains) is None for step in _IN_CLUSTER)
 
 
-def members_of_ours(world: World) -> Mapping[str, str]:
-    """While pods are there: their instance ids → the members that are theirs, for `Remains.ours`."""
-    return our_last(world, (member for member, _ in given(world)))
+def members_of_ours(world: World, known: Mapping[str, str]) -> Mapping[str, str]:
+    """For `Remains.ours`, brought up to date. `known`: as it was."""
+    known = {**world.memory.removed, **known}
+    return {**known, **noted(world, (member for member, _ in given(world)), known)}
 
 
 def cannot_leave(world: World, reason: Reason, problem: str) -> Decision:

@@ -15,13 +15,13 @@ from slackwater.core.decision.acts import RemoveMembers
 from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.words import listing
 from slackwater.core.members.death import find_outlived, known_holders
-from slackwater.core.members.ownership import find_left_behind, given_ordinal, ids_given, never_ran, still_removed
+from slackwater.core.members.ownership import ids_given, never_ran
 from slackwater.core.members.presence import serves
 from slackwater.core.members.refused import overdue, restart_due, still_refused
 from slackwater.core.members.release import release_due, still_released
 from slackwater.core.members.scaled_away import ended_since, members_to_remove
 from slackwater.core.members.shortfall import is_short_for_good
-from slackwater.core.members.taken import our_last
+from slackwater.core.members.taken import last_of_ours
 from slackwater.core.members.work import find_unread, owned_by, what_is_read
 from slackwater.core.timeouts.group_settings import change_due, settings_wanted
 from slackwater.core.world.memory import RolloutPhase
@@ -49,9 +49,7 @@ Care = Callable[[World, GroupObservation, Workload], Decision | None]
 def note_members(world: World) -> Decision:
     """What is remembered of members, brought up to date; what does not matter any more is forgotten."""
     memory, given, holders = world.memory, ids_given(world), known_holders(world)
-    released, refused = still_released(world), still_refused(world)
-    to_go = (m for m in find_left_behind(world) if (given_ordinal(world, m) or 0) >= world.replicas)
-    removed = {**still_removed(world), **our_last(world, to_go)}
+    released, refused, removed = still_released(world), still_refused(world), last_of_ours(world)
     ended, grown = ended_since(world), _still_grown(world)
     noted = replace(
         memory,

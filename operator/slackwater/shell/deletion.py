@@ -65,7 +65,7 @@ class _Course:
     """Since when nothing of it is left in the cluster."""
     saw_pods: bool = False
     """Its pods were there at some look since it was deleted."""
-    ours: dict[str, str] = field(default_factory=dict)
+    ours: Mapping[str, str] = field(default_factory=dict)
     """See `Remains.ours`."""
     let_go: bool = False
     """It is gone, or about to go: the store has it until its watch says so."""
@@ -174,7 +174,7 @@ class Deletion:
         ran = any(map(has_run, pods))
         remains = replace(remains, pods=len(pods) > len(alone), ran=ran, end_by=end_by(pods), alone=alone)
         course.saw_pods = course.saw_pods or remains.pods
-        course.ours.update(members_of_ours(world))
+        course.ours = members_of_ours(world, course.ours)
         remains = replace(remains, seen_to_end=course.saw_pods, ours=course.ours)
         if not is_kafkas_turn(world, remains):
             return world, remains

@@ -117,6 +117,7 @@ def _retimed(fleet: Fleet, move: Move) -> Fleet:
         holders={k: replace(h, there_by=move(h.there_by)) for k, h in memory.holders.items()},
         lag_before=0,
         read_before="",
+        read_by_each=None,
         message="",
     )
     history = replace(

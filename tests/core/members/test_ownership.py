@@ -11,7 +11,6 @@ from slackwater.core.members.ownership import (
     ids_given,
     name_in_words,
     never_ran,
-    still_removed,
     strangers_in_words,
 )
 from slackwater.core.world.claims import Claim
@@ -97,12 +96,6 @@ def test_who_is_strange() -> None:
 def test_a_stranger_is_named_so_that_it_can_be_found() -> None:
     assert name_in_words(stranger()) == "console at 10.9.9.9"
     assert name_in_words(member(9)) == "consumer (instance id payments-9) at 10.0.0.9"
-
-
-def test_a_removal_is_forgotten_when_its_pod_is_wanted_or_there_again() -> None:
-    assert still_removed(world(memory=REMOVED)) == REMOVED.removed
-    assert still_removed(world(memory=REMOVED, group=group(replicas=5))) == {}
-    assert still_removed(world(memory=REMOVED, pods=(*THREE_PODS, pod(4)))) == {}
 
 
 NOTED, BEGUN = RolloutMemory(target_hash="a", never_ran=True), RolloutMemory(target_hash="a")

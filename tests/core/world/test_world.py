@@ -287,6 +287,7 @@ REMEMBERED: Final[dict[str, st.SearchStrategy[Any]]] = {
     "given_up_before": WORDS,
     "lag_before": st.none() | st.integers(0, 10**9),
     "read_before": WORDS,
+    "read_by_each": st.none() | st.lists(WORDS, max_size=2).map(tuple),
     "session_timeout_ms": st.integers(0, 10**7),
     "replicas": st.none() | st.integers(0, 99),
     "protocol": st.sampled_from(Profile),

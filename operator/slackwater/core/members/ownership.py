@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from slackwater.core.decision.words import listing, shown
 from slackwater.core.members.sharing import sharers_in_words
@@ -60,13 +60,6 @@ def given_ordinal(world: World, member: Member) -> int | None:
         return ordinal
     same = removed.get(member.instance_id or "", member.member_id) == member.member_id
     return ordinal if same or world.pod(ordinal) is not None else None
-
-
-def still_removed(world: World) -> Mapping[str, str]:
-    """A removal is history once the id's pod is wanted, or there, again."""
-    ordinals = {key: world.ordinal_of(key) or 0 for key in world.memory.removed}
-    replicas = world.replicas
-    return {k: m for k, m in world.memory.removed.items() if ordinals[k] >= replicas and world.pod(ordinals[k]) is None}
 
 
 def name_in_words(member: Member) -> str:

@@ -32,6 +32,12 @@ def asks_wrongly(world: World, pod: Pod) -> str:
     return ""
 
 
+def asked_for_by_each(world: World) -> tuple[str, ...] | None:
+    """For `RolloutMemory.read_by_each`, before a rollout begins."""
+    asked = [_asked_for_by(world, pod) for pod in world.wanted_pods]
+    return tuple(sorted(frozenset(world.group.spec.topics).intersection(*asked))) if asked and all(asked) else None
+
+
 def forgotten_topics(world: World, kafka: GroupObservation) -> tuple[str, ...]:
     """Those of `spec.topics` that nobody asks for, once every pod has the version: a rebalance takes them away."""
     asked = [member.subscribed for member in kafka.members]
@@ -54,9 +60,11 @@ def _topics_known(world: World) -> frozenset[str]:
 
 
 def _asked_for_by_all_before(world: World) -> frozenset[str]:
-    """Topics of the spec for which each pod of the version before asks: which pod reads what may differ by design."""
-    asked = [_asked_for_by(world, pod) for pod in behind(world)]
-    return frozenset(world.group.spec.topics).intersection(*asked)
+    """Topics of the spec for which each pod of the version before asks, and asked when the rollout began: which pod
+    reads what may differ by design, and those that are left may be of one kind."""
+    at_first, asked = world.memory.read_by_each, [_asked_for_by(world, pod) for pod in behind(world)]
+    topics = world.group.spec.topics if at_first is None else at_first
+    return frozenset(world.group.spec.topics).intersection(topics, *asked)
 
 
 def _asked_for_by(world: World, pod: Pod) -> frozenset[str]:

@@ -1,9 +1,11 @@
-"""Who of us had an id last whose pod is to go. Another process may take it: one in another Kubernetes cluster, say, in
-which the group comes back after a fail-over. Its member lives, and is no more ours than one that comes after a removal.
+"""Who of us had an id last. Another process may take it: one in another Kubernetes cluster, say, in which the group
+comes back after a fail-over. Its member lives, and is no more ours than one that comes after a removal.
 
-A process takes its id once, when it joins. So it was another one that took it in a run of the pod's container, and from
-a member that had come in that run, or when the run was older than `rejoinTimeout`. This is no proof: a consumer may be
-made again within its process. Who is left alone for it leaves when its session ends.
+It is noted while the pod that is to go is still there, and kept until the pod is there again. A process takes its id
+once, when it joins. So it was another one that took it in a run of the pod's container from a member that had come in
+that run, or had outlasted the session of whoever was there before the run. That member has what the one before had, as
+no rebalance comes of it; one that was taken out and joined again has not. This is no proof: a consumer may be made
+again within its process. Who is left alone for it leaves when its session ends.
 """
 
 from __future__ import annotations
@@ -12,6 +14,9 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Final
 
+from slackwater.core.members.clocks import CLOCKS_DIFFER_S
+from slackwater.core.members.ownership import find_left_behind, given_ordinal
+from slackwater.core.members.sessions import longest_session_s
 from slackwater.core.world.history import MemberSighting
 from slackwater.core.world.observation import Member
 from slackwater.core.world.pods import Pod
@@ -20,17 +25,47 @@ from slackwater.core.world.world import World
 _NEVER: Final = float("inf")
 
 
-def our_last(world: World, members: Iterable[Member]) -> Mapping[str, str]:
-    """Of members with ids of pods that are to go: instance id → the last one that was ours, as `RolloutMemory.removed`
-    has it. To be asked while the pods are there; in a handover the other pod is ours as well."""
+def last_of_ours(world: World) -> Mapping[str, str]:
+    """`RolloutMemory.removed`, brought up to date."""
+    holders = {m.instance_id or "": m for m in world.members} if world.memory.removed else {}
+    kept = {key: ours for key, ours in world.memory.removed.items() if _is_kept(world, key, ours, holders.get(key))}
+    to_go = (m for m in find_left_behind(world) if (given_ordinal(world, m) or 0) >= world.replicas)
+    return {**kept, **noted(world, to_go, kept)}
+
+
+def noted(world: World, members: Iterable[Member], known: Mapping[str, str]) -> Mapping[str, str]:
+    """Of members with ids of pods that are to go and still there: instance id → the last one that was ours. `known`:
+    the same, from before. In a handover the other pod is ours as well."""
     found: dict[str, str] = {}
     if world.beside is not None:
         return found
     for member in members:
-        pod = world.pod(world.ordinal_of(member.instance_id) or 0)
-        if pod is not None:
-            found[member.instance_id or ""] = _taken_from(world, pod, member) or member.member_id
+        key, pod = member.instance_id or "", _pod_of(world, member.instance_id)
+        if pod is None:
+            continue
+        ours = known.get(key, "")
+        if ours and (pod.terminating or _was_there_before(world, pod, member)):
+            found[key] = ours  # a process that ends takes no id
+        else:
+            found[key] = _taken_from(world, pod, member) or member.member_id
     return found
+
+
+def _is_kept(world: World, instance_id: str, ours: str, holder: Member | None) -> bool:
+    """It is history once the id's pod is there again, and has joined or may have."""
+    pod = _pod_of(world, instance_id)
+    if pod is None or pod.terminating:
+        return True
+    return holder is not None and holder.member_id != ours and _was_there_before(world, pod, holder)
+
+
+def _was_there_before(world: World, pod: Pod, holder: Member) -> bool:
+    """It had come before the pod was made: it is not the pod's."""
+    sighting = world.history.members.get(holder.instance_id or "")
+    if not pod.has_run:
+        return True
+    same = sighting is not None and sighting.member_id == holder.member_id
+    return sighting is not None and same and sighting.came_by < pod.created_at - CLOCKS_DIFFER_S
 
 
 def _taken_from(world: World, pod: Pod, member: Member) -> str:
@@ -38,16 +73,24 @@ def _taken_from(world: World, pod: Pod, member: Member) -> str:
     sighting = world.history.members.get(member.instance_id or "")
     if sighting is None or sighting.member_id != member.member_id or sighting.taken_from is None:
         return ""
-    before, step = sighting.taken_from[0], world.memory.step
-    if step is not None and step.taken_out.get(member.instance_id or "") == before:
-        return ""  # the operator took it out, and its process joined again
-    return before if _another_took_it(pod, sighting, world.group.spec.rollout.rejoin_timeout_s) else ""
+    return sighting.taken_from[0] if _another_took_it(world, pod, sighting) else ""
 
 
-def _another_took_it(pod: Pod, sighting: MemberSighting, joins_within_s: float) -> bool:
+def _another_took_it(world: World, pod: Pod, sighting: MemberSighting) -> bool:
     held_at, came_after = sighting.absent_at, sighting.taken_from and sighting.taken_from[1]  # the one before
     began = [at for at in (pod.last_run_started_at, pod.runs_since) if at is not None]
     for start, end in pairwise((*began, _NEVER)):
         if held_at is not None and start <= held_at and sighting.came_by < end:
-            return held_at > start + joins_within_s or (came_after or 0.0) > start
+            return (came_after or 0.0) > start or held_at > _dead_until(world, start)
     return False
+
+
+def _dead_until(world: World, start: float) -> float:
+    """By then no member was listed any more whose process had ended before `start`."""
+    _, disturbed = world.history.disturbed or (start, start)
+    return max(start, disturbed) + longest_session_s(world) + CLOCKS_DIFFER_S
+
+
+def _pod_of(world: World, instance_id: str | None) -> Pod | None:
+    ordinal = world.ordinal_of(instance_id)
+    return None if ordinal is None else world.pod(ordinal)

@@ -83,7 +83,10 @@ def next_step(world: World, workload: Workload, template: Template) -> Decision:
     following = _following(world, workload, template)
     if isinstance(following, Hold):
         return _stands_still(world, workload, following) or Decision(world.memory, hold=following)
-    return Decision(_with_the_moment(world, following), act=following)
+    memory = _with_the_moment(world, following)
+    if isinstance(following, RemoveMembers):  # who comes by an id after it is somebody else
+        memory = replace(memory, removed={**memory.removed, **dict(following.members)})
+    return Decision(memory, act=following)
 
 
 def _since_now_at_the_latest(world: World, workload: Workload) -> World:

@@ -9,6 +9,7 @@ from slackwater.core.decision.decision import Decision
 from slackwater.core.decision.notes import start_note
 from slackwater.core.manifests.template import Template, wanted_template, what_people_gave
 from slackwater.core.members.shortfall import lacks_members_for_good
+from slackwater.core.members.subscriptions import asked_for_by_each
 from slackwater.core.members.work import lag_at_the_start, what_is_read_if_calm
 from slackwater.core.rollout.step import step_of
 from slackwater.core.timeouts.adoption import at_rest, with_rollout
@@ -123,6 +124,7 @@ def _started(world: World, version: str) -> RolloutMemory:
         retried_at=None,
         lag_before=lag_at_the_start(world.seen),
         read_before=(memory.phase.at_rest and what_is_read_if_calm(world.seen)) or memory.read_before,
+        read_by_each=asked_for_by_each(world) if memory.phase.at_rest else memory.read_by_each,
         session_timeout_ms=max(memory.session_timeout_ms, session_timeout_ms(world)),
         replicas=None,
         step=_failed_step(world),

@@ -48,7 +48,7 @@ class MemberSighting:
     takeovers: tuple[float, ...] = ()
     """The last times at which we saw the instance id change hands, oldest first."""
     taken_from: tuple[str, float | None] | None = None
-    """The member that had its id in the look before and had not left, and when that was not there yet (`absent_at`)."""
+    """Who had its id and partitions in the look before, and when that one was not there yet (`absent_at`)."""
     there_by: float | None = None
     """When the second look that saw it began: by then it was there for certain; None before that look."""
     away: bool = False
@@ -231,8 +231,9 @@ def _first_sighting(
 ) -> MemberSighting:
     """Of one that has come, or come back. `known`: who was seen under its id in the look before."""
     takeovers = known.takeovers if known is not None else ()
-    if taken_over := known is not None and known.member_id != member.member_id:
+    if known is not None and known.member_id != member.member_id:
         takeovers = (*takeovers, at)[-TAKEOVERS_KEPT:]
+    stays = known is not None and not known.away and known.assignment == member.assignment != frozenset()
     return MemberSighting(
         member.member_id,
         at,
@@ -240,7 +241,7 @@ def _first_sighting(
         member.assignment,
         ended_at,
         takeovers=takeovers,
-        taken_from=(known.member_id, known.absent_at) if known is not None and taken_over and not known.away else None,
+        taken_from=(known.member_id, known.absent_at) if known is not None and stays else None,
         first_look_ended_at=ended_at,
         away=member.has_left,
         places=() if member.instance_id is not None else (member.address, member.client_id),

@@ -1,7 +1,4 @@
-"""What the operator must remember across a crash: `status.rollout`, as a value.
-
-Written to the API server before the act that it stands for. Everything else is read from the cluster and from Kafka.
-"""
+"""What the operator must remember across a crash, written before the act that it stands for: `status.rollout`."""
 
 from __future__ import annotations
 
@@ -184,6 +181,8 @@ class RolloutMemory:
     """Records behind when the rollout began, for `maxLag.growth`."""
     read_before: str = ""
     """Digest of the topics that are read with the last good version; empty: not known."""
+    read_by_each: tuple[str, ...] | None = None
+    """Those of `spec.topics` that each pod asked for when the rollout began; None: not known."""
     session_timeout_ms: int = 0
     """The longest classic session timeout that a pod of this rollout may still run with."""
     replicas: int | None = None
