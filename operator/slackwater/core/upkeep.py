@@ -114,7 +114,7 @@ def rebalance_for_other_topics(world: World, kafka: GroupObservation, workload: 
     if step is None or pod is None or kafka.type is not GroupType.CLASSIC or kafka.state is not GroupState.STABLE:
         return None
     all_have_it = not world.outdated and (world.beside is None or is_handed_over(world.beside))
-    if not (all_have_it and _no_id_is_handed_over(world)) or pod.created_at < int(step.started_at):
+    if not (all_have_it and _no_id_is_handed_over(world)) or not step.is_followed_by(pod):
         return None
     before = [m for m in world.members_of(pod) if step.members_before.get(m.instance_id or "") == m.member_id]
     if before:

@@ -143,7 +143,7 @@ def test_a_fenced_pod_is_restarted_by_its_uid_counted_and_said() -> None:
     assert decided is not None
     assert decided.act == DeletePod("payments-alt-0", "new", 0, Cause.FENCED)
     assert decided.memory.handover == over(fenced=2)
-    assert decided.memory.step == Step(0, NOW, {"payments-0": C})
+    assert decided.memory.step == Step(0, NOW, {"payments-0": C}, uid_before="new")
     assert [(note.reason, note.warning) for note in decided.notes] == [(Reason.FENCED_EACH_OTHER, True)]
 
 
@@ -159,7 +159,7 @@ def test_a_pod_that_has_not_come_is_restarted_for_that_on_a_counter_of_its_own()
     assert decided is not None
     assert decided.act == DeletePod("payments-0", "old", 0, Cause.NOT_COME)
     assert decided.memory.handover == replace(MISSING, alone_since=LONG_AGO, fenced=2, not_come=2)
-    assert decided.memory.step == Step(0, NOW, {})
+    assert decided.memory.step == Step(0, NOW, {}, uid_before="old")
     message = "payments-0 has not joined the group, and is started again: 2 of 3 times at most"
     assert decided.notes == (Note(Reason.POD_NOT_JOINING, message, warning=True),)
 

@@ -224,7 +224,7 @@ def test_before_a_replacement_is_made_the_old_pods_ids_are_written_down() -> Non
     decided = onwards(*both_of(calm(HALF, canary=Canary(0, NOW - 61))))
     held = Held({"payments-1": "payments-1-a"}, pod(1).run)
     assert decided.memory.handover == Handover(1, ALT, NOW, Begun(held), Replacement("a version"))
-    assert decided.memory.step == Step(1, NOW, {"payments-1": "payments-1-a"})
+    assert decided.memory.step == Step(1, NOW, {"payments-1": "payments-1-a"}, uid_before=pod(1).uid)
 
 
 def test_a_canary_that_passes_is_remembered_with_the_next_ordinal() -> None:

@@ -385,7 +385,13 @@ AT_EASE = replace(UNDER_WAY, phase=RolloutPhase.COMPLETE, step=None)
 LATER: list[tuple[str, World, bool]] = [
     ("it has been in no group for long, and may have been refused", overdue(crashed(), AT_EASE), True),
     ("a rollout is under way, which judges its version", overdue(crashed()), False),
-    ("it never crashed: it is slow", overdue(crashed(last_run_started_at=None), AT_EASE), False),
+    ("it never crashed: it is slow", overdue(crashed(last_run_started_at=None, ready=False), AT_EASE), False),
+    (
+        "nor did that, Ready lately",
+        overdue(crashed(last_run_started_at=None, ready_changed_at=NOW - 290), AT_EASE),
+        False,
+    ),
+    ("it went with its pod", overdue(crashed(last_run_started_at=None, ready_changed_at=NOW - 310), AT_EASE), True),
     ("it has time left", overdue(crashed(started_at=NOW - 290), AT_EASE), False),
     (
         "its startup probe goes on: it may restore its state",

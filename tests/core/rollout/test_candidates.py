@@ -143,7 +143,8 @@ def test_a_second_try_of_a_pod_knows_why_the_first_failed(
     step: Step | None, memory: dict[str, Any], halted: tuple[str, ...]
 ) -> None:
     given = world(memory=RolloutMemory(phase=RolloutPhase.PROGRESSING, step=step, **memory))
-    assert step_with(given, given.pods[2], {"payments-2": "a"}) == Step(2, NOW, {"payments-2": "a"}, halted=halted)
+    expected = Step(2, NOW, {"payments-2": "a"}, halted=halted, uid_before=given.pods[2].uid)
+    assert step_with(given, given.pods[2], {"payments-2": "a"}) == expected
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,9 @@ def test_who_works_and_is_not_ready_waits_for_the_group_as_any_other() -> None:
 @pytest.mark.parametrize("before", [given(*ALL), given(pod(0), pod(1), down(2), partition=2)], ids=["in turn", "down"])
 def test_who_was_there_before_is_remembered_with_the_restart(before: World) -> None:
     down = tuple(pod.ordinal for pod in before.pods if not pod.ready)
-    assert move(before).memory.step == Step(2, NOW, {"payments-2": "payments-2-a"}, down=down)
+    assert move(before).memory.step == Step(
+        2, NOW, {"payments-2": "payments-2-a"}, down=down, uid_before=before.pods[2].uid
+    )
 
 
 @pytest.mark.parametrize(("came_s_ago", "expected"), [(5, (Reason.GROUP_STABILIZING,)), (20, (CLOSE, 2))])

@@ -213,6 +213,7 @@ STEPS = st.builds(
     st.booleans(),
     st.dictionaries(WORDS, WORDS, max_size=2),
     HALTED,
+    uid_before=WORDS,
 )
 CANARIES = st.builds(
     Canary,

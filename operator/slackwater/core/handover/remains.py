@@ -111,7 +111,7 @@ def _left_alone(world: World) -> tuple[Handover, Pod] | None:
 
 
 def _restarts(world: World, handover: Handover, pod: Pod, cause: Cause, notes: tuple[Note, ...]) -> Decision:
-    step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal))
+    step = Step(pod.ordinal, world.now, member_ids(world, pod.ordinal), uid_before=pod.uid)
     memory = replace(world.memory, handover=handover, step=step)
     return Decision(memory, DeletePod(pod.name, pod.uid, pod.ordinal, cause), notes=notes)
 

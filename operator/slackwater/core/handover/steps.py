@@ -79,7 +79,7 @@ def _next_one(world: World, beside: Beside, way: Direction, ordinal: int, memory
     if comes_and_goes(world, ordinal):
         return _without_overlap(world, beside, way, ordinal)
     handover = begun(world, ordinal, way.to, world.pod(ordinal))
-    step = Step(ordinal, world.now, handover.before)
+    step = Step(ordinal, world.now, handover.before, uid_before=_uid_of(world, ordinal))
     write = with_ordinal(beside, way.to.name, ordinal, Purpose.HAND_OVER)
     return Decision(replace(memory, handover=handover, step=step), write)
 
@@ -116,9 +116,14 @@ def leads_nowhere(world: World, beside: Beside) -> bool:
 
 def _without_overlap(world: World, beside: Beside, way: Direction, ordinal: int) -> Decision:
     """As in place: the old pod goes first, and its replacement is made once neither StatefulSet has the ordinal."""
-    step = Step(ordinal, world.now, member_ids(world, ordinal))
+    step = Step(ordinal, world.now, member_ids(world, ordinal), uid_before=_uid_of(world, ordinal))
     write = without_ordinal(beside, way.off.name, ordinal, Purpose.GIVE_UP)
     return Decision(replace(world.memory, step=step), write)
+
+
+def _uid_of(world: World, ordinal: int) -> str:
+    pod = world.pod(ordinal)
+    return pod.uid if pod is not None else ""
 
 
 def _is_no_good_either(world: World, beside: Beside, way: Direction) -> bool:

@@ -265,7 +265,7 @@ def _run_of(world: World, kafka: GroupObservation, pod: Pod, started_at: float) 
     if handover is not None and handover.ordinal != pod.ordinal:
         handover = None
     alone_since = max(started_at, handover.alone_since or 0.0) if handover is not None else started_at
-    restarted = step is not None and pod.ordinal in step.ordinals and pod.created_at >= int(step.started_at)
+    restarted = step is not None and pod.ordinal in step.ordinals and step.is_followed_by(pod)
     before = step.members_before if step is not None and restarted else {}
     others = (*beside.arriving, *beside.leaving) if beside is not None else ()
     rival = next((each for each in others if each.ordinal == pod.ordinal and each.uid != pod.uid), None)

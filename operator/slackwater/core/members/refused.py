@@ -46,10 +46,15 @@ def last_chance(world: World, workload: Workload, ordinal: int) -> Decision | No
 
     The alternative is to call its version failed, which costs it a restart as well, and the rollout.
     """
-    kafka, pod = world.kafka, world.pod(ordinal)
+    pod = world.pod(ordinal)
+    return _chance(world, workload, pod) if pod is not None and _may_be_refused(world, pod) else None
+
+
+def _chance(world: World, workload: Workload, pod: Pod) -> Decision | None:
+    kafka = world.kafka
     if not isinstance(kafka, GroupObservation) or kafka.type is GroupType.OTHER:
         return None  # a classic one may have been of KIP-848 until its last such member's session ended
-    if pod is None or pod.terminating or not _may_be_refused(world, pod) or world.members_of(pod):
+    if pod.terminating or world.members_of(pod):
         return None
     if lives(world, pod):  # without the id: it was not refused
         return None
@@ -63,7 +68,8 @@ def overdue(world: World, workload: Workload) -> Decision | None:
     """Restart a pod that runs and has been in no group for `rejoinTimeout`, and may have been refused: once.
 
     Not in a rollout, which judges its version, nor after one that failed, which moves no pod.
-    A process that crashes within seconds of its joining leaves no proof that the member was there before it started.
+    A process that crashes within seconds of its joining leaves no proof that the member was there before it started;
+    nor does one that went with its pod while Kafka was away.
     """
     memory = world.memory
     lately = any(world.now - each.restarted_at < RESTARTS_APART_S for each in memory.refused.values())
@@ -71,9 +77,9 @@ def overdue(world: World, workload: Workload) -> Decision | None:
     if moves_no_pod or (lately and not any(_chance_was_due(world, pod) for pod in world.wanted_pods)):
         return None
     timeout_s = world.group.spec.rollout.rejoin_timeout_s
-    crashed = (pod for pod in world.wanted_pods if _may_be_refused(world, pod))
-    late = (pod for pod in crashed if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s)
-    found = (last_chance(world, workload, pod.ordinal) for pod in late)
+    asked = (pod for pod in world.wanted_pods if _may_be_refused(world, pod) or _is_idle(world, pod))
+    late = (pod for pod in asked if _stays_away(world, pod) and world.now - absent_since(world, pod) > timeout_s)
+    found = (_chance(world, workload, pod) for pod in late)
     return next((decision for decision in found if decision is not None), None)
 
 
@@ -128,11 +134,20 @@ def _may_be_restarted(world: World, workload: Workload, pod: Pod, ids: Mapping[s
     return not pod.terminating and not lately and not whole and _comes_back_the_same(workload, pod)
 
 
+def _asks_once(world: World, pod: Pod) -> bool:
+    """It runs, and never asks for its id again where that was refused."""
+    return world.made_with(pod).is_static and pod.started_at is not None and pod.protocol is Profile.CONSUMER
+
+
+def _is_idle(world: World, pod: Pod) -> bool:
+    """It has been Ready for `rejoinTimeout`: its process is not slow to start."""
+    is_ready = pod.ready and pod.ready_changed_at is not None and _asks_once(world, pod)
+    return is_ready and world.now - (pod.ready_changed_at or 0.0) > world.group.spec.rollout.rejoin_timeout_s
+
+
 def _may_be_refused(world: World, pod: Pod) -> bool:
     """It runs, and another process of its own ran before it, which may have been killed holding the id."""
-    static = world.made_with(pod).is_static
-    crashed = pod.started_at is not None and pod.last_run_started_at is not None
-    return static and crashed and pod.protocol is Profile.CONSUMER
+    return _asks_once(world, pod) and pod.last_run_started_at is not None
 
 
 def _had_its_chance(world: World, pod: Pod) -> bool:

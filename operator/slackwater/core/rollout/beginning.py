@@ -90,7 +90,7 @@ def note_pod_made(world: World) -> Decision:
     if step is None or not step.unmade:
         return Decision(world.memory)
     there = (pod for ordinal in step.unmade if (pod := world.pod(ordinal)) is not None)
-    made = {pod.ordinal for pod in there if pod.created_at >= int(step.started_at)}
+    made = {pod.ordinal for pod in there if step.is_followed_by(pod)}
     return Decision(replace(world.memory, step=step.with_made(made)) if made else world.memory)
 
 

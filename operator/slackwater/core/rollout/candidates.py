@@ -146,7 +146,7 @@ def step_with(world: World, pod: Pod, before: Mapping[str, str]) -> Step:
     again = last is not None and last.ordinal == pod.ordinal and world.memory.retries(pod)
     down = [each.ordinal for each in reversed(world.wanted_pods) if is_down(world, each)][:MOST_DOWN]
     halted = last.halted if again and last is not None else ()
-    return Step(pod.ordinal, world.now, before, halted=halted, down=tuple(down))
+    return Step(pod.ordinal, world.now, before, halted=halted, down=tuple(down), uid_before=pod.uid)
 
 
 def has_retry(world: World, pod: Pod) -> bool:

@@ -81,5 +81,5 @@ def _restarted_in_hand(sight: Sight, place: str, ordinal: int, pod: Pod | None) 
     step = memory.step
     if step is None or ordinal not in step.ordinals or place not in step.members_before or not memory.phase.under_way:
         return frozenset()
-    replaced = pod is None or pod.created_at >= int(step.started_at)
+    replaced = pod is None or step.is_followed_by(pod)
     return frozenset((step.members_before[place],)) if replaced else frozenset()

@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from pydantic.alias_generators import to_camel
 
 from slackwater.api.timestamps import Moment
+from slackwater.core.world.pods import Pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,15 @@ class Step:
     made_also: tuple[int, ...] = ()
     """Those of them whose replacement was seen."""
 
+    uid_before: str = ""
+    """Of the pod of `ordinal` that it restarts; empty: not known, or there was none."""
+
+    def is_followed_by(self, pod: Pod) -> bool:
+        """A pod of its ordinals was made since it began; where that is not known, by the API server's clock."""
+        if self.uid_before and pod.ordinal == self.ordinal:
+            return pod.uid != self.uid_before
+        return pod.created_at >= int(self.started_at)
+
     @property
     def ordinals(self) -> tuple[int, ...]:
         """Of all pods that it let go."""
@@ -56,4 +66,4 @@ class Step:
         unmade = self.unmade
         also = tuple(each for each in self.ordinals if each != ordinal)
         made_also = tuple(each for each in also if each not in unmade)
-        return replace(self, ordinal=ordinal, made=ordinal not in unmade, also=also, made_also=made_also)
+        return replace(self, ordinal=ordinal, made=ordinal not in unmade, also=also, made_also=made_also, uid_before="")
