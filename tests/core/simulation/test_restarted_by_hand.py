@@ -127,3 +127,24 @@ def test_whoever_is_restarted_while_it_starts_goes_once_more_and_not_twice() -> 
     run.for_seconds(20)
     assert {run.outside.image(pod) for pod in run.outside.pods} == {"v2"}
     assert max(int(pod.uid) for pod in run.outside.pods) - before == 4
+
+
+def test_the_pod_of_a_step_that_was_not_taken_yet_stays_while_another_one_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The StatefulSet was edited by hand in that second."""
+    monkeypatch.setitem(VERSIONS, "v2", Version(join_s=JOINS_LATE_S))
+    run = Run(Outside(replicas=5, stableFor="5s", rejoinTimeout="60s"))
+    for each in run.outside.sets.values():
+        each.before_update = lambda _pod: None  # the first one goes because of the person
+    run.until(RolloutPhase.COMPLETE)
+    run.for_seconds(20)
+    run.do("a good version", lambda there: there.apply("v2"))
+    run.until_it_is("at its second step", lambda o: o.set.partition == 3)
+    assert run.outside.set.pods[3].gone_at is None, "its controller has not taken it yet"
+    run.do("an account is set", account)
+    serving = []
+    for _ in range(60):
+        run.for_seconds(1)
+        serving.append(sum(map(run.outside.serves, run.outside.pods)))
+    assert min(serving) >= 4, run.operator.log[-30:]

@@ -31,7 +31,7 @@ from slackwater.core.rollout.beginning import session_timeout_ms
 from slackwater.core.rollout.canary import is_broken_off
 from slackwater.core.rollout.ending import can_go_back, fail, go_back, is_proven, is_well, may_fail, what_next
 from slackwater.core.rollout.failure import find_failure
-from slackwater.core.rollout.in_place import lets_go, next_move
+from slackwater.core.rollout.in_place import lets_go, next_move, stays_for_another
 from slackwater.core.rollout.scaling import put_back, rests_as_scaled, scale, scaled_by_turn
 from slackwater.core.rollout.volumes import change_claims
 from slackwater.core.timeouts.adoption import completed
@@ -232,6 +232,8 @@ def _going_on_with_the_step(world: World, workload: Workload, taken: Decision) -
         return taken
     if workload.strategy is UpdateStrategy.ON_DELETE:
         return replace(taken, act=replace(act, strategy=UpdateStrategy.ON_DELETE))
+    if stays_for_another(world):
+        return taken
     return replace(taken, act=replace(act, partition=min(act.partition, max(workload.partition, ordinal))))
 
 

@@ -19,6 +19,7 @@ from slackwater.core.fleet.turn import given, judged, not_yet, turn_refusal
 from slackwater.core.manifests.template import Template
 from slackwater.core.manifests.writes import in_place
 from slackwater.core.members.kept_out import is_kept_out
+from slackwater.core.members.presence import serves
 from slackwater.core.rollout.canary import canary_hold, is_held_at_canary
 from slackwater.core.rollout.candidates import (
     has_retry,
@@ -124,11 +125,24 @@ def somebody_else_lets_go(world: World, workload: Workload) -> bool:
 
 def _is_in_hand(world: World, pod: Pod) -> bool:
     """By the step: it is yet to be restarted, or is not Ready again. Where the partition closed now, one that the
-    controller has just taken would come back with the version before, and would have to go once more."""
+    controller has just taken would come back with the version before, and would have to go once more. One that it has
+    not taken yet stays, where another one has gone meanwhile."""
     step = world.memory.step
-    if step is None or pod.ordinal not in step.ordinals:
+    if step is None or pod.ordinal not in step.ordinals or stays_for_another(world):
         return False
     return pod.ordinal in step.unmade or not pod.ready
+
+
+def stays_for_another(world: World) -> bool:
+    """The controller has not taken a pod of the step yet, and another one has gone since: somebody edited the
+    StatefulSet in that second."""
+    step = world.memory.step
+    if step is None or not step.unmade:
+        return False
+    ours = [world.pod(ordinal) for ordinal in step.unmade]
+    if any(pod is None or pod.terminating or not pod.ready for pod in ours):
+        return False
+    return not all(serves(world, each) for each in world.wanted_pods if each.ordinal not in step.ordinals)
 
 
 def _kept_by_its_controller(world: World, workload: Workload, candidates: tuple[Pod, ...]) -> frozenset[int]:

@@ -241,7 +241,10 @@ class RolloutMemory:
 
     def retries(self, pod: Pod) -> bool:
         """Somebody has asked to try its version again since it was made: it gets another chance."""
-        return pod.template_hash == self.target_hash and pod.created_at < int(self.retried_at or 0.0)
+        step, at = self.step, self.retried_at or 0.0
+        if step is not None and step.ordinal == pod.ordinal and step.started_at >= at and step.is_followed_by(pod):
+            return False
+        return pod.template_hash == self.target_hash and pod.created_at < int(at)
 
 
 _CODEC = TypeAdapter(RolloutMemory)
